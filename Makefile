@@ -1,0 +1,35 @@
+# Two commands do everything: `make demo` and `make test`. Both set up a virtual environment first.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+JOBS   ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format clean
+
+help:  ## show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
+
+$(VENV)/.dev: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	@touch $@
+
+demo: $(VENV)/.dev  ## solve three real problems and write report/index.html
+	$(BIN)/python -m frankwolfe demo --out report
+
+test: check  ## lint, types and every test
+	$(BIN)/python -m pytest -n $(JOBS)
+
+check: $(VENV)/.dev  ## lint, format and types, without the tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+
+format: $(VENV)/.dev  ## let ruff tidy the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:  ## remove everything that was generated
+	rm -rf $(VENV) report reproduction .pytest_cache .ruff_cache .hypothesis

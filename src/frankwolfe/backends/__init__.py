@@ -1,0 +1,31 @@
+"""Array namespaces: the few helpers that let one source serve NumPy, PyTorch, CuPy and JAX arrays."""
+
+from frankwolfe.backends.namespace import (
+    Array,
+    Scalar,
+    add_at,
+    all_finite,
+    eps,
+    is_zero,
+    largest,
+    namespace,
+    scaled,
+    top_k,
+    vdot,
+    zeros,
+)
+
+__all__ = [
+    "Array",
+    "Scalar",
+    "add_at",
+    "all_finite",
+    "eps",
+    "is_zero",
+    "largest",
+    "namespace",
+    "scaled",
+    "top_k",
+    "vdot",
+    "zeros",
+]

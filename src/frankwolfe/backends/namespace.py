@@ -1,0 +1,105 @@
+"""The array-API namespace of an array, and small helpers written in it."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import array_api_compat
+import numpy as np
+
+Array: TypeAlias = Any  # any array of an array-API namespace
+Scalar: TypeAlias = Any  # a float, or a 0-d array that has not been read back yet
+
+
+def namespace(*arrays: Array) -> Any:
+    """Return the array-API namespace that the arrays belong to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> namespace(np.zeros(2)).__name__.endswith("numpy")
+    True
+    """
+    if all(isinstance(a, np.ndarray | np.generic) for a in arrays):
+        return np  # NumPy 2 is an array-API namespace itself; skip the look-up on the hot path
+    return array_api_compat.array_namespace(*arrays)
+
+
+def zeros(shape: tuple[int, ...], like: Array) -> Array:
+    """Return zeros with the namespace, dtype and device of `like`."""
+    xp = namespace(like)
+    if xp is np:
+        return np.zeros(shape, dtype=like.dtype)
+    return xp.zeros(shape, dtype=like.dtype, device=array_api_compat.device(like))
+
+
+def largest(g: Array) -> Scalar:
+    """Return max|g|, zero for an empty array."""
+    xp = namespace(g)
+    return xp.max(xp.abs(g)) if _size(g) else 0.0
+
+
+def scaled(g: Array) -> Array:
+    """Return g divided by max|g| (by one where g is zero), so that powers and squares neither overflow nor underflow."""
+    top = largest(g)
+    return g / top if top > 0 else g
+
+
+def is_zero(g: Array) -> bool:
+    """Tell whether every entry of g is zero."""
+    return not bool(largest(g) > 0)
+
+
+def all_finite(x: Array) -> bool:
+    """Tell whether x holds neither NaN nor infinity."""
+    xp = namespace(x)
+    return bool(xp.all(xp.isfinite(x)))
+
+
+def vdot(a: Array, b: Array) -> Scalar:
+    """Return the sum of products of two arrays of one shape.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> float(vdot(np.ones((2, 2)), np.ones((2, 2))))
+    4.0
+    """
+    xp = namespace(a, b)
+    if xp is np:
+        return np.vdot(a, b)
+    return xp.vecdot(xp.reshape(a, (-1,)), xp.reshape(b, (-1,)))
+
+
+def add_at(x: Array, index: Any, value: Array) -> Array:
+    """Return x with `value` added at `index` of its flattened form; x itself must be ours to overwrite."""
+    xp = namespace(x)
+    if hasattr(x, "at"):  # JAX arrays are immutable and have their own syntax
+        return xp.reshape(xp.reshape(x, (-1,)).at[index].add(value), x.shape)
+    if x.ndim == 1:
+        x[index] += value
+        return x
+    flat = xp.reshape(x, (-1,))
+    flat[index] += value
+    return xp.reshape(flat, x.shape)
+
+
+def eps(x: Array) -> float:
+    """Return the machine epsilon of the dtype of x."""
+    return float(namespace(x).finfo(x.dtype).eps)
+
+
+def top_k(a: Array, k: int) -> Array:
+    """Return the indices of the k largest entries of a vector, ties to the lowest index."""
+    xp = namespace(a)
+    if xp is np and 0 < k < a.size:
+        # Select in O(d): everything above the k-th value, then the earliest ties.
+        kth = np.partition(a, a.size - k)[a.size - k]
+        above = np.flatnonzero(a > kth)
+        ties = np.flatnonzero(a == kth)[: k - above.size]
+        return np.sort(np.concatenate([above, ties]))
+    return xp.sort(xp.argsort(-a, stable=True)[:k])
+
+
+def _size(x: Array) -> int:
+    return int(array_api_compat.size(x) or 0)

@@ -1,0 +1,97 @@
+"""Unpacking, in memory: nothing inside an archive ever decides where something is written."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zipfile
+from pathlib import Path, PurePath
+from typing import IO
+
+from ._errors import DatasetError
+
+__all__ = ["SUFFIXES", "read_file", "unpack"]
+
+SUFFIXES = ("", ".bz2", ".gz", ".xz", ".zip")
+
+_MAGIC = {b"BZh": ".bz2", b"\x1f\x8b": ".gz", b"\xfd7zXZ\x00": ".xz", b"PK\x03\x04": ".zip"}
+
+
+def read_file(path: str | Path) -> bytes:
+    """Read a whole file; a file that cannot be read is a `DatasetError`."""
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = getattr(error, "strerror", None) or error
+        raise DatasetError(f"{path}: cannot be read ({reason}); check that it is a file you may read") from error
+
+
+def unpack(raw: bytes, file: str, *, member: str = "", limit: int | None = None) -> bytes:
+    """Return the content of a bz2, gz, xz or zip file, or the bytes themselves if they are not packed.
+
+    Parameters
+    ----------
+    raw : bytes
+        The file as it lies on disk.
+    file : str
+        Its path, for the suffix and for messages. Without a known suffix the first bytes decide.
+    member : str, default ""
+        The exact name inside a zip archive; without one the archive must hold a single file.
+    limit : int, optional
+        Refuse to unpack more bytes than this.
+
+    Examples
+    --------
+    >>> unpack(gzip.compress(b"+1 3:1"), "a.gz"), unpack(b"+1 3:1", "a")
+    (b'+1 3:1', b'+1 3:1')
+    >>> unpack(gzip.compress(b"+1 3:1")[:-3], "a.gz")
+    Traceback (most recent call last):
+        ...
+    frankwolfe.datasets._errors.DatasetError: a.gz: damaged or incomplete archive (Compressed file ended before ...
+    """
+    kind = PurePath(file).suffix.lower()
+    if kind not in SUFFIXES[1:]:
+        kind = next((suffix for magic, suffix in _MAGIC.items() if raw.startswith(magic)), "")
+    if not kind:
+        return _within(raw, file, limit)
+    if not raw:
+        raise DatasetError(f"{file}: the file is empty; fetch it again")
+    try:
+        with _open(raw, kind, file, member) as stream:
+            content = stream.read(-1 if limit is None else limit + 1)
+    except DatasetError:
+        raise
+    except Exception as error:  # the unpackers raise at least eight types; each means the same to the user
+        raise DatasetError(f"{file}: damaged or incomplete archive ({error}); fetch it again") from error
+    return _within(content, file, limit)
+
+
+def _open(raw: bytes, kind: str, file: str, member: str) -> IO[bytes]:
+    stream = io.BytesIO(raw)
+    if kind == ".bz2":
+        return bz2.BZ2File(stream)
+    if kind == ".gz":
+        return gzip.GzipFile(fileobj=stream)
+    if kind == ".xz":
+        return lzma.LZMAFile(stream)
+    archive = zipfile.ZipFile(stream)
+    return archive.open(_member(archive, file, member))
+
+
+def _member(archive: zipfile.ZipFile, file: str, wanted: str) -> str:
+    held = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+    if wanted in held:
+        return wanted
+    if wanted:
+        raise DatasetError(f"{file}: the archive holds no {wanted!r}; fetch the complete archive")
+    if len(held) != 1:
+        raise DatasetError(f"{file}: the archive holds {len(held)} files, expected one; unpack it and give the path")
+    return held[0]
+
+
+def _within(content: bytes, file: str, limit: int | None) -> bytes:
+    if limit is not None and len(content) > limit:
+        raise DatasetError(f"{file}: more than {limit} bytes unpacked, far beyond the published file; fetch it again")
+    return content

@@ -1,0 +1,144 @@
+"""MovieLens ratings, and the preprocessing of Freund, Grigas and Mazumder."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from ._errors import DatasetError, show
+
+__all__ = ["Effects", "fit_effects", "parse_ratings"]
+
+_LINE = rb"\d{1,9}\t\d{1,9}\t\d{1,9}\t\d{1,18}"
+_FILE = re.compile(rb"(?:%s\r?\n)*(?:%s)?" % (_LINE, _LINE))
+_STARS = (1, 5)
+
+
+def parse_ratings(content: bytes, file: str, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Parse lines of user, item, rating and time, separated by tabs.
+
+    Parameters
+    ----------
+    content : bytes
+        The text.
+    file : str
+        Its name, for messages.
+    shape : tuple of int
+        Users and items there are; identifiers count from 1.
+
+    Returns
+    -------
+    rows, cols : ndarray of int
+        Zero-based users and items.
+    values : ndarray of float
+        Ratings from 1 to 5.
+
+    Examples
+    --------
+    >>> parse_ratings(b"1\\t2\\t5\\t881250949\\n", "u.data", shape=(3, 4))
+    (array([0]), array([1]), array([5.]))
+    >>> parse_ratings(b"1\\t2\\t5\\t881250949\\n1\\t2\\t9\\t0\\n", "u.data", shape=(3, 4))
+    Traceback (most recent call last):
+        ...
+    frankwolfe.datasets._errors.DatasetError: u.data, line 2: rating 9 is not one of 1..5
+    """
+    if not content.strip():
+        raise DatasetError(f"{file}: the file is empty; fetch it again")
+    if not _FILE.fullmatch(content):
+        raise _diagnosis(content, file)
+    users, items, stars, _ = np.array(content.split(), dtype=bytes).astype(np.int64).reshape(-1, 4).T
+    _check_range(users, 1, shape[0], file, "user")
+    _check_range(items, 1, shape[1], file, "item")
+    _check_range(stars, *_STARS, file, "rating")
+    _check_unique(users, items, file)
+    return (users - 1).astype(np.intp), (items - 1).astype(np.intp), stars.astype(np.float64)
+
+
+def _diagnosis(content: bytes, file: str) -> DatasetError:
+    for number, line in enumerate(io.BytesIO(content), 1):
+        body = line.removesuffix(b"\n").removesuffix(b"\r")
+        if not re.fullmatch(_LINE, body):
+            cut = "" if line.endswith(b"\n") else " (the last line has no end: the file may be cut short)"
+            return DatasetError(
+                f"{file}, line {number}: {show(body)} is not user, item, rating, time: four whole numbers "
+                f"separated by tabs{cut}"
+            )
+    return DatasetError(f"{file}: not lines of user, item, rating, time; fetch it again")
+
+
+def _check_range(ids: np.ndarray, low: int, high: int, file: str, what: str) -> None:
+    wrong = np.flatnonzero((ids < low) | (ids > high))
+    if wrong.size:
+        raise DatasetError(f"{file}, line {wrong[0] + 1}: {what} {ids[wrong[0]]} is not one of {low}..{high}")
+
+
+def _check_unique(users: np.ndarray, items: np.ndarray, file: str) -> None:
+    pairs = users * (items.max() + 1) + items
+    order = np.argsort(pairs, kind="stable")
+    twice = np.flatnonzero(np.diff(pairs[order]) == 0)
+    if twice.size:
+        second = order[twice + 1].min()
+        first = np.flatnonzero(pairs == pairs[second])[0]
+        raise DatasetError(
+            f"{file}, line {second + 1}: user {users[second]} rated item {items[second]} on line {first + 1} already; "
+            "keep one"
+        )
+
+
+class Effects(NamedTuple):
+    """What is taken off the ratings, and what the rest is divided by."""
+
+    users: np.ndarray
+    items: np.ndarray
+    scale: float
+
+    def apply(self, rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Return the ratings centred and scaled."""
+        return (values - self.users[rows] - self.items[cols]) / self.scale
+
+
+def fit_effects(
+    rows: np.ndarray, cols: np.ndarray, values: np.ndarray, shape: tuple[int, int], *, center: bool = True
+) -> Effects:
+    """Fit the preprocessing of Freund, Grigas and Mazumder.
+
+    Parameters
+    ----------
+    rows, cols, values : ndarray, shape (m,)
+        The ratings.
+    shape : tuple of int
+        Users and items.
+    center : bool, default True
+        Without it the effects are zero and only the scale is fitted.
+
+    Notes
+    -----
+    The user effects α and item effects β solve ``min |r - α_user - β_item|²`` and have the least norm among the
+    solutions (LSQR from zero, tolerance 1e-6, no global mean); the residuals are divided by their norm, so that the
+    matrix of observed entries has Frobenius norm one and ``f(0) = 1/2`` in matrix completion.
+
+    References
+    ----------
+    .. [1] R. M. Freund, P. Grigas, R. Mazumder, "An extended Frank-Wolfe method with in-face directions, and its
+       application to low-rank matrix completion", SIAM J. Optim. 27(1), 2017. The authors' script for MovieLens 100K.
+
+    Examples
+    --------
+    >>> rows, cols, values = np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([3.0, 4.0, 0.0])
+    >>> fit_effects(rows, cols, values, (2, 2), center=False).scale
+    5.0
+    """
+    users, items = np.zeros(shape[0]), np.zeros(shape[1])
+    if center:
+        from scipy.sparse import csr_array
+        from scipy.sparse.linalg import lsqr
+
+        m = values.size
+        columns = np.column_stack([rows, cols + shape[0]]).ravel()
+        design = csr_array((np.ones(2 * m), columns, np.arange(0, 2 * m + 1, 2)), shape=(m, sum(shape)))
+        users, items = np.split(lsqr(design, values, atol=1e-6, btol=1e-6, iter_lim=1000)[0], [shape[0]])
+    residual = values - users[rows] - items[cols]
+    return Effects(users, items, float(np.linalg.norm(residual)) or 1.0)

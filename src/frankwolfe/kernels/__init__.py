@@ -1,0 +1,1 @@
+"""Inner loops: sparse matrices on a fixed pattern, and Lanczos for the largest singular value."""

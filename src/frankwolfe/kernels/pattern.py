@@ -1,0 +1,290 @@
+"""Matrices known on a fixed pattern of positions: the observed entries of a matrix that is never formed."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+_BLOCK = 1 << 18  # numbers gathered at a time: 2 MB, so that a block stays in cache
+
+
+class Pattern:
+    """Positions of an m x n matrix, sorted by row and then by column.
+
+    Parameters
+    ----------
+    rows, cols : array_like of int, shape (N,)
+        Positions in any order, counted from zero. Repeated positions are kept; `duplicates` counts them.
+    shape : tuple of int
+        (m, n).
+
+    Attributes
+    ----------
+    rows, cols : ndarray, shape (N,)
+        The positions, sorted; 32-bit where they fit.
+    order : ndarray, shape (N,)
+        The sorting permutation: `values[order]` sorts values given in the caller's order.
+
+    Examples
+    --------
+    >>> p = Pattern([1, 0, 0], [0, 2, 1], (2, 3))
+    >>> p.cols, p.order
+    (array([1, 2, 0], dtype=int32), array([2, 1, 0], dtype=int32))
+    >>> p.matrix([5.0, 6.0, 7.0]).toarray()
+    array([[0., 7., 6.],
+           [5., 0., 0.]])
+    """
+
+    def __init__(self, rows: Any, cols: Any, shape: tuple[int, int]) -> None:
+        m, n = _shape(shape)
+        rows, cols = _positions("rows", rows, m), _positions("cols", cols, n)
+        if rows.size != cols.size:
+            raise ValueError(f"rows and cols must have the same length, got {rows.size} and {cols.size}")
+        index = np.int32 if max(m, n, rows.size) <= np.iinfo(np.int32).max else np.int64
+        self.shape = (m, n)
+        self.order, self.indptr, self.cols = _sorted(rows.astype(index), cols.astype(index), self.shape)
+        self.rows = np.repeat(np.arange(m, dtype=index), np.diff(self.indptr))
+
+    @property
+    def size(self) -> int:
+        """Number of positions."""
+        return int(self.cols.size)
+
+    def duplicates(self) -> int:
+        """Return how many positions repeat an earlier one.
+
+        Examples
+        --------
+        >>> Pattern([0, 1, 0], [0, 1, 0], (2, 2)).duplicates()
+        1
+        """
+        return int(np.count_nonzero((self.cols[1:] == self.cols[:-1]) & (self.rows[1:] == self.rows[:-1])))
+
+    def matrix(self, values: Any) -> PatternMatrix:
+        """Return the matrix with these values, given in the order in which the positions were given."""
+        return PatternMatrix(np.asarray(values)[self.order], self)
+
+    def zeros(self, dtype: Any = np.float64) -> PatternMatrix:
+        """Return the zero matrix on the pattern."""
+        return PatternMatrix(np.zeros(self.size, dtype), self)
+
+    def rank_one(self, left: np.ndarray, right: np.ndarray, scale: float = 1.0) -> PatternMatrix:
+        """Return scale * outer(left, right) on the pattern, reading only the observed positions."""
+        # Rows are sorted, so repeating is cheaper than gathering; scaling the shorter thing costs m, not N.
+        out = np.repeat(left if scale == 1.0 else scale * left, np.diff(self.indptr))
+        out *= right[self.cols]
+        return PatternMatrix(out, self)
+
+    def entries(self, left: np.ndarray, weights: np.ndarray, right: np.ndarray) -> PatternMatrix:
+        """Return left @ diag(weights) @ right.T on the pattern, in blocks: N x r numbers never exist at once.
+
+        Parameters
+        ----------
+        left : ndarray, shape (m, r)
+        weights : ndarray, shape (r,)
+        right : ndarray, shape (n, r)
+        """
+        scaled, right = left * weights, np.ascontiguousarray(right)
+        out = np.empty(self.size, np.result_type(scaled, right))
+        block = max(1, _BLOCK // max(1, scaled.shape[1]))
+        for start in range(0, self.size, block):
+            part = slice(start, start + block)
+            np.einsum("ij,ij->i", scaled[self.rows[part]], right[self.cols[part]], out=out[part])
+        return PatternMatrix(out, self)
+
+    @cached_property
+    def by_column(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Permutation, pointers and row indices of the same positions sorted by column (made once, when asked for)."""
+        return _sorted(self.cols, self.rows, self.shape[::-1])
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return (
+            isinstance(other, Pattern)
+            and self.shape == other.shape
+            and np.array_equal(self.indptr, other.indptr)
+            and np.array_equal(self.cols, other.cols)
+        )
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def __repr__(self) -> str:
+        m, n = self.shape
+        return f"Pattern({self.size} positions of {m} x {n}, {self.size / (m * n):.2%})"
+
+
+class PatternMatrix:
+    """A matrix that is zero off a pattern; immutable.
+
+    Sums need one and the same pattern; `a @ w` and `a.T @ u` take a vector or a block of columns.
+
+    Parameters
+    ----------
+    values : ndarray, shape (N,)
+        Values in the pattern's sorted order (`Pattern.matrix` takes them in the caller's order).
+    pattern : Pattern
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> g = Pattern([0, 1], [1, 0], (2, 2)).matrix([2.0, 3.0])
+    >>> (2 * g - g) @ np.array([1.0, 10.0]), g.T @ np.array([1.0, 10.0])
+    (array([20.,  3.]), array([30.,  2.]))
+    """
+
+    __array_ufunc__ = None  # so that a NumPy scalar times a PatternMatrix comes to __rmul__
+    ndim = 2
+
+    def __init__(self, values: np.ndarray, pattern: Pattern) -> None:
+        if values.shape != (pattern.size,):
+            raise ValueError(f"values must have shape ({pattern.size},) to match the pattern, got {values.shape}")
+        self.values = values if values.dtype.kind == "f" else values.astype(np.float64)
+        self.pattern = pattern
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.pattern.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.values.dtype
+
+    @property
+    def nnz(self) -> int:
+        """Number of stored entries."""
+        return self.pattern.size
+
+    @cached_property
+    def _by_row(self) -> csr_array:
+        from scipy.sparse import csr_array
+
+        return csr_array((self.values, self.pattern.cols, self.pattern.indptr), shape=self.shape)
+
+    @cached_property
+    def _by_column(self) -> csr_array:
+        from scipy.sparse import csr_array
+
+        order, indptr, rows = self.pattern.by_column
+        return csr_array((self.values[order], rows, indptr), shape=self.shape[::-1])
+
+    def _values_of(self, other: object) -> np.ndarray:
+        if isinstance(other, PatternMatrix):
+            if self.pattern == other.pattern:
+                return other.values
+            raise ValueError("the two matrices live on different patterns")
+        raise TypeError(f"expected a PatternMatrix, got {type(other).__name__}")
+
+    def __add__(self, other: PatternMatrix) -> PatternMatrix:
+        return PatternMatrix(self.values + self._values_of(other), self.pattern)
+
+    def __sub__(self, other: PatternMatrix) -> PatternMatrix:
+        return PatternMatrix(self.values - self._values_of(other), self.pattern)
+
+    def __mul__(self, c: Any) -> PatternMatrix:
+        if np.ndim(c) != 0:
+            return NotImplemented
+        return PatternMatrix(self.values * self.dtype.type(c), self.pattern)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, c: Any) -> PatternMatrix:
+        if np.ndim(c) != 0:
+            return NotImplemented
+        return PatternMatrix(self.values / self.dtype.type(c), self.pattern)
+
+    def __neg__(self) -> PatternMatrix:
+        return PatternMatrix(-self.values, self.pattern)
+
+    def __matmul__(self, w: np.ndarray) -> np.ndarray:
+        return self._by_row @ w
+
+    def rmatvec(self, u: np.ndarray) -> np.ndarray:
+        """Return the transpose times u, a vector or a block of columns."""
+        return self._by_column @ u
+
+    def gram_matvec(self, w: np.ndarray) -> np.ndarray:
+        """Return G.T @ (G @ w)."""
+        return self._by_column @ (self._by_row @ w)
+
+    @property
+    def T(self) -> TransposedPatternMatrix:
+        """The transpose, as a view."""
+        return TransposedPatternMatrix(self)
+
+    def inner(self, other: PatternMatrix) -> float:
+        """Return the sum of products of the entries (products in the values' own precision)."""
+        return float(np.vdot(self.values, self._values_of(other)))
+
+    def tocsr(self) -> csr_array:
+        """Return a SciPy CSR array with its own copy of the values."""
+        return self._by_row.copy()
+
+    def toarray(self) -> np.ndarray:
+        """Return the m x n array; for small examples only."""
+        return self._by_row.toarray()
+
+    def __repr__(self) -> str:
+        return f"PatternMatrix({self.nnz} entries of {self.shape[0]} x {self.shape[1]}, {self.dtype})"
+
+
+class TransposedPatternMatrix:
+    """The transpose of a PatternMatrix, for multiplying by it."""
+
+    __array_ufunc__ = None
+    ndim = 2
+
+    def __init__(self, T: PatternMatrix) -> None:
+        self.T = T
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.T.shape[::-1]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.T.dtype
+
+    def __matmul__(self, u: np.ndarray) -> np.ndarray:
+        return self.T.rmatvec(u)
+
+    def toarray(self) -> np.ndarray:
+        """Return the n x m array; for small examples only."""
+        return self.T.toarray().T
+
+
+def _shape(shape: Any) -> tuple[int, int]:
+    from frankwolfe.validation import integer
+
+    if len(shape) != 2:
+        raise ValueError(f"shape must be (rows, columns), got {shape!r}")
+    return integer("shape[0]", shape[0], 1), integer("shape[1]", shape[1], 1)
+
+
+def _positions(name: str, index: Any, bound: int) -> np.ndarray:
+    index = np.asarray(index)
+    if index.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, got shape {index.shape}")
+    if index.size == 0:
+        return index.astype(np.int32)
+    if index.dtype.kind not in "iu":
+        raise ValueError(f"{name} must be integers, got dtype {index.dtype}")
+    low, high = index.min(), index.max()
+    if low < 0 or high >= bound:
+        raise ValueError(f"{name} must lie in 0..{bound - 1} to match the shape, got {low}..{high}")
+    return index
+
+
+def _sorted(rows: np.ndarray, cols: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (order, row pointers, columns) of the positions sorted by row, then column; linear time, stable."""
+    from scipy.sparse import coo_array
+
+    by = coo_array((np.arange(rows.size, dtype=rows.dtype), (rows, cols)), shape=shape)
+    by.has_canonical_format = True  # keeps repeated positions apart
+    by = by.tocsc().tocsr()  # two counting sorts, the less significant key first
+    return by.data, by.indptr, by.indices

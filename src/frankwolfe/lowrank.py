@@ -1,0 +1,260 @@
+"""Low-rank matrices kept as a weighted sum of rank-one factors; an m x n array is never made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from frankwolfe.kernels.pattern import PatternMatrix
+from frankwolfe.sets.atoms import Mixable, RankOne
+
+
+class LowRank(Mixable):
+    """The matrix sum_i weights[i] * outer(left[i], right[i]); immutable.
+
+    Mixing in an atom, scaling and adding make new weights and share every factor, so that a step of a Frank-Wolfe method
+    costs O(number of factors), not O(m + n) times that.
+
+    Parameters
+    ----------
+    weights : array_like, shape (r,)
+        Any sign.
+    left, right : sequence of ndarray
+        r vectors of length m, r vectors of length n. They are kept, not copied: do not write to them.
+    shape : tuple of int
+        (m, n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = LowRank.from_atom(RankOne(2.0, np.array([1.0, 0.0]), np.array([0.0, 1.0, 0.0])))
+    >>> X = X.mixed_with(RankOne(2.0, np.array([0.0, 1.0]), np.array([1.0, 0.0, 0.0])), 0.25)
+    >>> X.toarray()
+    array([[0. , 1.5, 0. ],
+           [0.5, 0. , 0. ]])
+    >>> X
+    LowRank(2 x 3, 2 factors, float64)
+    >>> X.rank(), float(X.nuclear_norm())
+    (2, 2.0)
+    """
+
+    __array_ufunc__ = None  # so that a NumPy scalar times a LowRank comes to __rmul__
+    ndim = 2
+
+    def __init__(
+        self, weights: Any, left: Sequence[np.ndarray], right: Sequence[np.ndarray], shape: tuple[int, int]
+    ) -> None:
+        self.weights = np.asarray(weights, dtype=np.float64)
+        self.left, self.right = tuple(left), tuple(right)
+        self.shape = (int(shape[0]), int(shape[1]))
+        if not self.weights.shape == (len(self.left),) == (len(self.right),):
+            raise ValueError(
+                f"weights, left and right must be equally many, got {self.weights.shape}, "
+                f"{len(self.left)} and {len(self.right)}"
+            )
+        self._dtype = np.result_type(*{f.dtype for f in (*self.left, *self.right)}) if self.left else np.dtype("f8")
+
+    @classmethod
+    def zero(cls, shape: tuple[int, int], dtype: Any = np.float64) -> LowRank:
+        """Return the zero matrix, with no factors."""
+        out = cls((), (), (), shape)
+        out._dtype = np.dtype(dtype)
+        return out
+
+    @classmethod
+    def from_atom(cls, atom: RankOne) -> LowRank:
+        """Return the matrix of a rank-one atom, sharing its vectors."""
+        return cls((atom.scale,), (atom.left,), (atom.right,), atom.shape)  # pyright: ignore[reportArgumentType]
+
+    @classmethod
+    def from_arrays(cls, left: Any, right: Any) -> LowRank:
+        """Return left @ right.T for an m x r and an n x r array.
+
+        Examples
+        --------
+        >>> LowRank.from_arrays([[1.0], [2.0]], [[3.0]]).toarray()
+        array([[3.],
+               [6.]])
+        """
+        left, right = np.asarray(left), np.asarray(right)
+        if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[1]:
+            raise ValueError(f"left and right must be m x r and n x r, got shapes {left.shape} and {right.shape}")
+        kind = np.result_type(left, right, np.float32)
+        rows, cols = (np.ascontiguousarray(f.T, dtype=kind) for f in (left, right))
+        return cls(np.ones(len(rows)), tuple(rows), tuple(cols), (left.shape[0], right.shape[0]))
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self._dtype
+
+    @property
+    def stored(self) -> int:
+        """Number of stored factors, at least the rank."""
+        return len(self.left)
+
+    @property
+    def T(self) -> LowRank:
+        """The transpose, sharing all factors."""
+        return self._like(self.weights, self.right, self.left, self.shape[::-1])
+
+    @property
+    def factors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Arrays U (m x r) and V (n x r) with X = U @ V.T; each carries the root of |weight|, V the sign too."""
+        root = np.sqrt(np.abs(self.weights))
+        return self._stack(self.left, 0) * root, self._stack(self.right, 1) * np.copysign(root, self.weights)
+
+    def mixed_with(self, atom: RankOne, delta: Any) -> LowRank:
+        """Return (1 - delta) X + delta atom; `delta = 1` forgets X, and an atom already stored adds to its weight."""
+        delta = float(delta)
+        if delta == 1.0:
+            return LowRank.from_atom(atom)
+        weights = (1.0 - delta) * self.weights
+        for i, (left, right) in enumerate(zip(self.left, self.right, strict=True)):
+            if left is atom.left and right is atom.right:
+                weights[i] += delta * atom.scale
+                return self._like(weights, self.left, self.right, self.shape)
+        weights = np.append(weights, delta * atom.scale)
+        return LowRank(weights, (*self.left, atom.left), (*self.right, atom.right), self.shape)
+
+    @classmethod
+    def combine(cls, coefficients: Iterable[float], matrices: Iterable[LowRank]) -> LowRank:
+        """Return the linear combination; factors that the matrices share are kept once, those of weight zero dropped."""
+        total: dict[tuple[int, int], list[Any]] = {}
+        shape, kinds = None, set()
+        for c, X in zip(coefficients, matrices, strict=True):
+            if shape is not None and X.shape != shape:
+                raise ValueError(f"matrices of different shapes: {shape} and {X.shape}")
+            shape = X.shape
+            kinds.add(X.dtype)
+            for weight, left, right in zip(X.weights, X.left, X.right, strict=True):
+                entry = total.setdefault((id(left), id(right)), [0.0, left, right])
+                entry[0] += float(c) * weight
+        if shape is None:
+            raise ValueError("combine needs at least one matrix")
+        kept = [entry for entry in total.values() if entry[0] != 0.0]
+        out = cls([e[0] for e in kept], [e[1] for e in kept], [e[2] for e in kept], shape)
+        out._dtype = np.result_type(*kinds)
+        return out
+
+    def __add__(self, other: LowRank) -> LowRank:
+        return LowRank.combine((1.0, 1.0), (self, other)) if isinstance(other, LowRank) else NotImplemented
+
+    def __sub__(self, other: LowRank) -> LowRank:
+        return LowRank.combine((1.0, -1.0), (self, other)) if isinstance(other, LowRank) else NotImplemented
+
+    def __mul__(self, c: Any) -> LowRank:
+        if np.ndim(c) != 0:
+            return NotImplemented
+        return self._like(self.weights * float(c), self.left, self.right, self.shape)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> LowRank:
+        return -1.0 * self
+
+    def __matmul__(self, w: np.ndarray) -> np.ndarray:
+        """Return X @ w for a vector or a block of columns, one factor at a time."""
+        out = np.zeros((self.shape[0], *w.shape[1:]), np.result_type(self.dtype, w))
+        for weight, left, right in zip(self.weights, self.left, self.right, strict=True):
+            out += np.multiply.outer(left, weight * (right @ w))
+        return out
+
+    def entries(self, rows: Any, cols: Any) -> np.ndarray:
+        """Return X[rows, cols] for integer arrays of one shape (or plain integers), one factor at a time.
+
+        Examples
+        --------
+        >>> LowRank.from_arrays([[1.0], [2.0]], [[3.0], [4.0]]).entries([0, 1], [1, 1])
+        array([4., 8.])
+        """
+        rows, cols = np.broadcast_arrays(np.asarray(rows), np.asarray(cols))
+        out = np.zeros(rows.shape, self.dtype)
+        for weight, left, right in zip(self.weights, self.left, self.right, strict=True):
+            out += self.dtype.type(weight) * left[rows] * right[cols]
+        return out
+
+    def toarray(self) -> np.ndarray:
+        """Return the m x n array."""
+        U, V = self.factors
+        return U @ V.T
+
+    def svd(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return U (m x q), s (descending), V (n x q) with X = U @ diag(s) @ V.T and q = min(m, n, stored).
+
+        Notes
+        -----
+        QR of both stacks of factors, then the SVD of the small core: O((m + n) r²).
+        """
+        if not self.stored:
+            m, n = self.shape
+            return np.zeros((m, 0), self.dtype), np.zeros(0, self.dtype), np.zeros((n, 0), self.dtype)
+        U, V = self.factors
+        Qu, Ru = np.linalg.qr(U)
+        Qv, Rv = np.linalg.qr(V)
+        left, s, right = np.linalg.svd(Ru @ Rv.T, full_matrices=False)
+        return Qu @ left, s, Qv @ right.T
+
+    def singular_values(self) -> np.ndarray:
+        """Return the min(m, n, stored) singular values that can differ from zero, descending."""
+        if not self.stored:
+            return np.zeros(0, self.dtype)
+        U, V = self.factors
+        return np.linalg.svd(np.linalg.qr(U, mode="r") @ np.linalg.qr(V, mode="r").T, compute_uv=False)
+
+    def rank(self, tol: float = 1e-6) -> int:
+        """Return the number of singular values above `tol` (absolute)."""
+        return int(np.count_nonzero(self.singular_values() > tol))
+
+    def nuclear_norm(self) -> float:
+        """Return the sum of singular values."""
+        return float(np.sum(self.singular_values()))
+
+    def compress(self, tol: float = 1e-12) -> LowRank:
+        """Return the matrix with orthonormal factors, without singular values at most `tol` times the largest.
+
+        Examples
+        --------
+        >>> X = LowRank.from_arrays([[1.0, 1.0]], [[3.0, 4.0]])
+        >>> X.stored, X.compress().stored
+        (2, 1)
+        """
+        U, s, V = self.svd()
+        kept = s > tol * (s[0] if s.size else 0.0)
+        left, right = (np.ascontiguousarray(f[:, kept].T) for f in (U, V))
+        return self._like(s[kept], tuple(left), tuple(right), self.shape)
+
+    def inner(self, other: Any) -> float:
+        """Return <X, other> for another LowRank, a PatternMatrix, or anything that multiplies a vector."""
+        if isinstance(other, LowRank):
+            (U, V), (P, Q) = self.factors, other.factors
+            return float(np.sum((U.T @ P) * (V.T @ Q)))
+        if isinstance(other, PatternMatrix) and self.stored:
+            pattern = other.pattern
+            total = (w * pattern.rank_one(a, b).inner(other) for w, a, b in self._triples())
+        else:
+            total = (w * float(np.vdot(a, other @ b)) for w, a, b in self._triples())
+        return math.fsum(total)
+
+    def norm2(self) -> float:
+        """Return the squared Frobenius norm."""
+        U, V = self.factors
+        return max(0.0, float(np.sum((U.T @ U) * (V.T @ V))))
+
+    def _triples(self) -> Iterable[tuple[float, np.ndarray, np.ndarray]]:
+        return zip(self.weights.tolist(), self.left, self.right, strict=True)
+
+    def _stack(self, factors: Sequence[np.ndarray], axis: int) -> np.ndarray:
+        if not factors:
+            return np.zeros((self.shape[axis], 0), self.dtype)
+        return np.stack(factors, axis=1).astype(self.dtype, copy=False)
+
+    def _like(self, weights: Any, left: Sequence[Any], right: Sequence[Any], shape: tuple[int, ...]) -> LowRank:
+        out = LowRank(weights, left, right, (shape[0], shape[1]))
+        out._dtype = self.dtype
+        return out
+
+    def __repr__(self) -> str:
+        return f"LowRank({self.shape[0]} x {self.shape[1]}, {self.stored} factors, {self.dtype})"

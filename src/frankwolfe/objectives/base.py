@@ -1,0 +1,100 @@
+"""What an objective must answer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+from frankwolfe.backends import Array, Scalar
+from frankwolfe.points import Point, Tangent
+
+ROUNDING = 16.0  # ulps allowed per sum in a certificate: pairwise summation of 1e12 terms stays below
+
+
+class Evaluation(NamedTuple):
+    """f and its gradient at one point, with the value at a second one that shared the read of the data."""
+
+    value: Scalar
+    slope: Any  # the gradient
+    inner: Scalar  # <gradient, point>, from the image where there is one
+    watched: Scalar  # f at the second point
+    passes: float  # reads of the whole data this took
+    eps: float  # machine epsilon of the arithmetic
+
+    @property
+    def tangent(self) -> Tangent:
+        """The tangent of f at the point."""
+        noise = ROUNDING * self.eps * (abs(self.value) + abs(self.inner))
+        return Tangent(self.slope, self.value - self.inner, 1.0, noise)
+
+
+class Line(ABC):
+    """f restricted to the segment from x to v: the derivative at x + gamma (v - x), with the second where it is known."""
+
+    passes: float = 0.0  # reads of the data per probe
+    gradients: int = 0  # gradients per probe
+
+    @abstractmethod
+    def __call__(self, gamma: float) -> tuple[float, float | None]:
+        """Return first and second derivative (None if unknown) at gamma."""
+
+
+class Objective(ABC):
+    """A differentiable function f.
+
+    Users call `value`, `grad` and `value_and_grad` with plain coordinates. The loop calls `evaluate` with points. To
+    add an objective of the form φ(Ax), subclass `Composite` instead.
+    """
+
+    shape: tuple[int, ...] | None = None
+    """Shape of the variable where the data fix it."""
+
+    @abstractmethod
+    def value(self, x: Array) -> Scalar:
+        """Return f(x)."""
+
+    @abstractmethod
+    def grad(self, x: Array) -> Array:
+        """Return the gradient at x."""
+
+    def value_and_grad(self, x: Array) -> tuple[Scalar, Array]:
+        """Return f(x) and the gradient at x."""
+        return self.value(x), self.grad(x)
+
+    @property
+    def smoothness(self) -> float | None:
+        """Lipschitz constant L of the gradient in the Euclidean norm, None if unknown."""
+        return None
+
+    @property
+    def strong_convexity(self) -> float:
+        """Constant mu of strong convexity, zero if none is known."""
+        return 0.0
+
+    @abstractmethod
+    def start(self, x0: Any, dense: bool) -> Any:
+        """Return coordinates to start from (zero if x0 is None); `dense` asks for an array, for projections."""
+
+    @abstractmethod
+    def evaluate(self, y: Point, watch: Point) -> Evaluation:
+        """Return f and gradient at y and f at `watch` (often y itself), in as few reads of the data as possible."""
+
+    @abstractmethod
+    def value_at(self, x: Point) -> tuple[Scalar, float]:
+        """Return f at a point and the reads of the data that took."""
+
+    @abstractmethod
+    def line(self, x: Point, v: Point) -> tuple[Line, float]:
+        """Return f on the segment from x to v, and the reads of the data that took."""
+
+    def oriented(self, sparse_atoms: bool) -> Objective:
+        """Return the same objective with its data laid out for the set's atoms; itself where nothing is gained."""
+        return self
+
+    def dual(self, values: Array) -> Any:
+        """Return the gradient whose numbers are `values` (what a checkpoint stores)."""
+        return values
+
+    @abstractmethod
+    def fingerprint(self) -> list[Any]:
+        """Return what identifies the function: names, numbers and arrays, hashed by checkpoints."""

@@ -1,0 +1,149 @@
+"""Objectives of the form f(x) = φ(Ax) + (ridge/2)|x|², which keep Ax with the point."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Protocol
+
+from frankwolfe.backends import Array, Scalar, eps, vdot
+from frankwolfe.objectives.base import Evaluation, Line, Objective
+from frankwolfe.points import Leaf, Point, weighted_sum
+from frankwolfe.sets.atoms import Atom, Dense
+
+
+class LinearMap(Protocol):
+    """The map A: what it does to coordinates of any form, and its adjoint."""
+
+    def apply(self, coords: Any) -> Array:
+        """Return A applied to coordinates."""
+        ...
+
+    def cost(self, coords: Any) -> float:
+        """Return how many reads of the data `apply` takes: one for a dense vector, a sliver for a one-hot atom."""
+        ...
+
+    def adjoint(self, r: Array) -> Any:
+        """Return the adjoint of A applied to r (one read)."""
+        ...
+
+    def apply_then_adjoint(self, leaves: list[Any], residual: Any) -> tuple[list[Array], Any, float] | None:
+        """Return images of the leaves and adjoint(residual(images)) sharing one read, or None if that gains nothing."""
+        ...
+
+
+class ImageObjective(Objective):
+    """An objective that keeps a linear image of the point, so that nothing is multiplied twice."""
+
+    @property
+    @abstractmethod
+    def map(self) -> LinearMap:
+        """The linear map A."""
+
+    def value(self, x: Any) -> Scalar:
+        return self.value_at(Point.at(x))[0]
+
+    def grad(self, x: Any) -> Any:
+        return self.value_and_grad(x)[1]
+
+    def value_and_grad(self, x: Any) -> tuple[Scalar, Any]:
+        point = Point.at(x)
+        at_x = self.evaluate(point, point)
+        return at_x.value, at_x.slope
+
+    def resolve(self, x: Point) -> float:
+        """Compute what is pending of a point's image; return the reads of the data that took."""
+        passes = 0.0
+        for leaf in x.pending:
+            passes += self.map.cost(leaf.coords)
+            leaf.resolve(self.map.apply(leaf.coords))
+        return passes
+
+
+class Composite(ImageObjective):
+    """f(x) = φ(Ax) + (ridge/2)|x|². Subclasses give the map and φ with its derivatives, entry by entry of the image."""
+
+    ridge: float = 0.0
+
+    @abstractmethod
+    def loss(self, m: Array) -> Scalar:
+        """Return φ(m)."""
+
+    @abstractmethod
+    def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
+        """Return the gradient of φ at m, restricted to `rows` of the image (m holds only those)."""
+
+    @abstractmethod
+    def loss_curvature(self, m: Array) -> Array:
+        """Return the diagonal of the Hessian of φ at m."""
+
+    def value_at(self, x: Point) -> tuple[Scalar, float]:
+        passes = self.resolve(x)
+        return self.loss(x.image) + self._ridge(x), passes
+
+    def evaluate(self, y: Point, watch: Point) -> Evaluation:
+        fresh = list(dict.fromkeys([*y.pending, *watch.pending]))
+        shared = self.map.apply_then_adjoint([leaf.coords for leaf in fresh], self._residual(y, fresh)) if fresh else None
+        if shared is not None:
+            images, slope, passes = shared
+            for leaf, image in zip(fresh, images, strict=True):
+                leaf.resolve(image)
+            residual = None
+        else:
+            passes = self.resolve(y) + self.resolve(watch) + 1.0
+            residual = self.loss_slope(y.image)
+            slope = self.map.adjoint(residual)
+        m = y.image
+        value = self.loss(m) + self._ridge(y)
+        # <residual, m> rather than <slope, y>: the tangent is then below f even if the image has drifted by rounding.
+        inner = vdot(self.loss_slope(m) if residual is None else residual, m)
+        if self.ridge:
+            slope = slope + self.ridge * y.coords
+            inner = inner + 2 * self._ridge(y)
+        watched = value if watch is y else self.loss(watch.image) + self._ridge(watch)
+        return Evaluation(value, slope, inner, watched, passes, eps(m))
+
+    def line(self, x: Point, v: Point) -> tuple[Line, float]:
+        passes = self.resolve(x) + self.resolve(v)
+        return _ImageLine(self, x, v), passes
+
+    def _residual(self, y: Point, fresh: list[Leaf]) -> Any:
+        """Return the function from new images (a block of rows each) to φ' at y on those rows."""
+        position = {id(leaf): i for i, leaf in enumerate(fresh)}
+
+        def residual(rows: slice, images: list[Array]) -> Array:
+            parts = [(w, images[position[id(l)]] if l.value is None else l.value[rows]) for w, l in y.terms]
+            return self.loss_slope(weighted_sum(parts), rows)
+
+        return residual
+
+    def _ridge(self, x: Point) -> Scalar:
+        return 0.5 * self.ridge * _norm2(x.coords) if self.ridge else 0.0
+
+
+class _ImageLine(Line):
+    """The segment on images: O(n) per probe, no read of the data."""
+
+    def __init__(self, objective: Composite, x: Point, v: Point) -> None:
+        self.objective = objective
+        self.start = x.image
+        self.step = v.image - x.image
+        self.ridge = (0.0, 0.0)
+        if objective.ridge:
+            toward, own = _inner(v.coords, x.coords), _norm2(x.coords)
+            self.ridge = (objective.ridge * (toward - own), objective.ridge * (_norm2(v.coords) - 2 * toward + own))
+
+    def __call__(self, gamma: float) -> tuple[float, float]:
+        m = self.start + gamma * self.step
+        first = vdot(self.objective.loss_slope(m), self.step) + self.ridge[0] + gamma * self.ridge[1]
+        second = vdot(self.objective.loss_curvature(m) * self.step, self.step) + self.ridge[1]
+        return float(first), float(second)
+
+
+def _inner(v: Any, x: Array) -> Scalar:
+    return v.inner(x) if isinstance(v, Atom) else vdot(v, x)
+
+
+def _norm2(x: Any) -> Scalar:
+    if isinstance(x, Atom):
+        x = x.array if isinstance(x, Dense) else x.toarray()
+    return vdot(x, x)

@@ -1,0 +1,78 @@
+"""What logistic regression and least squares share: a data matrix, targets, weights and a ridge term."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from frankwolfe.backends import Array, namespace
+from frankwolfe.objectives.composite import Composite
+from frankwolfe.objectives.data import DataMatrix, data_matrix, reoriented
+from frankwolfe.validation import nonnegative, vector
+
+
+class LinearModel(Composite):
+    """Mean of a loss of each row's product with x, optionally weighted, plus an optional ridge term."""
+
+    def __init__(self, A: Any, b: Any, weights: Any, ridge: float) -> None:
+        self.data = A if isinstance(A, DataMatrix) else data_matrix("A", A)
+        n, d = self.data.shape
+        self.shape: tuple[int, ...] = (d,)
+        self.ridge = nonnegative("ridge", ridge)
+        self.b = self.data.array(b)
+        self.share = self.data.array(_shares(weights, n))  # weight of each row in the mean
+
+    @property
+    def map(self) -> DataMatrix:
+        return self.data
+
+    def start(self, x0: Any, dense: bool) -> Array:
+        return self.data.array(np.zeros(self.shape) if x0 is None else x0)
+
+    def oriented(self, sparse_atoms: bool) -> Self:
+        return reoriented(self, sparse_atoms)
+
+    @cached_property
+    def _gram_norm(self) -> float:
+        """Largest eigenvalue of the weighted Gram matrix, sum of share_i a_i a_i'."""
+        from frankwolfe.kernels.lanczos import spectral_norm
+
+        return spectral_norm(_Scaled(self.data, self.share)) ** 2
+
+    def fingerprint(self) -> list[Any]:
+        return [type(self).__name__, self.ridge, self.b, self.share, *self.data.parts()]
+
+
+class _Scaled:
+    """The data with rows scaled by the square roots of their weights, as an operator for the Lanczos kernel."""
+
+    def __init__(self, data: DataMatrix, share: Array) -> None:
+        self.data, self.root = data, namespace(share).sqrt(share)
+        self.shape, self.dtype = data.shape, data.dtype
+
+    def __matmul__(self, x: Array) -> Array:
+        return self.root * self.data.product(x)
+
+    @property
+    def T(self) -> Any:
+        return _Adjoint(self)
+
+
+class _Adjoint:
+    def __init__(self, scaled: _Scaled) -> None:
+        self.scaled = scaled
+        self.shape, self.dtype = scaled.shape[::-1], scaled.dtype
+
+    def __matmul__(self, r: Array) -> Array:
+        return self.scaled.data.adjoint(self.scaled.root * r)
+
+
+def _shares(weights: Any, n: int) -> np.ndarray:
+    if weights is None:
+        return np.full(n, 1.0 / n)
+    weights = vector("weights", weights, n)
+    if weights.min() < 0 or not weights.sum() > 0:
+        raise ValueError(f"weights must be nonnegative with a positive sum, got a minimum of {weights.min()!r}")
+    return weights / weights.sum()

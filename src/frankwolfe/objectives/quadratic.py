@@ -1,0 +1,123 @@
+"""Quadratic functions."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from frankwolfe.backends import Array, Scalar, eps, vdot
+from frankwolfe.objectives.base import Evaluation, Line
+from frankwolfe.objectives.composite import ImageObjective
+from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, data_matrix, reoriented
+from frankwolfe.points import Point
+from frankwolfe.sets.atoms import Atom
+from frankwolfe.validation import vector
+
+DENSE_LIMIT = 3000  # size up to which eigenvalues come from LAPACK
+
+
+class Quadratic(ImageObjective):
+    """f(x) = x'Qx/2 + c'x + constant, with Q symmetric and positive semidefinite.
+
+    The point's image is Qx, so the gradient at a mixture is a mixture of gradients and no product with Q is ever
+    repeated; on the l1 ball and the simplex an iteration reads one column of Q.
+
+    Parameters
+    ----------
+    Q : array, sparse matrix or LinearOperator of shape (d, d)
+        Symmetric positive semidefinite matrix.
+    c : array of shape (d,), optional
+        Linear term, zero by default.
+    constant : float, default 0
+        Added to the value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> f = Quadratic(np.diag([1.0, 4.0]), [-1.0, 0.0])
+    >>> f.grad(np.ones(2)), f.smoothness, f.strong_convexity
+    (array([0., 4.]), 4.0, 1.0)
+    """
+
+    def __init__(self, Q: Any, c: Any = None, constant: float = 0.0) -> None:
+        self.data = data_matrix("Q", Q)
+        d, columns = self.data.shape
+        if d != columns:
+            raise ValueError(f"Q must be square, got shape {self.data.shape}")
+        self.shape: tuple[int, ...] = (d,)
+        self._check_symmetric(*(self.data.array(u) for u in np.random.default_rng(0).standard_normal((2, d))))
+        self.c = self.data.array(np.zeros(d) if c is None else vector("c", c, d))
+        self.constant = float(constant)
+
+    def _check_symmetric(self, u: Array, w: Array) -> None:
+        # <u, Qw> = <w, Qu> for random u, w: catches an unsymmetric matrix without forming Q'.
+        qu, qw = self.data.product(u), self.data.product(w)
+        size = (vdot(u, u) * vdot(qw, qw)) ** 0.5 + (vdot(w, w) * vdot(qu, qu)) ** 0.5
+        if abs(vdot(u, qw) - vdot(w, qu)) > 1e3 * eps(u) * size:
+            raise ValueError("Q must be symmetric, and it is not; pass (Q + Q.T) / 2, which gives the same function")
+
+    @property
+    def map(self) -> DataMatrix:
+        return self.data
+
+    @cached_property
+    def _extreme_eigenvalues(self) -> tuple[float, float | None]:
+        d = self.data.shape[0]
+        if d <= DENSE_LIMIT and not isinstance(self.data, OperatorMatrix):
+            matrix = self.data.matrix
+            values = np.linalg.eigvalsh(matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix))
+            return float(values[-1]), float(values[0])
+        from frankwolfe.kernels.lanczos import spectral_norm
+
+        return spectral_norm(self.data.matrix), None
+
+    @property
+    def smoothness(self) -> float:
+        return self._extreme_eigenvalues[0]
+
+    @property
+    def strong_convexity(self) -> float:
+        smallest = self._extreme_eigenvalues[1]
+        return max(smallest, 0.0) if smallest is not None else 0.0
+
+    def start(self, x0: Any, dense: bool) -> Array:
+        return self.data.array(np.zeros(self.data.shape[0]) if x0 is None else x0)
+
+    def value_at(self, x: Point) -> tuple[Scalar, float]:
+        passes = self.resolve(x)
+        return self._value(x), passes
+
+    def evaluate(self, y: Point, watch: Point) -> Evaluation:
+        passes = self.resolve(y) + self.resolve(watch)
+        slope = y.image + self.c
+        value = self._value(y)
+        watched = value if watch is y else self._value(watch)
+        return Evaluation(value, slope, vdot(slope, y.coords), watched, passes, eps(slope))
+
+    def line(self, x: Point, v: Point) -> tuple[Line, float]:
+        passes = self.resolve(x) + self.resolve(v)
+        return _Parabola(x, v, self.c), passes
+
+    def _value(self, x: Point) -> Scalar:
+        return vdot(0.5 * x.image + self.c, x.coords) + self.constant
+
+    def oriented(self, sparse_atoms: bool) -> Quadratic:
+        return reoriented(self, sparse_atoms)
+
+    def fingerprint(self) -> list[Any]:
+        return ["Quadratic", self.constant, self.c, *self.data.parts()]
+
+
+class _Parabola(Line):
+    """f on a segment: a parabola, from two inner products."""
+
+    def __init__(self, x: Point, v: Point, c: Array) -> None:
+        end = v.coords.toarray() if isinstance(v.coords, Atom) else v.coords
+        step = end - x.coords
+        self.first = float(vdot(x.image + c, step))
+        self.second = float(vdot(v.image - x.image, step))
+
+    def __call__(self, gamma: float) -> tuple[float, float]:
+        return self.first + gamma * self.second, self.second

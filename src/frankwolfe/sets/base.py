@@ -1,0 +1,93 @@
+"""What a feasible set must answer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from frankwolfe.backends import Array, Scalar
+from frankwolfe.sets.atoms import Atom
+
+
+class Set(ABC):
+    """A compact convex set, known by its answers to linear questions.
+
+    To add one, write `lmo`, `diameter`, `contains` and `with_radius`; everything else has a default. Classes are final:
+    wrap a set to change it.
+    """
+
+    closed_form: ClassVar[bool] = True
+    """Whether `lmo` and `support` are exact and cheap (no inner iteration)."""
+
+    sparse_atoms: ClassVar[bool] = False
+    """Whether atoms have few nonzeros, so that single columns of the data are read (objectives store columns then)."""
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """Shape of the points where the set fixes it (a simplex does, a ball does not)."""
+        return None
+
+    @abstractmethod
+    def lmo(self, g: Array) -> Atom:
+        """Return an atom minimising <g, v> over the set; any point of the set where g is zero. Ties: lowest index."""
+
+    def support(self, g: Array) -> Scalar:
+        """Return the support value, the maximum of <g, v> over the set."""
+        return -self.lmo(-g).inner(-g)
+
+    @abstractmethod
+    def diameter(self, shape: tuple[int, ...] | None = None) -> float:
+        """Return the Euclidean diameter, for points of the given shape where it matters."""
+
+    @abstractmethod
+    def contains(self, x: Array, tol: float = 1e-9) -> bool:
+        """Tell whether x belongs to the set, up to `tol` relative to its size."""
+
+    @abstractmethod
+    def with_radius(self, radius: float) -> Self:
+        """Return the same kind of set with another radius."""
+
+
+class ProjectableSet(Set):
+    """A set whose Euclidean projection is cheap enough to use."""
+
+    @abstractmethod
+    def project(self, x: Array) -> Array:
+        """Return the point of the set nearest to x."""
+
+
+class LinearMinimum(NamedTuple):
+    """An oracle's answer with what is known about it.
+
+    `value` is <g, atom>; `lower` is a bound the minimum cannot go below: equal to `value` for an exact oracle, minus
+    infinity where an iterative oracle has proven nothing.
+    """
+
+    atom: Atom
+    value: Scalar
+    lower: Scalar
+    matvecs: int = 0
+
+
+class SupportBound(NamedTuple):
+    """An upper bound on the support value; `failure` is the probability that it is wrong, zero for a proof."""
+
+    value: float
+    failure: float
+    matvecs: int = 0
+
+
+class IterativeSet(ProjectableSet):
+    """A set whose oracle iterates (Lanczos, say), to an accuracy that the method chooses."""
+
+    closed_form: ClassVar[bool] = False
+
+    @abstractmethod
+    def minimise(self, g: Any, accuracy: float, rng: np.random.Generator) -> LinearMinimum:
+        """Return an atom whose <g, v> is, by estimate, within `accuracy` of the minimum."""
+
+    @abstractmethod
+    def support_bound(self, g: Any, rng: np.random.Generator) -> SupportBound:
+        """Return an upper bound on the support value: proven where affordable, otherwise with a failure probability."""
