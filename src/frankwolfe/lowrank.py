@@ -15,8 +15,8 @@ from frankwolfe.sets.atoms import Mixable, RankOne
 class LowRank(Mixable):
     """The matrix sum_i weights[i] * outer(left[i], right[i]); immutable.
 
-    Mixing in an atom, scaling and adding make new weights and share every factor, so that a step of a Frank-Wolfe method
-    costs O(number of factors), not O(m + n) times that.
+    Mixing in an atom, scaling and adding make new weights and share every factor, so that a step of a Frank-Wolfe
+    method costs O(number of factors), not O(m + n) times that.
 
     Parameters
     ----------
@@ -45,9 +45,17 @@ class LowRank(Mixable):
     ndim = 2
 
     def __init__(
-        self, weights: Any, left: Sequence[np.ndarray], right: Sequence[np.ndarray], shape: tuple[int, int]
+        self,
+        weights: Any,
+        left: Sequence[np.ndarray],
+        right: Sequence[np.ndarray],
+        shape: tuple[int, int],
+        *,
+        dtype: Any = None,
+        settled: int = 0,
     ) -> None:
         self.weights = np.asarray(weights, dtype=np.float64)
+        self.settled = settled  # factors left by the last compression: tells when the next one pays
         self.left, self.right = tuple(left), tuple(right)
         self.shape = (int(shape[0]), int(shape[1]))
         if not self.weights.shape == (len(self.left),) == (len(self.right),):
@@ -55,14 +63,14 @@ class LowRank(Mixable):
                 f"weights, left and right must be equally many, got {self.weights.shape}, "
                 f"{len(self.left)} and {len(self.right)}"
             )
-        self._dtype = np.result_type(*{f.dtype for f in (*self.left, *self.right)}) if self.left else np.dtype("f8")
+        if dtype is None:
+            dtype = np.result_type(*{f.dtype for f in (*self.left, *self.right)}) if self.left else np.float64
+        self._dtype = np.dtype(dtype)
 
     @classmethod
     def zero(cls, shape: tuple[int, int], dtype: Any = np.float64) -> LowRank:
         """Return the zero matrix, with no factors."""
-        out = cls((), (), (), shape)
-        out._dtype = np.dtype(dtype)
-        return out
+        return cls((), (), (), shape, dtype=dtype)
 
     @classmethod
     def from_atom(cls, atom: RankOne) -> LowRank:
@@ -103,25 +111,32 @@ class LowRank(Mixable):
     @property
     def factors(self) -> tuple[np.ndarray, np.ndarray]:
         """Arrays U (m x r) and V (n x r) with X = U @ V.T; each carries the root of |weight|, V the sign too."""
-        root = np.sqrt(np.abs(self.weights))
-        return self._stack(self.left, 0) * root, self._stack(self.right, 1) * np.copysign(root, self.weights)
+        root = np.sqrt(np.abs(self.weights)).astype(self.dtype)
+        signed = np.copysign(root, self.weights).astype(self.dtype)
+        return self._stack(self.left, 0) * root, self._stack(self.right, 1) * signed
+
+    def triples(self) -> Iterable[tuple[float, np.ndarray, np.ndarray]]:
+        """Return the (weight, left, right) of each factor."""
+        return zip(self.weights.tolist(), self.left, self.right, strict=True)
 
     def mixed_with(self, atom: RankOne, delta: Any) -> LowRank:
         """Return (1 - delta) X + delta atom; `delta = 1` forgets X, and an atom already stored adds to its weight."""
         delta = float(delta)
         if delta == 1.0:
             return LowRank.from_atom(atom)
+        if delta == 0.0:
+            return self
         weights = (1.0 - delta) * self.weights
         for i, (left, right) in enumerate(zip(self.left, self.right, strict=True)):
             if left is atom.left and right is atom.right:
                 weights[i] += delta * atom.scale
                 return self._like(weights, self.left, self.right, self.shape)
         weights = np.append(weights, delta * atom.scale)
-        return LowRank(weights, (*self.left, atom.left), (*self.right, atom.right), self.shape)
+        return LowRank(weights, (*self.left, atom.left), (*self.right, atom.right), self.shape, settled=self.settled)
 
     @classmethod
     def combine(cls, coefficients: Iterable[float], matrices: Iterable[LowRank]) -> LowRank:
-        """Return the linear combination; factors that the matrices share are kept once, those of weight zero dropped."""
+        """Return the linear combination; factors that the matrices share are kept once, zero weights dropped."""
         total: dict[tuple[int, int], list[Any]] = {}
         shape, kinds = None, set()
         for c, X in zip(coefficients, matrices, strict=True):
@@ -158,8 +173,8 @@ class LowRank(Mixable):
     def __matmul__(self, w: np.ndarray) -> np.ndarray:
         """Return X @ w for a vector or a block of columns, one factor at a time."""
         out = np.zeros((self.shape[0], *w.shape[1:]), np.result_type(self.dtype, w))
-        for weight, left, right in zip(self.weights, self.left, self.right, strict=True):
-            out += np.multiply.outer(left, weight * (right @ w))
+        for weight, left, right in self.triples():
+            out += weight * np.multiply.outer(left, right @ w)
         return out
 
     def entries(self, rows: Any, cols: Any) -> np.ndarray:
@@ -172,8 +187,8 @@ class LowRank(Mixable):
         """
         rows, cols = np.broadcast_arrays(np.asarray(rows), np.asarray(cols))
         out = np.zeros(rows.shape, self.dtype)
-        for weight, left, right in zip(self.weights, self.left, self.right, strict=True):
-            out += self.dtype.type(weight) * left[rows] * right[cols]
+        for weight, left, right in self.triples():
+            out += weight * left[rows] * right[cols]
         return out
 
     def toarray(self) -> np.ndarray:
@@ -202,7 +217,8 @@ class LowRank(Mixable):
         if not self.stored:
             return np.zeros(0, self.dtype)
         U, V = self.factors
-        return np.linalg.svd(np.linalg.qr(U, mode="r") @ np.linalg.qr(V, mode="r").T, compute_uv=False)
+        (_, Ru), (_, Rv) = np.linalg.qr(U), np.linalg.qr(V)
+        return np.linalg.svd(Ru @ Rv.T, compute_uv=False)
 
     def rank(self, tol: float = 1e-6) -> int:
         """Return the number of singular values above `tol` (absolute)."""
@@ -224,7 +240,7 @@ class LowRank(Mixable):
         U, s, V = self.svd()
         kept = s > tol * (s[0] if s.size else 0.0)
         left, right = (np.ascontiguousarray(f[:, kept].T) for f in (U, V))
-        return self._like(s[kept], tuple(left), tuple(right), self.shape)
+        return LowRank(s[kept], tuple(left), tuple(right), self.shape, dtype=self.dtype, settled=len(left))
 
     def inner(self, other: Any) -> float:
         """Return <X, other> for another LowRank, a PatternMatrix, or anything that multiplies a vector."""
@@ -233,9 +249,9 @@ class LowRank(Mixable):
             return float(np.sum((U.T @ P) * (V.T @ Q)))
         if isinstance(other, PatternMatrix) and self.stored:
             pattern = other.pattern
-            total = (w * pattern.rank_one(a, b).inner(other) for w, a, b in self._triples())
+            total = (w * pattern.rank_one(a, b).inner(other) for w, a, b in self.triples())
         else:
-            total = (w * float(np.vdot(a, other @ b)) for w, a, b in self._triples())
+            total = (w * float(np.vdot(a, other @ b)) for w, a, b in self.triples())
         return math.fsum(total)
 
     def norm2(self) -> float:
@@ -243,18 +259,13 @@ class LowRank(Mixable):
         U, V = self.factors
         return max(0.0, float(np.sum((U.T @ U) * (V.T @ V))))
 
-    def _triples(self) -> Iterable[tuple[float, np.ndarray, np.ndarray]]:
-        return zip(self.weights.tolist(), self.left, self.right, strict=True)
-
     def _stack(self, factors: Sequence[np.ndarray], axis: int) -> np.ndarray:
         if not factors:
             return np.zeros((self.shape[axis], 0), self.dtype)
         return np.stack(factors, axis=1).astype(self.dtype, copy=False)
 
     def _like(self, weights: Any, left: Sequence[Any], right: Sequence[Any], shape: tuple[int, ...]) -> LowRank:
-        out = LowRank(weights, left, right, (shape[0], shape[1]))
-        out._dtype = self.dtype
-        return out
+        return LowRank(weights, left, right, (shape[0], shape[1]), dtype=self.dtype, settled=self.settled)
 
     def __repr__(self) -> str:
         return f"LowRank({self.shape[0]} x {self.shape[1]}, {self.stored} factors, {self.dtype})"

@@ -70,3 +70,23 @@ def nearest(name: str, known: Iterable[str]) -> str:
     known = sorted(known)
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     return f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(map(repr, known))}"
+
+
+def optional(module: str, extra: str) -> Any:
+    """Import an optional dependency, or say how to install it.
+
+    Examples
+    --------
+    >>> optional("no_such_module", extra="plot")
+    Traceback (most recent call last):
+    ImportError: this needs no_such_module; install it with: pip install "frankwolfe[plot]"
+    """
+    import importlib
+
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module.partition(".")[0]:
+            raise
+        package = module.partition(".")[0]
+        raise ImportError(f'this needs {package}; install it with: pip install "frankwolfe[{extra}]"') from None

@@ -39,10 +39,32 @@ def largest(g: Array) -> Scalar:
     return xp.max(xp.abs(g)) if _size(g) else 0.0
 
 
+def nonzero(a: Array) -> Array:
+    """Return a with its zeros replaced by ones, a divisor that is always safe.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> nonzero(np.array([0.0, 2.0]))
+    array([1., 2.])
+    """
+    xp = namespace(a)
+    if isinstance(a, np.generic):
+        return a if a != 0 else type(a)(1)
+    return xp.where(a == 0, xp.ones_like(a), a)
+
+
 def scaled(g: Array) -> Array:
     """Return g divided by max|g| (by one where g is zero), so that powers and squares neither overflow nor underflow."""
-    top = largest(g)
-    return g / top if top > 0 else g
+    return g / nonzero(largest(g))
+
+
+def as_like(values: Any, like: Array) -> Array:
+    """Return `values` as an array with the namespace, dtype and device of `like`."""
+    xp = namespace(like)
+    if xp is np:
+        return np.asarray(values, dtype=like.dtype)
+    return xp.asarray(values, dtype=like.dtype, device=array_api_compat.device(like))
 
 
 def is_zero(g: Array) -> bool:

@@ -8,7 +8,7 @@ import io
 import lzma
 import zipfile
 from pathlib import Path, PurePath
-from typing import IO
+from typing import IO, Any
 
 from ._errors import DatasetError
 
@@ -68,7 +68,7 @@ def unpack(raw: bytes, file: str, *, member: str = "", limit: int | None = None)
     return _within(content, file, limit)
 
 
-def _open(raw: bytes, kind: str, file: str, member: str) -> IO[bytes]:
+def _open(raw: bytes, kind: str, file: str, member: str) -> IO[bytes] | Any:
     stream = io.BytesIO(raw)
     if kind == ".bz2":
         return bz2.BZ2File(stream)

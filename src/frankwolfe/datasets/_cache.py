@@ -29,7 +29,7 @@ def cache_directory() -> Path | None:
     """Return where to keep things: ``FRANKWOLFE_CACHE``, else the system's cache directory, else nowhere."""
     chosen = os.environ.get("FRANKWOLFE_CACHE")
     if chosen:
-        return Path(chosen).expanduser()
+        return Path(os.path.expanduser(chosen))
     try:
         import pooch
 
@@ -108,4 +108,4 @@ def read_parsed(key: str) -> tuple[csr_array, np.ndarray] | None:
         A.check_format(full_check=True)
     except Exception:  # damage shows itself in a dozen ways, and all of them mean: parse the file again
         return None
-    return (A, labels) if labels.shape == A.shape[:1] else None
+    return (A, labels) if labels.shape == (A.indptr.size - 1,) else None

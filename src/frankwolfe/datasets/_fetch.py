@@ -6,6 +6,7 @@ import contextlib
 import io
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 from ._archives import unpack
 from ._cache import cache_directory, digest, store
@@ -18,7 +19,7 @@ _TIMEOUT = 30  # seconds without a byte
 _LARGEST_DOWNLOAD = 2**28
 
 
-def fetch(file: DataFile, *, progress: bool | None = None) -> bytes:
+def fetch(file: DataFile, *, progress: bool | None = None) -> tuple[str, bytes]:
     """Download a published file, check its content, and keep it in the cache if there is one.
 
     Parameters
@@ -27,6 +28,11 @@ def fetch(file: DataFile, *, progress: bool | None = None) -> bytes:
         Its addresses are tried in order.
     progress : bool, optional
         Show a progress bar; by default only on a terminal.
+
+    Returns
+    -------
+    url, raw : str and bytes
+        The address that worked, and the file as it came.
 
     Raises
     ------
@@ -44,7 +50,7 @@ def fetch(file: DataFile, *, progress: bool | None = None) -> bytes:
         root = cache_directory()
         if root is not None:
             store(root / "downloads" / file.name, lambda out, raw=raw: out.write(raw))
-        return raw
+        return url, raw
     raise DatasetError("; ".join(failures) or f"{file.name}: no address to download it from")
 
 
@@ -75,9 +81,20 @@ def _download(url: str, name: str, progress: bool | None) -> bytes:
     except ImportError:
         raise
     except Exception as error:  # of requests, urllib3, http.client, ssl and socket
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise DatasetError(f"{url}: download failed ({reason})") from error
+        raise DatasetError(f"{url}: download failed ({_reason(error)})") from error
     return body.getvalue()
+
+
+def _reason(error: Exception) -> str:
+    from requests import exceptions
+
+    if isinstance(error, exceptions.Timeout):
+        return f"no answer within {_TIMEOUT} seconds"
+    if isinstance(error, exceptions.ChunkedEncodingError):
+        return "the connection broke off"
+    if type(error) is exceptions.ConnectionError:  # not its kin: a bad certificate has its own story to tell
+        return "no connection"
+    return " ".join(str(error).split())[:200] or type(error).__name__
 
 
 class _Body(io.BytesIO):
@@ -90,7 +107,7 @@ class _Body(io.BytesIO):
 
 
 @contextlib.contextmanager
-def _bar(name: str, progress: bool | None) -> Iterator[object]:
+def _bar(name: str, progress: bool | None) -> Iterator[Any]:
     wanted = sys.stderr is not None and sys.stderr.isatty() if progress is None else progress
     try:
         from tqdm import tqdm
@@ -101,5 +118,5 @@ def _bar(name: str, progress: bool | None) -> Iterator[object]:
     if not wanted:
         yield False
         return
-    with tqdm(desc=name, unit="B", unit_scale=True, leave=False) as bar:
+    with tqdm(desc=name, total=1, unit="B", unit_scale=True, leave=False) as bar:  # pooch sets the true total
         yield bar

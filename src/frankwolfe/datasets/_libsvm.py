@@ -82,7 +82,7 @@ def _read(text: bytes, file: str, n_features: int | None) -> tuple[csr_array, np
     except ImportError as error:
         raise unavailable("scikit-learn", "reading LIBSVM files") from error
     try:
-        X, labels = load_svmlight_file(io.BytesIO(text), n_features=n_features, zero_based=False)
+        X, labels = load_svmlight_file(io.BytesIO(text), n_features=n_features, zero_based=False)  # pyright: ignore[reportArgumentType]
     except (ValueError, OverflowError) as error:
         raise _diagnosis(text, file, n_features) from error
     integer = np.int32 if max(X.nnz, X.shape[1]) <= _LARGEST_INDEX else np.int64

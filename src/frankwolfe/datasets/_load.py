@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import difflib
 import os
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
-from ._archives import read_file, unpack
-from ._cache import parsed_key, read_parsed, write_parsed
-from ._checks import check_counts, check_options
 from ._errors import DatasetError
-from ._fetch import check_content, unpack_known
-from ._idx import parse_images, parse_labels
-from ._labels import Labels, take, to_binary
-from ._libsvm import parse_libsvm
-from ._locate import Access, Source, local_directory, read_known
-from ._ratings import Effects, fit_effects, parse_ratings
-from ._registry import REGISTRY, DataFile, DatasetInfo
+from ._labels import Labels, check_options, distinct, split_rows, to_binary
+from ._locate import Access, local_directory
+from ._ratings import Effects, fit_effects
+from ._readers import read_images, read_libsvm, read_path, read_ratings
+from ._registry import REGISTRY, DatasetInfo
 from ._types import Counts, Dataset, Ratings, count
 
 __all__ = ["info", "load", "names", "table"]
@@ -92,7 +87,7 @@ def load(
         ``"u1.test"``, ..., ``"u5.test"``; effects and scale of a test set are those of its base set.
     fraction, seed : float and int, default 0.7 and 0
         The part of the rows in ``"train"``, rounded up, and the seed it is drawn with. The draw is the same on every
-        machine.
+        machine. The paper's covtype is such a split, of an unknown seed.
     download : bool, default True
         Fetch a dataset that is not here from its public source, once.
     cache : bool, optional
@@ -130,19 +125,21 @@ def load(
     >>> datasets.load("covtype", split="train")  # doctest: +SKIP
     Dataset('covtype/train', 406709 samples x 54 features, ... nonzeros, classes 1 and 2)
     """
-    check_options(labels, digit, n_features, split, fraction, seed)
+    check_options(labels, digit, n_features, fraction, seed)
     access = Access(directory, download, cache, progress)
     entry = REGISTRY.get(name) if isinstance(name, str) else None
+    if entry is not None and entry.kind == "ratings":
+        return _load_ratings(entry, access, split, raw=raw, center=center)
+    if split not in (None, "train", "test"):
+        raise ValueError(f"split must be None, 'train' or 'test' for {str(name)!r}, got {split!r}")
     if entry is None:
         data = _load_path(_existing(name, directory), access, labels, n_features)
-    elif entry.kind == "ratings":
-        return _load_ratings(entry, access, split, raw=raw, center=center)
     elif entry.kind == "idx":
         data = _load_images(entry, access, labels, digit, raw=raw)
     else:
         if n_features not in (None, entry.columns):
             raise ValueError(f"n_features must be left out for {name!r}, which has {entry.columns}, got {n_features}")
-        data = _load_known_libsvm(entry, access, labels)
+        data = _load_libsvm(entry, access, labels)
     return data if split is None else _split(data, split, fraction, seed)
 
 
@@ -172,7 +169,7 @@ def info(name: str) -> DatasetInfo:
 
 
 def table(
-    names: tuple[str, ...] | list[str] | None = None,
+    names: Iterable[str] | None = None,
     *,
     directory: str | os.PathLike[str] | None = None,
     download: bool = True,
@@ -183,29 +180,88 @@ def table(
 
     Parameters
     ----------
-    names : sequence of str, optional
+    names : iterable of str, optional
         Names or paths; by default all datasets known by name.
     directory, download, cache, progress
         As in `load`.
 
     Examples
     --------
-    >>> table(["mushrooms"])[0].density  # doctest: +SKIP
-    0.1875
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open(os.path.join(folder, "toy.svm"), "w") as file:
+    ...         _ = file.write("1 1:0.5 3:1\\n2 2:4\\n")
+    ...     rows = table(["toy.svm"], directory=folder)
+    >>> rows[0].rows, rows[0].columns, rows[0].nonzeros, rows[0].density, rows[0].classes
+    (2, 3, 3, 0.5, {1: 1, 2: 1})
     """
-    chosen = REGISTRY if names is None else names
-    access: Options = {"directory": directory, "download": download, "cache": cache, "progress": progress}
-    return tuple(count(load(name, raw=True, **access)) for name in chosen)
+    chosen: Iterable[str] = REGISTRY if names is None else names
+    return tuple(
+        count(load(name, raw=True, directory=directory, download=download, cache=cache, progress=progress))
+        for name in chosen
+    )
 
 
-def _load_known_libsvm(entry: DatasetInfo, access: Access, labels: Labels) -> Dataset:
-    file = entry.files["data"]
+def _load_path(path: Path, access: Access, labels: Labels, n_features: int | None) -> Dataset:
+    A, y = read_path(path, n_features, cache=access.cache is True)
+    b = to_binary(y, str(path)) if labels == "binary" else y
+    return Dataset(str(path), A, b, distinct(y), "LIBSVM file", str(path))
 
-    def parse(source: Source):
-        content = partial(unpack_known, source.raw, source.label, file, source.member)
-        A, y = _parse_cached(source, content, entry.columns, access.cache is not False, check=(entry, file))
-        return A, y
 
-    A, y = read_known(file, access, parse)
-    b, classes = to_binary(y, entry.name) if labels == "binary" else (y, _distinct(y))
-    return Dataset(entry.name, A, b, classes, entry.description, entry.source)
+def _load_libsvm(entry: DatasetInfo, access: Access, labels: Labels) -> Dataset:
+    A, y = read_libsvm(entry, access)
+    b = to_binary(y, entry.name) if labels == "binary" else y
+    return Dataset(entry.name, A, b, distinct(y), entry.description, entry.source)
+
+
+def _load_images(entry: DatasetInfo, access: Access, labels: Labels, digit: int, *, raw: bool) -> Dataset:
+    pixels, digits = read_images(entry, access)
+    A = pixels.copy() if raw else pixels / 255.0  # a copy, because the bytes read are not writable
+    if labels == "raw":
+        return Dataset(entry.name, A, digits.astype(np.float64), tuple(range(10)), entry.description, entry.source)
+    b = np.where(digits == digit, 1.0, -1.0)
+    return Dataset(entry.name, A, b, (f"not {digit}", f"{digit}"), entry.description, entry.source)
+
+
+def _load_ratings(entry: DatasetInfo, access: Access, split: str | None, *, raw: bool, center: bool) -> Ratings:
+    part = "u.data" if split is None else split
+    if part not in entry.files:
+        raise ValueError(f"split must be None or one of {tuple(entry.files)[1:]} for {entry.name!r}, got {split!r}")
+    shape = entry.rows, entry.columns
+    rows, cols, stars = read_ratings(entry, access, part)
+    if raw:
+        effects = Effects(np.zeros(shape[0]), np.zeros(shape[1]), 1.0)
+    elif part.endswith(".test"):
+        effects = fit_effects(*read_ratings(entry, access, part.replace(".test", ".base")), shape, center=center)
+    else:
+        effects = fit_effects(rows, cols, stars, shape, center=center)
+    name = entry.name if split is None else f"{entry.name}/{split}"
+    values = effects.apply(rows, cols, stars)
+    return Ratings(name, rows, cols, values, shape, *effects, entry.description, entry.source)
+
+
+def _split(data: Dataset, part: str, fraction: float, seed: int) -> Dataset:
+    rows = split_rows(data.b.size, part, fraction, seed)
+    if not rows.size:
+        raise DatasetError(f"{data.name}: {data.b.size} rows leave none for split={part!r} with fraction={fraction!r}")
+    about = f"{data.description} ({part} part of a {fraction:g} split, seed {seed})"
+    return replace(data, name=f"{data.name}/{part}", A=data.A[rows], b=data.b[rows], description=about)
+
+
+def _existing(name: str | os.PathLike[str], directory: str | os.PathLike[str] | None) -> Path:
+    """Return the path of a file that is not known by name, as it stands or inside the data directory."""
+    try:
+        path = Path(os.path.expanduser(name))
+    except TypeError:
+        raise TypeError(f"name must be the name of a dataset or the path of a file, got {name!r}") from None
+    folder = local_directory(directory)
+    for candidate in (path, folder / path) if folder is not None else (path,):
+        if candidate.is_file():
+            return candidate
+    raise _unknown(name)
+
+
+def _unknown(name: object) -> DatasetError:
+    close = difflib.get_close_matches(str(name), REGISTRY, n=1)
+    hint = f"did you mean {close[0]!r}? Known" if close else "known"
+    return DatasetError(f"{str(name)!r} is neither a file nor a dataset known by name; {hint}: {', '.join(REGISTRY)}")

@@ -42,7 +42,7 @@ def local_directory(directory: str | os.PathLike[str] | None) -> Path | None:
     chosen = directory if directory is not None else os.environ.get("FRANKWOLFE_DATA") or None
     if chosen is None:
         return None
-    folder = Path(chosen).expanduser()
+    folder = Path(os.path.expanduser(chosen))
     if directory is not None and not folder.is_dir():
         raise DatasetError(f"directory {str(folder)!r} does not exist; give the directory that holds the data files")
     return folder
@@ -79,10 +79,10 @@ def read_known(file: DataFile, access: Access, parse: Callable[[Source], T]) -> 
     if not access.download:
         raise DatasetError(f"{_absent(file, folder)}, and download=False; {_remedy(file)}")
     try:
-        raw = fetch(file, progress=access.progress)
+        url, raw = fetch(file, progress=access.progress)
     except DatasetError as error:
         raise DatasetError(f"{_absent(file, folder)}, and {error}. Without a network, {_remedy(file)}") from error
-    return parse(Source(file.urls[0], raw, file.member))
+    return parse(Source(url, raw, file.member))
 
 
 def _absent(file: DataFile, folder: Path | None) -> str:
@@ -90,7 +90,8 @@ def _absent(file: DataFile, folder: Path | None) -> str:
 
 
 def _remedy(file: DataFile) -> str:
+    where = file.urls[0] if file.urls else file.name
     return (
-        f"get {file.urls[0]} by other means, put it (packed or not) in a directory, and name that directory "
+        f"get {where} by other means, put it (packed or not) in a directory, and name that directory "
         "with directory=... or in the environment variable FRANKWOLFE_DATA"
     )

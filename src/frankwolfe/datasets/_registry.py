@@ -133,7 +133,7 @@ _T10K = {
     ),
 }
 _RATINGS = {
-    "all": _movielens_file("u.data", 1979173, "06416e597f82b7342361e41163890c81036900f418ad91315590814211dca490"),
+    "u.data": _movielens_file("u.data", 1979173, "06416e597f82b7342361e41163890c81036900f418ad91315590814211dca490"),
     "u1.base": _movielens_file("u1.base", 1586544, "ce253ec86c448b44fb3ba9a30d12dcfc2e9210cbde71efada3730c22e9ac212a"),
     "u1.test": _movielens_file("u1.test", 392629, "18c6014a4b2c7324f250a63f8904a7b16b2b19f911129e346141507b0cbac950"),
     "u2.base": _movielens_file("u2.base", 1583948, "6c06f0b5df4b256da1a994f3ac66edc8da4d3f09bc9282df6b14d893366d703e"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -43,8 +43,14 @@ class Dataset:
     description: str
     source: str
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Samples and features."""
+        n, d = cast("tuple[int, int]", self.A.shape)
+        return n, d
+
     def __repr__(self) -> str:
-        n, d = self.A.shape
+        n, d = self.shape
         names = " and ".join(map(str, self.classes)) if len(self.classes) == 2 else f"{len(self.classes)} labels"
         return f"Dataset({self.name!r}, {n} samples x {d} features, {_nonzeros(self.A)} nonzeros, classes {names})"
 
@@ -157,12 +163,11 @@ def count(data: Dataset | Ratings) -> Counts:
     """
     if isinstance(data, Ratings):
         stars, members = np.unique(np.rint(data.to_ratings()), return_counts=True)
-        classes = {int(star): int(m) for star, m in zip(stars, members, strict=True)}
+        classes: dict[float | str, int] = {int(star): int(m) for star, m in zip(stars, members, strict=True)}
         return Counts(data.name, *data.shape, data.values.size, classes)
     members = np.unique(data.b, return_counts=True)[1]
     names = data.classes if len(data.classes) == len(members) else np.unique(data.b).tolist()
-    n, d = data.A.shape
-    return Counts(data.name, n, d, _nonzeros(data.A), {c: int(m) for c, m in zip(names, members, strict=True)})
+    return Counts(data.name, *data.shape, _nonzeros(data.A), {c: int(m) for c, m in zip(names, members, strict=True)})
 
 
 def _nonzeros(A: csr_array | np.ndarray) -> int:

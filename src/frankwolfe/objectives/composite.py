@@ -14,6 +14,8 @@ from frankwolfe.sets.atoms import Atom, Dense
 class LinearMap(Protocol):
     """The map A: what it does to coordinates of any form, and its adjoint."""
 
+    adjoint_cost: float  # reads of the data that `adjoint` takes
+
     def apply(self, coords: Any) -> Array:
         """Return A applied to coordinates."""
         ...
@@ -23,7 +25,7 @@ class LinearMap(Protocol):
         ...
 
     def adjoint(self, r: Array) -> Any:
-        """Return the adjoint of A applied to r (one read)."""
+        """Return the adjoint of A applied to r."""
         ...
 
     def apply_then_adjoint(self, leaves: list[Any], residual: Any) -> tuple[list[Array], Any, float] | None:
@@ -89,7 +91,7 @@ class Composite(ImageObjective):
                 leaf.resolve(image)
             residual = None
         else:
-            passes = self.resolve(y) + self.resolve(watch) + 1.0
+            passes = self.resolve(y) + self.resolve(watch) + self.map.adjoint_cost
             residual = self.loss_slope(y.image)
             slope = self.map.adjoint(residual)
         m = y.image

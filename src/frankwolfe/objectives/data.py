@@ -24,6 +24,8 @@ Residual = Callable[[slice, list[Array]], Array]
 class DataMatrix(ABC):
     """An n x d matrix of data, as the map x -> Ax."""
 
+    adjoint_cost = 1.0
+
     def __init__(self, matrix: Any) -> None:
         self.matrix = matrix
         self.shape: tuple[int, int] = tuple(matrix.shape)

@@ -25,6 +25,11 @@ class Set(ABC):
     """Whether atoms have few nonzeros, so that single columns of the data are read (objectives store columns then)."""
 
     @property
+    def curved(self) -> bool:
+        """Whether the boundary is so curved that a line search on top of momentum is known to help."""
+        return False
+
+    @property
     def shape(self) -> tuple[int, ...] | None:
         """Shape of the points where the set fixes it (a simplex does, a ball does not)."""
         return None
@@ -91,3 +96,17 @@ class IterativeSet(ProjectableSet):
     @abstractmethod
     def support_bound(self, g: Any, rng: np.random.Generator) -> SupportBound:
         """Return an upper bound on the support value: proven where affordable, otherwise with a failure probability."""
+
+
+def require_shape(domain: Set, x: Any, shape: tuple[int, ...]) -> None:
+    """Raise unless x has the one shape that the set lives in."""
+    if tuple(x.shape) != shape:
+        raise ValueError(f"{type(domain).__name__} holds points of shape {shape}, got an array of shape {tuple(x.shape)}")
+
+
+def known_shape(domain: Set, shape: tuple[int, ...] | None) -> tuple[int, ...]:
+    """Return the shape, or say that the diameter depends on it."""
+    if shape is None:
+        name = type(domain).__name__
+        raise ValueError(f"the diameter of {name} depends on the shape of its points; pass it: diameter(shape)")
+    return tuple(shape)

@@ -6,10 +6,12 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from frankwolfe.backends import Array, Scalar, largest, namespace, scaled, zeros
+from frankwolfe.backends import Array, Scalar, largest, namespace, scaled
+from frankwolfe.backends.namespace import nonzero
 from frankwolfe.sets.atoms import Atom, Dense, OneHot
-from frankwolfe.sets.base import ProjectableSet
-from frankwolfe.sets.projections import project_l1
+from frankwolfe.sets.base import ProjectableSet, known_shape
+from frankwolfe.sets.norms import conjugate, dual_vectors, exponent, norm, slack
+from frankwolfe.sets.projections import project_l1, project_l2, project_linf, project_lp
 from frankwolfe.validation import positive
 
 
@@ -21,6 +23,16 @@ class L1Ball(ProjectableSet):
     ----------
     radius : float
         Positive radius.
+
+    Notes
+    -----
+    Atoms are plus or minus `radius` at one coordinate, the one of largest magnitude in the direction, so a method's
+    iterate has at most one more nonzero per step. The projection is the sort of [1]_.
+
+    References
+    ----------
+    .. [1] J. Duchi, S. Shalev-Shwartz, Y. Singer, T. Chandra, "Efficient projections onto the l1-ball for learning in
+       high dimensions", ICML 2008.
 
     Examples
     --------
@@ -36,11 +48,7 @@ class L1Ball(ProjectableSet):
         object.__setattr__(self, "radius", positive("radius", self.radius))
 
     def lmo(self, g: Array) -> Atom:
-        xp = namespace(g)
-        flat = xp.reshape(g, (-1,))
-        j = int(xp.argmax(xp.abs(flat)))
-        sign = xp.where(flat[j] > 0, -xp.ones_like(flat[j]), xp.ones_like(flat[j]))
-        return OneHot(j, self.radius * sign, tuple(g.shape))
+        return _signed_coordinate(g, self.radius)
 
     def support(self, g: Array) -> Scalar:
         return self.radius * largest(g)
@@ -49,8 +57,7 @@ class L1Ball(ProjectableSet):
         return 2 * self.radius
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        xp = namespace(x)
-        return bool(xp.sum(xp.abs(x)) <= self.radius * (1 + tol))
+        return bool(norm(x, 1) <= self.radius * (1 + slack(x, tol)))
 
     def with_radius(self, radius: float) -> Self:
         return replace(self, radius=radius)
@@ -82,25 +89,148 @@ class L2Ball(ProjectableSet):
 
     def lmo(self, g: Array) -> Atom:
         g = scaled(g)
-        norm = namespace(g).linalg.vector_norm(g)
-        return Dense((-self.radius / norm) * g if norm > 0 else zeros(tuple(g.shape), g))
+        return Dense((-self.radius / nonzero(namespace(g).linalg.vector_norm(g))) * g)
 
     def support(self, g: Array) -> Scalar:
-        top = largest(g)
-        return self.radius * top * namespace(g).linalg.vector_norm(g / top) if top > 0 else 0.0
+        return self.radius * norm(g, 2)
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         return 2 * self.radius
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        return bool(namespace(x).linalg.vector_norm(x) <= self.radius * (1 + tol))
+        return bool(norm(x, 2) <= self.radius * (1 + slack(x, tol)))
 
     def with_radius(self, radius: float) -> Self:
         return replace(self, radius=radius)
 
     def project(self, x: Array) -> Array:
-        norm = largest(x) * namespace(x).linalg.vector_norm(scaled(x))
-        return x * (self.radius / norm) if norm > self.radius else x
+        return project_l2(x, self.radius)
 
 
-_ = math
+@dataclass(frozen=True)
+class LInfBall(ProjectableSet):
+    """Points with every entry between minus `radius` and `radius`.
+
+    Parameters
+    ----------
+    radius : float
+        Positive radius.
+
+    Notes
+    -----
+    Atoms are corners of the cube. Where an entry of the direction is zero both corners are optimal and plus `radius`
+    is taken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> LInfBall(2.0).lmo(np.array([1.0, -3.0, 0.0])).toarray()
+    array([-2.,  2.,  2.])
+    """
+
+    radius: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", positive("radius", self.radius))
+
+    def lmo(self, g: Array) -> Atom:
+        return _corner(g, self.radius)
+
+    def support(self, g: Array) -> Scalar:
+        return self.radius * norm(g, 1)
+
+    def diameter(self, shape: tuple[int, ...] | None = None) -> float:
+        """Return 2 * radius * sqrt(number of entries); the shape is needed."""
+        return 2 * self.radius * math.sqrt(math.prod(known_shape(self, shape)))
+
+    def contains(self, x: Array, tol: float = 1e-9) -> bool:
+        return bool(largest(x) <= self.radius * (1 + slack(x, tol)))
+
+    def with_radius(self, radius: float) -> Self:
+        return replace(self, radius=radius)
+
+    def project(self, x: Array) -> Array:
+        return project_linf(x, self.radius)
+
+
+@dataclass(frozen=True)
+class LpBall(ProjectableSet):
+    """Points with l_p norm at most `radius`, for any p from one to infinity.
+
+    Parameters
+    ----------
+    radius : float
+        Positive radius.
+    p : float
+        Exponent of the norm, at least one; infinity is allowed.
+
+    Notes
+    -----
+    With q the conjugate exponent the oracle's answer is v = -radius * sign(g) |g|^(q-1), normalised, unique for
+    1 < p < infinity and nonzero g. Its value is minus `radius` times the l_q norm of g.
+
+    The projection is a rescaling (p = 2), a sort (p = 1), a clip (p infinite), and otherwise the root of the optimality
+    conditions z + mu z^(p-1) = \\|x\\| in the multiplier mu, each coordinate by Newton's method from the side where it
+    converges monotonically.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ball = LpBall(1.0, p=3)
+    >>> v = ball.lmo(np.array([1.0, -1.0])).toarray()
+    >>> v.round(6)
+    array([-0.793701,  0.793701])
+    >>> ball.contains(v)
+    True
+    """
+
+    radius: float
+    p: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", positive("radius", self.radius))
+        object.__setattr__(self, "p", exponent("p", self.p))
+        object.__setattr__(self, "sparse_atoms", self.p == 1)
+
+    def lmo(self, g: Array) -> Atom:
+        if self.p == 1:
+            return _signed_coordinate(g, self.radius)
+        if math.isinf(self.p):
+            return _corner(g, self.radius)
+        xp = namespace(g)
+        magnitudes = xp.reshape(xp.abs(scaled(g)), (-1,))
+        v = xp.reshape(dual_vectors(magnitudes, self.p), tuple(g.shape))
+        return Dense((-self.radius) * xp.sign(g) * v)
+
+    def support(self, g: Array) -> Scalar:
+        return self.radius * norm(g, conjugate(self.p))
+
+    def diameter(self, shape: tuple[int, ...] | None = None) -> float:
+        """Return 2 * radius * d^max(0, 1/2 - 1/p) for points of d entries; the shape is needed when p > 2."""
+        if self.p <= 2:
+            return 2 * self.radius
+        return 2 * self.radius * math.prod(known_shape(self, shape)) ** (0.5 - 1 / self.p)
+
+    def contains(self, x: Array, tol: float = 1e-9) -> bool:
+        return bool(norm(x, self.p) <= self.radius * (1 + slack(x, tol)))
+
+    def with_radius(self, radius: float) -> Self:
+        return replace(self, radius=radius)
+
+    def project(self, x: Array) -> Array:
+        return project_lp(x, self.radius, self.p)
+
+
+def _signed_coordinate(g: Array, radius: float) -> Atom:
+    """Return the vertex of the l1 ball that minimises <g, v>."""
+    xp = namespace(g)
+    flat = xp.reshape(g, (-1,))
+    j = int(xp.argmax(xp.abs(flat)))
+    sign = xp.where(flat[j] > 0, -xp.ones_like(flat[j]), xp.ones_like(flat[j]))
+    return OneHot(j, radius * sign, tuple(g.shape))
+
+
+def _corner(g: Array, radius: float) -> Atom:
+    """Return the corner of the cube that minimises <g, v>."""
+    xp = namespace(g)
+    return Dense(radius * xp.where(g > 0, -xp.ones_like(g), xp.ones_like(g)))

@@ -1,0 +1,90 @@
+"""Certificates: a proven lower bound on the optimal value, built from what the steps have seen."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from frankwolfe.backends import vdot
+from frankwolfe.methods.base import Evidence
+from frankwolfe.objectives.base import ROUNDING
+from frankwolfe.objectives.check import directional_error
+from frankwolfe.points import Point, Tangent
+from frankwolfe.problem import Problem
+from frankwolfe.sets.base import IterativeSet
+
+PROOF_GROWTH = 1.25  # a bound that is expensive to prove is proven at iterations growing by this factor
+PROOF_KEY = 1 << 62  # random numbers of proofs are apart from those of steps
+
+
+@dataclass
+class Certificate:
+    """The best lower bound so far.
+
+    `failure` is the probability that it is wrong: zero for a proof, positive where an iterative oracle's bound holds
+    only with a stated probability (very large nuclear-norm problems).
+    """
+
+    lower_bound: float = -math.inf
+    failure: float = 0.0
+    next_proof: int = 1
+    unproven: Tangent | None = None
+
+    def update(self, problem: Problem, k: int, evidence: Evidence, upper: float, goal: float) -> float:
+        """Take in a step's evidence; return the slack that rounding may claim.
+
+        `upper` is the best value seen and `goal` the gap to reach: a bound that costs extra to prove is proven when it
+        would end the run, and now and then.
+        """
+        self._offer(float(evidence.floor), 0.0)
+        slack = 0.0
+        for tangent, vertex in evidence.minorants:
+            slack = max(slack, 600 * float(tangent.noise / tangent.weight))
+            rounding = ROUNDING * problem.eps
+            if vertex is not None and float(vertex.lower) > -math.inf:
+                self._offer(float(tangent.bound(vertex.lower, rounding)), 0.0)
+            elif problem.domain is not None and problem.domain.closed_form:
+                minimum = -problem.domain.support(-tangent.slope)
+                self._offer(float(tangent.bound(minimum, rounding)), 0.0)
+            elif vertex is not None or len(evidence.minorants) == 1:
+                self.unproven = tangent
+                hoped = math.inf if vertex is None else float(tangent.bound(vertex.value, rounding))
+                ends = vertex is not None and upper - hoped <= goal
+                if k + 1 >= self.next_proof or (ends and k + 1 >= self.next_proof / PROOF_GROWTH):
+                    self.prove(problem, k)
+        return slack
+
+    def prove(self, problem: Problem, k: int) -> None:
+        """Bound the support value for the latest tangent that the oracle left unproven."""
+        if self.unproven is None or not isinstance(problem.domain, IterativeSet):
+            return
+        tangent, self.unproven = self.unproven, None
+        bound = problem.domain.support_bound(-tangent.slope, problem.rng(PROOF_KEY + k))
+        problem.counts.n_matvec += bound.matvecs
+        self._offer(float(tangent.bound(-bound.value, ROUNDING * problem.eps)), bound.failure)
+        self.next_proof = max(k + 2, math.ceil(PROOF_GROWTH * (k + 1)))
+
+    def _offer(self, bound: float, failure: float) -> None:
+        if bound > self.lower_bound:
+            self.lower_bound, self.failure = bound, max(self.failure, failure)
+
+
+def blame(problem: Problem, at: Point, best: Point) -> str:
+    """Say why a lower bound exceeds a value that was reached: is the gradient wrong, or f not convex?"""
+    x, other = at.coords, best.coords
+    if hasattr(x, "toarray"):
+        x, other = x.toarray(), other.toarray()
+    g = problem.objective.grad(x)
+    step = other - x
+    if not float(vdot(step, step)) > 0:
+        step = g
+    error, (stated, measured) = directional_error(problem.objective, x, g, step)
+    if error > 1e-3:
+        return (
+            f"the gradient does not match the function (along the last direction it says {stated:.4g}, differences of f "
+            f"say {measured:.4g}); frankwolfe.check_gradient helps to find the error"
+        )
+    return (
+        "the objective is not convex: a tangent lies above a value that was reached. The point is the best one seen, but "
+        "no bound on the optimum holds"
+    )

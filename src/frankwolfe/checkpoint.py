@@ -1,0 +1,142 @@
+"""Checkpoints: a run on disk, from which it goes on bit for bit."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from frankwolfe.serialisation import Dual, decode, encode
+from frankwolfe.validation import nonnegative
+
+FORMAT = 1
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that cannot be used: damaged, or of another problem."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where and how often to save a run.
+
+    Parameters
+    ----------
+    path : str or Path
+        File to write, usually ending in .npz. If it exists, the run in it goes on.
+    every : float, default 60
+        Seconds between two saves; zero saves after every step. The end of a run is always saved.
+
+    Notes
+    -----
+    The file is replaced atomically: a kill at any moment leaves the last complete one. It holds arrays and JSON, no
+    pickle. A resumed run makes the same iterates bit for bit, on the same machine, versions and threads.
+
+    Examples
+    --------
+    >>> import numpy as np, frankwolfe as fw, tempfile, os
+    >>> f, ball = fw.LeastSquares(np.eye(3), np.ones(3)), fw.L1Ball(1.0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save = fw.Checkpoint(os.path.join(folder, "run.npz"))
+    ...     first = fw.minimize(f, ball, method="fw", max_iter=10, tol=0, checkpoint=save)
+    ...     again = fw.minimize(f, ball, method="fw", max_iter=20, tol=0, checkpoint=save)  # ten more steps
+    >>> again.n_iter, again.n_lmo
+    (20, 20)
+    """
+
+    path: str | os.PathLike[str]
+    every: float = 60.0
+
+    def __post_init__(self) -> None:
+        nonnegative("every", self.every)
+
+    def save(self, run: Any, identity: str) -> None:
+        """Write a run, atomically."""
+        tree, arrays = encode(run)
+        header = json.dumps({"format": FORMAT, "identity": identity, "run": tree}).encode()
+        target = Path(self.path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        scratch = target.with_name(f".{target.name}.tmp")
+        with open(scratch, "wb") as file:
+            parts = {f"a{i}": array for i, array in enumerate(arrays)}
+            np.savez(file, header=np.frombuffer(header, np.uint8), **parts)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(scratch, target)
+        _sync_folder(target.parent)
+
+    def load(self, identity: str, dual: Dual) -> Any:
+        """Return the run in the file, or None if there is no file."""
+        target = Path(self.path)
+        if not target.exists():
+            return None
+        try:
+            with np.load(target, allow_pickle=False) as file:
+                header = json.loads(bytes(file["header"]))
+                arrays = [file[f"a{i}"] for i in range(len(file.files) - 1)]
+            found, form = header["identity"], header["format"]
+            run = decode(header["run"], arrays, dual) if (found, form) == (identity, FORMAT) else None
+        except (OSError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile, EOFError, RecursionError) as error:
+            raise CheckpointError(
+                f"{target} is damaged or not a checkpoint ({type(error).__name__}: {error}); delete it to start afresh"
+            ) from None
+        if form != FORMAT:
+            raise CheckpointError(f"{target} was written by another version of frankwolfe; delete it to start afresh")
+        if run is None:
+            raise CheckpointError(
+                f"{target} belongs to another problem (data, set, method, x0 or random_state differ); delete it or "
+                "choose another path"
+            )
+        return run
+
+
+def identity(*things: Any) -> str:
+    """Return a digest of data, set, method and start: equal for the same problem, different for another.
+
+    Examples
+    --------
+    >>> identity(1.0, np.arange(3)) == identity(1.0, np.arange(3))
+    True
+    >>> identity(np.arange(3)) == identity(np.arange(4))
+    False
+    """
+    digest = hashlib.sha256()
+    _feed(digest, things)
+    return digest.hexdigest()
+
+
+def _feed(digest: Any, thing: Any) -> None:
+    if isinstance(thing, np.ndarray):
+        digest.update(f"{thing.dtype.str}{thing.shape}".encode())
+        digest.update(np.ascontiguousarray(thing).reshape(-1).view(np.uint8).data)
+    elif isinstance(thing, list | tuple):
+        digest.update(f"[{len(thing)}".encode())
+        for part in thing:
+            _feed(digest, part)
+    elif dataclasses.is_dataclass(thing):
+        digest.update(type(thing).__name__.encode())
+        for entry in dataclasses.fields(thing):
+            _feed(digest, getattr(thing, entry.name))
+    else:
+        digest.update(repr(thing).encode())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the rename durable, where the system can."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass
+    finally:
+        os.close(handle)

@@ -1,0 +1,63 @@
+"""Methods: one file each; `accelerated.py` is the one to read first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from frankwolfe.methods.accelerated import AcceleratedFrankWolfe
+from frankwolfe.methods.agm import AcceleratedGradient, StronglyConvexAGM
+from frankwolfe.methods.base import Evidence, Method, State, advance
+from frankwolfe.methods.frank_wolfe import FrankWolfe
+from frankwolfe.methods.projected import AcceleratedProjectedGradient, ProjectedGradient
+from frankwolfe.methods.steps import Backtracking, ExactLineSearch, OpenLoop, ShortStep, StepSize
+from frankwolfe.validation import nearest
+
+METHODS: dict[str, Callable[[], Method]] = {
+    "fw": FrankWolfe,
+    "afw": AcceleratedFrankWolfe,
+    "agm": AcceleratedGradient,
+    "agm_sc": StronglyConvexAGM,
+    "pgd": ProjectedGradient,
+    "apgd": AcceleratedProjectedGradient,
+}
+
+
+def named(method: str | Method) -> Method:
+    """Return a method by its name, or the method itself.
+
+    Examples
+    --------
+    >>> named("afw")
+    AcceleratedFrankWolfe(offset=3.0, line_search=False, sticky=False, shift=0.0, bound=None)
+    >>> named("afv")
+    Traceback (most recent call last):
+    ValueError: unknown method 'afv'; did you mean 'afw'?
+    """
+    if isinstance(method, Method):
+        return method
+    if not isinstance(method, str):
+        raise TypeError(f"method must be a name or a Method, got {type(method).__name__}")
+    if method not in METHODS:
+        raise ValueError(f"unknown method {method!r}; {nearest(method, ['auto', *METHODS])}")
+    return METHODS[method]()
+
+
+__all__ = [
+    "METHODS",
+    "AcceleratedFrankWolfe",
+    "AcceleratedGradient",
+    "AcceleratedProjectedGradient",
+    "Backtracking",
+    "Evidence",
+    "ExactLineSearch",
+    "FrankWolfe",
+    "Method",
+    "OpenLoop",
+    "ProjectedGradient",
+    "ShortStep",
+    "State",
+    "StepSize",
+    "StronglyConvexAGM",
+    "advance",
+    "named",
+]

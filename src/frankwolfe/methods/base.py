@@ -1,0 +1,102 @@
+"""What a method is: a pure init/step pair over an explicit state."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+from frankwolfe.backends import Scalar
+from frankwolfe.points import Point, Tangent
+from frankwolfe.problem import Problem, Vertex
+from frankwolfe.sets.base import ProjectableSet
+
+
+class State(Protocol):
+    """Everything that affects the future of a run; a NamedTuple with at least these two fields."""
+
+    @property
+    def k(self) -> int:
+        """Number of steps taken."""
+        ...
+
+    @property
+    def x(self) -> Point:
+        """The iterate x_k."""
+        ...
+
+
+class Evidence(NamedTuple):
+    """What a step has seen, from which the loop builds certificate and trace.
+
+    `seen` holds values with their points, x_k first. `minorants` are affine functions below f, each with the oracle's
+    answer on its slope, or None where the step did not ask. `floor` is a lower bound proven in some other way.
+    """
+
+    seen: tuple[tuple[Scalar, Point], ...]
+    minorants: tuple[tuple[Tangent, Vertex | None], ...] = ()
+    floor: Scalar = float("-inf")
+
+
+class Method(ABC):
+    """A method: options in frozen fields, no state of its own.
+
+    To add one, write `init` and `step` in the four verbs mix, evaluate, lmo and inner. A step never prints, times,
+    stops or plots: the loop does that for every method.
+    """
+
+    name: ClassVar[str]
+    dense: ClassVar[bool] = False  # whether iterates must be arrays (projections need them)
+
+    def check(self, problem: Problem) -> None:
+        """Raise an error that teaches if the method does not apply to the problem."""
+        if problem.domain is None:
+            raise TypeError(f"method {self.name!r} needs a set; domain=None works with 'agm' and 'agm_sc' only")
+
+    @abstractmethod
+    def init(self, problem: Problem, x0: Point) -> Any:
+        """Return the state before the first step."""
+
+    @abstractmethod
+    def step(self, problem: Problem, state: Any) -> tuple[Any, Evidence]:
+        """Return the next state and what was seen on the way."""
+
+    def warm(self, value: float, gap: float, curvature: float) -> Method:
+        """Return the method for a start with f = `value` and certified gap `gap`, where LD² is `curvature`.
+
+        Open-loop schedules are shifted: unshifted, their first step would throw the starting point away.
+        """
+        return self
+
+
+def advance(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]]:
+    """Take n steps. The one place where a compiled loop, a captured graph or a cluster may stand in for plain steps."""
+    evidence = []
+    for _ in range(n):
+        state, seen = method.step(problem, state)
+        evidence.append(seen)
+    return state, evidence
+
+
+def require_projection(method: Method, problem: Problem) -> None:
+    """Raise a TypeError if the set has no projection."""
+    if not isinstance(problem.domain, ProjectableSet):
+        raise TypeError(
+            f"{type(problem.domain).__name__} has no projection, which method {method.name!r} needs; use 'afw' or 'fw'"
+        )
+
+
+def require_smoothness(method: Method, problem: Problem, given: float | None) -> float:
+    """Return the smoothness constant, or raise a ValueError naming the remedies."""
+    smoothness = problem.objective.smoothness if given is None else given
+    if smoothness is None:
+        raise ValueError(
+            f"method {method.name!r} needs the smoothness constant of the objective: pass smoothness= to the objective, "
+            f"L= to {type(method).__name__}, or use 'afw', which needs no constants"
+        )
+    return smoothness
+
+
+def require_unconstrained(method: Method, problem: Problem) -> None:
+    """Raise a TypeError if there is a set."""
+    if problem.domain is not None:
+        raise TypeError(f"method {method.name!r} is unconstrained: pass domain=None, or use 'apgd' to stay in the set")

@@ -1,0 +1,162 @@
+"""Step sizes, as objects: how far to go from x towards v."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+from frankwolfe.backends import Scalar
+from frankwolfe.points import Point
+from frankwolfe.problem import Problem
+from frankwolfe.validation import nonnegative, positive
+
+
+class StepSize(ABC):
+    """A rule for the step; what it remembers from step to step is passed in and out."""
+
+    def init(self) -> Any:
+        """Return what the rule remembers before the first step."""
+        return None
+
+    @abstractmethod
+    def choose(self, problem: Problem, k: int, x: Point, v: Point, value: Scalar, gap: Scalar, memory: Any) -> tuple:
+        """Return (delta, memory) for the direction v - x, with f(x) = value and <-grad, v - x> = gap."""
+
+
+@dataclass(frozen=True)
+class OpenLoop(StepSize):
+    """delta_k = 2/(k + offset + shift): no constants, no line search.
+
+    Parameters
+    ----------
+    offset : float, default 2
+        Two for Frank-Wolfe, three in the accelerated method's paper.
+    shift : float, default 0
+        How many steps a warm start is worth; see Notes.
+
+    Notes
+    -----
+    From a point with certified gap G the right shift is 2LD²/G [1]_: with shift zero the first step of an open-loop
+    method throws the starting point away.
+
+    References
+    ----------
+    .. [1] R. M. Freund and P. Grigas, New analysis and results for the Frank-Wolfe method, Math. Program. 155, 2016.
+
+    Examples
+    --------
+    >>> [OpenLoop(offset=3)(k) for k in range(3)]
+    [0.666..., 0.5, 0.4]
+    """
+
+    offset: float = 2.0
+    shift: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.offset >= 2:
+            raise ValueError(f"offset must be at least 2 so that steps stay in [0, 1], got {self.offset!r}")
+        nonnegative("shift", self.shift)
+
+    def __call__(self, k: int) -> float:
+        return 2.0 / (k + self.offset + self.shift)
+
+    def choose(self, problem: Problem, k: int, x: Point, v: Point, value: Scalar, gap: Scalar, memory: Any) -> tuple:
+        return self(k), None
+
+
+def warm_shift(gap: float, curvature: float) -> float:
+    """Return the shift 2LD²/G of an open-loop schedule that starts from a certified gap G."""
+    return 2 * curvature / max(gap, 1e-12 * curvature)
+
+
+@dataclass(frozen=True)
+class ShortStep(StepSize):
+    """Minimise the quadratic upper bound along the segment: delta = min(gap/(L|v - x|²), 1).
+
+    Parameters
+    ----------
+    L : float, optional
+        Smoothness constant; the objective's own by default.
+
+    References
+    ----------
+    .. [1] V. F. Demyanov and A. M. Rubinov, Approximate Methods in Optimization Problems, 1970.
+    """
+
+    L: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.L is not None:
+            positive("L", self.L)
+
+    def choose(self, problem: Problem, k: int, x: Point, v: Point, value: Scalar, gap: Scalar, memory: Any) -> tuple:
+        L = problem.objective.smoothness if self.L is None else self.L
+        assert L is not None, "checked by the method"
+        length2 = float(problem.distance2(x, v))
+        return _ratio(float(gap), L * length2), None
+
+
+@dataclass(frozen=True)
+class Backtracking(StepSize):
+    """Short steps with the local curvature found on the way; no constant needed.
+
+    Parameters
+    ----------
+    grow, shrink : float, default 2 and 0.9
+        Factors by which the estimate rises when a step fails, and may fall before the next.
+
+    References
+    ----------
+    .. [1] F. Pedregosa, G. Negiar, A. Askari and M. Jaggi, Linearly convergent Frank-Wolfe with backtracking
+       line-search, AISTATS 2020.
+    """
+
+    grow: float = 2.0
+    shrink: float = 0.9
+
+    def __post_init__(self) -> None:
+        if not (self.grow > 1 and 0 < self.shrink <= 1):
+            raise ValueError(f"need grow > 1 and 0 < shrink <= 1, got {self.grow!r} and {self.shrink!r}")
+
+    def choose(self, problem: Problem, k: int, x: Point, v: Point, value: Scalar, gap: Scalar, memory: Any) -> tuple:
+        value, gap, length2 = float(value), float(gap), float(problem.distance2(x, v))
+        if gap <= 0 or length2 == 0:
+            return 0.0, memory
+        if memory is None:
+            M = self._first(problem, x, v, value, gap, length2)
+        else:
+            estimate, before = memory
+            fall = before - value
+            curved = gap * gap / (2 * fall * length2) if fall > 0 else estimate
+            M = min(max(curved, self.shrink * estimate), estimate)
+        rounding = 1e-15 * abs(value)
+        while True:
+            delta = _ratio(gap, M * length2)
+            bound = value - delta * gap + 0.5 * delta * delta * M * length2
+            if float(problem.value(problem.mix(x, v, delta))) <= bound + rounding or delta < 1e-15:
+                return delta, (M, value)
+            M *= self.grow
+
+    @staticmethod
+    def _first(problem: Problem, x: Point, v: Point, value: float, gap: float, length2: float) -> float:
+        """Return a first estimate of the curvature, from a short way along the segment."""
+        probe = 1e-3
+        ahead = float(problem.value(problem.mix(x, v, probe)))
+        curved = 2 * (ahead - value + probe * gap) / (probe * probe * length2)
+        return curved if curved > 0 else gap / length2
+
+
+@dataclass(frozen=True)
+class ExactLineSearch(StepSize):
+    """Go to the minimiser on the segment: by the image, without a read of the data, where the objective has one."""
+
+    def choose(self, problem: Problem, k: int, x: Point, v: Point, value: Scalar, gap: Scalar, memory: Any) -> tuple:
+        return problem.line_search(x, v), None
+
+
+def _ratio(gap: float, curvature: float) -> float:
+    """Return gap/curvature clipped to [0, 1]."""
+    if gap <= 0:
+        return 0.0
+    return min(gap / curvature, 1.0) if curvature > gap else 1.0

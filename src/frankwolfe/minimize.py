@@ -1,0 +1,284 @@
+"""The one loop: iteration, clock, certificate, stopping, trace, progress, callbacks and checkpoints, for every method."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from time import monotonic
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frankwolfe.checkpoint import Checkpoint, identity
+from frankwolfe.methods import Method, advance, auto, named
+from frankwolfe.objectives.base import ROUNDING, Objective
+from frankwolfe.points import Point
+from frankwolfe.problem import Problem
+from frankwolfe.progress import Progress
+from frankwolfe.result import Result, Status
+from frankwolfe.run import Run
+from frankwolfe.sets.base import IterativeSet, Set
+from frankwolfe.validation import integer, nonnegative
+
+
+class Iteration(NamedTuple):
+    """What a callback sees: iterate x_k (read-only), its value, the best bound, and seconds so far."""
+
+    k: int
+    x: Any
+    fun: float
+    lower_bound: float
+    gap: float
+    time: float
+
+
+def minimize(
+    objective: Objective,
+    domain: Set | None,
+    x0: Any = None,
+    *,
+    method: str | Method = "auto",
+    tol: float = 1e-6,
+    rtol: float = 0.0,
+    max_iter: int = 10_000,
+    time_limit: float | None = None,
+    callback: Callable[[Iteration], Any] | None = None,
+    trace_every: int = 1,
+    progress: bool | None = None,
+    checkpoint: Checkpoint | None = None,
+    n_threads: int | None = None,
+    random_state: int | None = None,
+) -> Result:
+    """Minimise a smooth convex function over a set, with a certificate.
+
+    Parameters
+    ----------
+    objective : Objective
+        What to minimise; `Function(f, grad)` for your own.
+    domain : Set or None
+        Where; None (the whole space) for 'agm' and 'agm_sc'.
+    x0 : array, LowRank or Result, optional
+        Feasible start. By default zero where feasible, else the vertex at the gradient in zero. A Result starts warm:
+        from its point, with the schedule shifted so that the start is not thrown away.
+    method : str or Method, default "auto"
+        A name, or an object with options such as `AcceleratedFrankWolfe(offset=2)`.
+    tol, rtol : float
+        Stop when the certified gap is at most `tol`, or at most `rtol` times max(1, |fun|). Both zero: run to `max_iter`.
+    max_iter : int, default 10000
+        Largest number of steps.
+    time_limit : float, optional
+        Largest number of seconds, over all sessions of a resumed run.
+    callback : callable, optional
+        Called with an `Iteration` after each step; stops the run by returning True.
+    trace_every : int, default 1
+        Keep every so-manieth row of the trace.
+    progress : bool, optional
+        Show progress on stderr: always, never, or (None) on a terminal for work over two seconds.
+    checkpoint : Checkpoint, optional
+        Save the run to a file, and go on from it if it exists.
+    n_threads : int, optional
+        Limit on the threads of linear-algebra libraries during the run.
+    random_state : int, optional
+        Seed of iterative oracles; zero by default, so that runs repeat.
+
+    Returns
+    -------
+    Result
+        The best point seen, its value, a proven lower bound, and why the run stopped.
+
+    Examples
+    --------
+    >>> import numpy as np, frankwolfe as fw
+    >>> A = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    >>> result = fw.minimize(fw.LeastSquares(A, [1.0, 2.0, 3.0]), fw.L1Ball(0.4), tol=1e-8, method="apgd")
+    >>> result.success, result.x.round(6), bool(result.gap <= 1e-8)
+    (True, array([0. , 0.4]), True)
+    """
+    _check_arguments(objective, domain, callback, checkpoint)
+    max_iter = integer("max_iter", max_iter, 0)
+    seed = 0 if random_state is None else integer("random_state", random_state, 0)
+    problem = Problem(objective.oriented(domain is not None and domain.sparse_atoms), domain, seed)
+    chosen, reason = auto.choose(problem) if method == "auto" else (named(method), "chosen by the caller")
+    chosen.check(problem)
+    start = problem.start(x0.x if isinstance(x0, Result) else x0, chosen.dense)
+    limits = (nonnegative("tol", tol), nonnegative("rtol", rtol), integer("trace_every", trace_every, 1))
+    run = Run(problem, None, *limits)
+    if isinstance(x0, Result) and domain is not None:
+        chosen = _warm(problem, chosen, start, run)
+    run.state = chosen.init(problem, start)
+    digest = ""
+    if checkpoint is not None:
+        digest = identity(objective.fingerprint(), domain, chosen, start.coords, seed)
+        saved = checkpoint.load(digest, problem.objective.dual)
+        if saved is not None:
+            run.restore(saved)
+
+    limit = None if time_limit is None else nonnegative("time_limit", time_limit)
+    threads = None if n_threads is None else integer("n_threads", n_threads, 1)
+    with _threads(threads), _interruptible() as interrupted, _saving(checkpoint, run, digest) as save:
+        status = _loop(run, chosen, max_iter, limit, callback, progress, interrupted, save)
+    run.finish()
+    return _result(run, status, chosen, reason, max_iter)
+
+
+def _loop(
+    run: Run,
+    method: Method,
+    max_iter: int,
+    time_limit: float | None,
+    callback: Callable[[Iteration], Any] | None,
+    progress: bool | None,
+    interrupted: threading.Event,
+    save: Callable[[], None],
+) -> Status:
+    """Step until something says stop; return what."""
+    began = monotonic() - run.elapsed
+    shown = Progress(progress, run.goal, max_iter)
+    try:
+        while True:
+            if run.trouble is not None:
+                return run.trouble[0]
+            if run.settled():
+                return Status.OPTIMAL
+            if run.state.k >= max_iter:
+                return Status.MAX_ITER
+            if time_limit is not None and monotonic() - began >= time_limit:
+                return Status.TIME_LIMIT
+            if interrupted.is_set():
+                return Status.INTERRUPTED
+            before = run.state
+            state, (evidence,) = advance(run.problem, method, before, 1)
+            run.absorb(state, evidence, monotonic() - began)
+            shown.update(before.k, run.best_value, run.gap)
+            save()
+            if callback is not None and run.trouble is None:
+                fun = float(evidence.seen[0][0])
+                bound = min(run.certificate.lower_bound, run.best_value)
+                if callback(Iteration(before.k, _read_only(before.x), fun, bound, fun - bound, run.elapsed)) is True:
+                    return Status.CALLBACK
+    except KeyboardInterrupt:
+        return Status.INTERRUPTED
+    finally:
+        shown.close()
+
+
+def _result(run: Run, status: Status, method: Method, reason: str, max_iter: int) -> Result:
+    assert run.best is not None
+    if status in (Status.MAX_ITER, Status.TIME_LIMIT) and 0 < run.goal and run.gap <= run.goal:
+        status = Status.OPTIMAL  # the last iterate, or the last proof, closed the gap
+    lower_bound = min(run.certificate.lower_bound, run.best_value)
+    messages = {
+        Status.OPTIMAL: f"the certified gap is at most {run.goal:.3g}",
+        Status.MAX_ITER: f"stopped after {max_iter} steps with a certified gap of {run.best_value - lower_bound:.3g}",
+        Status.TIME_LIMIT: f"stopped by the time limit with a certified gap of {run.best_value - lower_bound:.3g}",
+    }
+    return Result(
+        x=run.best.coords,
+        fun=run.best_value,
+        lower_bound=lower_bound,
+        status=status,
+        message=run.trouble[1] if run.trouble else messages.get(status, status.value),
+        n_iter=run.state.k,
+        **run.problem.counts.asdict(),  # pyright: ignore[reportArgumentType]
+        time=run.elapsed,
+        method=method.name,
+        reason=reason,
+        trace=run.trace,
+        failure_probability=run.certificate.failure,
+    )
+
+
+def _warm(problem: Problem, method: Method, start: Point, run: Run) -> Method:
+    """Bound the gap at the start, and let the method begin as if it had worked its way there."""
+    assert problem.domain is not None
+    at_start = problem.evaluate(start)
+    if isinstance(problem.domain, IterativeSet):
+        bound = problem.domain.support_bound(-at_start.slope, problem.rng(0))
+        support, run.certificate.failure = bound.value, bound.failure
+    else:
+        support = problem.domain.support(-at_start.slope)
+    run.certificate.lower_bound = float(at_start.tangent.bound(-support, ROUNDING * problem.eps))
+    value = float(at_start.value)
+    if problem.objective.smoothness is None or not np.isfinite(value):
+        return method
+    return method.warm(value, value - run.certificate.lower_bound, problem.curvature)
+
+
+def _check_arguments(objective: Any, domain: Any, callback: Any, checkpoint: Any) -> None:
+    if not isinstance(objective, Objective):
+        raise TypeError(
+            f"objective must be an Objective such as Logistic(A, b), got {type(objective).__name__}; wrap your own "
+            "function as Function(f, grad)"
+        )
+    if domain is not None and not isinstance(domain, Set):
+        raise TypeError(f"domain must be a Set such as L2Ball(1.0), or None, got {type(domain).__name__}")
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be a function of one Iteration, got {type(callback).__name__}")
+    if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
+        raise TypeError(f"checkpoint must be a Checkpoint, got {type(checkpoint).__name__}; try Checkpoint('run.npz')")
+
+
+def _read_only(x: Point) -> Any:
+    if isinstance(x.coords, np.ndarray):
+        view = x.coords.view()
+        view.flags.writeable = False
+        return view
+    return x.coords
+
+
+@contextlib.contextmanager
+def _saving(checkpoint: Checkpoint | None, run: Run, digest: str) -> Iterator[Callable[[], None]]:
+    """Give the loop a function that saves when it is time; save once more at the end, whatever ended it."""
+    if checkpoint is None:
+        yield lambda: None
+        return
+    due = monotonic() + checkpoint.every
+
+    def save() -> None:
+        nonlocal due
+        if monotonic() >= due:
+            checkpoint.save(run.saved(), digest)
+            due = monotonic() + checkpoint.every
+
+    try:
+        yield save
+    finally:
+        checkpoint.save(run.saved(), digest)
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[threading.Event]:
+    """Let the first Ctrl-C finish the step and stop; the second one interrupts at once."""
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked
+        return
+
+    def ask(number: int, frame: Any) -> None:
+        asked.set()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    try:
+        previous = signal.signal(signal.SIGINT, ask)
+    except ValueError:  # an embedded interpreter without signals
+        yield asked
+        return
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+@contextlib.contextmanager
+def _threads(limit: int | None) -> Iterator[None]:
+    if limit is None:
+        yield
+        return
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=limit):
+        yield
+
+

@@ -1,0 +1,21 @@
+"""Objectives: one file each."""
+
+from frankwolfe.objectives.base import Objective
+from frankwolfe.objectives.check import check_gradient
+from frankwolfe.objectives.composite import Composite
+from frankwolfe.objectives.function import Function
+from frankwolfe.objectives.least_squares import LeastSquares
+from frankwolfe.objectives.logistic import Logistic
+from frankwolfe.objectives.matrix_completion import MatrixCompletion
+from frankwolfe.objectives.quadratic import Quadratic
+
+__all__ = [
+    "Composite",
+    "Function",
+    "LeastSquares",
+    "Logistic",
+    "MatrixCompletion",
+    "Objective",
+    "Quadratic",
+    "check_gradient",
+]

@@ -1,0 +1,123 @@
+"""Matrix completion: fit a matrix to the entries that were observed."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from frankwolfe.backends import Array, Scalar
+from frankwolfe.kernels.pattern import Pattern, PatternMatrix
+from frankwolfe.lowrank import LowRank
+from frankwolfe.objectives.composite import Composite
+from frankwolfe.sets.atoms import Atom, RankOne
+from frankwolfe.validation import vector
+
+
+class MatrixCompletion(Composite):
+    """Half the sum of squared errors on the observed entries, f(X) = ½ Σ (X_ij - value_ij)².
+
+    The variable is a `LowRank` matrix: a sum of the rank-one atoms met so far. An m x n array is never made, except by
+    the projected methods, which cannot do without.
+
+    Parameters
+    ----------
+    rows, cols : array of int, shape (N,)
+        Positions of the observed entries, counted from zero, each at most once.
+    values : array of shape (N,)
+        What was observed there.
+    shape : (int, int)
+        Size (m, n) of the whole matrix.
+
+    Notes
+    -----
+    The gradient lives on the observed entries and is a sparse matrix. The smoothness constant is one.
+
+    Examples
+    --------
+    >>> f = MatrixCompletion([0, 1], [0, 1], [3.0, 4.0], shape=(2, 3))
+    >>> X = f.start(None, dense=False)
+    >>> float(f.value(X))
+    12.5
+    >>> f.grad(X).toarray()
+    array([[-3.,  0.,  0.],
+           [ 0., -4.,  0.]])
+    """
+
+    def __init__(self, rows: Any, cols: Any, values: Any, shape: tuple[int, int]) -> None:
+        values = vector("values", values)
+        if values.size == 0:
+            raise ValueError("values is empty; at least one observed entry is needed")
+        self.pattern = Pattern(rows, cols, shape)
+        if values.size != self.pattern.size:
+            raise ValueError(f"values must have one entry per position, {self.pattern.size}, got {values.size}")
+        repeated = self.pattern.duplicates()
+        if repeated:
+            raise ValueError(f"{repeated} positions in (rows, cols) occur more than once; average or drop the repeats")
+        self.values = self.pattern.matrix(values).values
+        self.shape: tuple[int, ...] = self.pattern.shape
+
+    @property
+    def smoothness(self) -> float:
+        return 1.0
+
+    @cached_property
+    def map(self) -> ObservedEntries:
+        return ObservedEntries(self.pattern)
+
+    def loss(self, m: Array) -> Scalar:
+        residual = m - self.values
+        return 0.5 * np.vdot(residual, residual)
+
+    def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
+        return m - self.values[rows]
+
+    def loss_curvature(self, m: Array) -> Array:
+        return np.ones_like(m)
+
+    def start(self, x0: Any, dense: bool) -> Any:
+        m, n = self.pattern.shape
+        if x0 is None:
+            return np.zeros((m, n), self.values.dtype) if dense else LowRank.zero((m, n), self.values.dtype)
+        if isinstance(x0, LowRank):
+            return x0.toarray() if dense else x0
+        x0 = np.asarray(x0, dtype=self.values.dtype)
+        if dense or x0.ndim != 2:
+            return x0
+        left, sigma, right = np.linalg.svd(x0, full_matrices=False)
+        keep = sigma > sigma[0] * max(m, n) * np.finfo(x0.dtype).eps
+        return LowRank(sigma[keep], list(left.T[keep]), list(right[keep]), (m, n))
+
+    def dual(self, values: Array) -> PatternMatrix:
+        return PatternMatrix(values, self.pattern)
+
+    def fingerprint(self) -> list[Any]:
+        return ["MatrixCompletion", *self.pattern.shape, self.pattern.indptr, self.pattern.cols, self.values]
+
+
+class ObservedEntries:
+    """The map from a matrix to its observed entries, and back to a sparse matrix."""
+
+    adjoint_cost = 0.0  # the gradient is the residual itself: nothing is read for it
+
+    def __init__(self, pattern: Pattern) -> None:
+        self.pattern = pattern
+
+    def apply(self, coords: Any) -> Array:
+        if isinstance(coords, RankOne):
+            return self.pattern.rank_one(coords.left, coords.right, coords.scale).values
+        if isinstance(coords, LowRank):
+            return coords.entries(self.pattern.rows, self.pattern.cols)
+        if isinstance(coords, Atom):
+            coords = coords.toarray()
+        return coords[self.pattern.rows, self.pattern.cols]
+
+    def cost(self, coords: Any) -> float:
+        return float(max(coords.stored, 1)) if isinstance(coords, LowRank) else 1.0
+
+    def adjoint(self, r: Array) -> PatternMatrix:
+        return PatternMatrix(r, self.pattern)
+
+    def apply_then_adjoint(self, leaves: list[Any], residual: Any) -> None:
+        return None

@@ -1,0 +1,173 @@
+"""An objective and a set, with the few verbs that methods are written in, and a count of what they cost."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frankwolfe.backends import Array, Scalar, all_finite, eps, is_zero, vdot
+from frankwolfe.kernels.pattern import PatternMatrix
+from frankwolfe.lowrank import LowRank
+from frankwolfe.objectives.base import Evaluation, Objective
+from frankwolfe.objectives.line_search import minimise_on_segment
+from frankwolfe.points import Point, mix
+from frankwolfe.sets.atoms import Atom
+from frankwolfe.sets.base import IterativeSet, ProjectableSet, Set
+
+ORACLE_SHARE = 1e-3
+"""κ: the share of a method's own error per step that an inexact oracle may add (see `Problem.lmo`)."""
+
+COMPRESS_FROM = 512
+COMPRESS_TOL = 1e-9
+
+
+@dataclass
+class Counts:
+    """What a run has cost: gradients, oracle calls, reads of the data, products inside the oracle, projections."""
+
+    n_grad: int = 0
+    n_lmo: int = 0
+    n_pass: float = 0.0
+    n_matvec: int = 0
+    n_proj: int = 0
+
+    def asdict(self) -> dict[str, float]:
+        return asdict(self)
+
+
+class Vertex(NamedTuple):
+    """The oracle's answer as a point, its value <slope, v>, and a proven lower bound on the minimum (or -inf)."""
+
+    point: Point
+    value: Scalar
+    lower: Scalar
+
+
+@dataclass
+class Problem:
+    """Minimise `objective` over `domain` (None: over the whole space)."""
+
+    objective: Objective
+    domain: Set | None
+    seed: int = 0
+    counts: Counts = field(default_factory=Counts)
+    eps: float = 2.0**-52  # of the arithmetic; `start` sets it
+
+    def evaluate(self, y: Point, watch: Point | None = None) -> Evaluation:
+        """Return f and its gradient at y, and f at `watch`, from one read of the data where the objective can."""
+        result = self.objective.evaluate(y, y if watch is None else watch)
+        self.counts.n_grad += 1
+        self.counts.n_pass += result.passes
+        return result
+
+    def value(self, x: Point) -> Scalar:
+        """Return f at a point, from its image."""
+        value, passes = self.objective.value_at(x)
+        self.counts.n_pass += passes
+        return value
+
+    def mix(self, x: Point, v: Point, delta: Scalar) -> Point:
+        """Return (1 - delta) x + delta v; a low-rank x that has collected too many factors is compressed."""
+        moved = mix(x, v, delta)
+        if isinstance(moved.coords, LowRank) and moved.coords.stored > max(COMPRESS_FROM, 2 * moved.coords.settled):
+            return Point.at(moved.coords.compress(COMPRESS_TOL))
+        return moved
+
+    def lmo(self, slope: Any, k: int, share: float, keep: Point | None = None) -> Vertex:
+        """Return the vertex minimising <slope, v>; `keep` where the slope is zero and every point does.
+
+        An iterative oracle is asked for an error of at most κ·share·LD²/2: `share` is δ for Frank-Wolfe and δ² for
+        methods with momentum, which remember the oracle's errors.
+        """
+        assert self.domain is not None
+        self.counts.n_lmo += 1
+        if keep is not None and _vanishes(slope):
+            return Vertex(keep, 0.0, 0.0)
+        if isinstance(self.domain, IterativeSet):
+            accuracy = 0.5 * ORACLE_SHARE * share * self.curvature
+            atom, value, lower, matvecs = self.domain.minimise(slope, accuracy, self.rng(k))
+            self.counts.n_matvec += matvecs
+            return Vertex(Point.at(atom), value, lower)
+        atom = self.domain.lmo(slope)
+        value = atom.inner(slope)
+        return Vertex(Point.at(atom), value, value)
+
+    def project(self, coords: Array) -> Point:
+        """Return the nearest feasible point."""
+        assert isinstance(self.domain, ProjectableSet)
+        self.counts.n_proj += 1
+        return Point.at(self.domain.project(coords))
+
+    def descend(self, x: Point, slope: Any, step: Scalar) -> Array:
+        """Return the coordinates x - step * slope."""
+        if isinstance(slope, PatternMatrix):
+            moved = x.coords.copy()
+            moved[slope.pattern.rows, slope.pattern.cols] -= step * slope.values
+            return moved
+        return x.coords - step * slope
+
+    def line_search(self, x: Point, v: Point, cap: float = 1.0) -> float:
+        """Return the gamma in [0, cap] that minimises f on the segment from x to v."""
+        line, passes = self.objective.line(x, v)
+        gamma, probes = minimise_on_segment(line, cap)
+        self.counts.n_pass += passes + probes * line.passes
+        self.counts.n_grad += probes * line.gradients
+        return gamma
+
+    def inner(self, slope: Any, x: Point) -> Scalar:
+        """Return <slope, x>."""
+        coords = x.coords
+        if isinstance(coords, Atom):
+            return coords.inner(slope)
+        if isinstance(coords, LowRank):
+            return coords.inner(slope)
+        return vdot(slope, coords)
+
+    def distance2(self, x: Point, v: Point) -> Scalar:
+        """Return |x - v|²."""
+        if isinstance(x.coords, LowRank):
+            difference = x.coords + (-1.0) * _low_rank(v.coords)
+            return difference.norm2()
+        end = v.coords.toarray() if isinstance(v.coords, Atom) else v.coords
+        return vdot(end - x.coords, end - x.coords)
+
+    @cached_property
+    def curvature(self) -> float:
+        """LD², the constant in every Frank-Wolfe rate; one where the smoothness is unknown."""
+        assert self.domain is not None
+        smoothness = self.objective.smoothness
+        diameter = self.domain.diameter(self.objective.shape or self.domain.shape)
+        return (1.0 if smoothness is None else smoothness) * diameter**2
+
+    def rng(self, k: int) -> np.random.Generator:
+        """Return the random numbers of iteration k: they depend on seed and k alone, so that a resumed run repeats."""
+        return np.random.Generator(np.random.Philox(key=[self.seed, k]))
+
+    def start(self, x0: Any, dense: bool) -> Point:
+        """Return the starting point: the one given, else zero where feasible, else the vertex at the gradient in zero."""
+        shape = self.objective.shape or (self.domain.shape if self.domain else None)
+        known = x0 is not None or self.objective.shape is not None or shape is None
+        coords = self.objective.start(x0 if known else np.zeros(shape or ()), dense)
+        self.eps = float(np.finfo(coords.dtype).eps) if isinstance(coords.dtype, np.dtype) else eps(coords)
+        if shape is not None and tuple(coords.shape) != tuple(shape):
+            raise ValueError(f"x0 must have shape {tuple(shape)} to match the problem, got {tuple(coords.shape)}")
+        if not isinstance(coords, LowRank) and not all_finite(coords):
+            raise ValueError("x0 contains NaN or infinity; pass a finite point or leave x0=None")
+        if self.domain is None or self.domain.contains(coords, tol=1e-6 if coords.dtype.itemsize == 8 else 1e-4):
+            return Point.at(coords)
+        if x0 is not None:
+            raise ValueError(f"x0 does not lie in {self.domain!r}; pass a feasible point or leave x0=None")
+        atom = self.domain.lmo(self.objective.grad(coords))
+        return Point.at(_low_rank(atom) if isinstance(coords, LowRank) else atom.toarray())
+
+
+def _vanishes(slope: Any) -> bool:
+    return is_zero(slope.values if isinstance(slope, PatternMatrix) else slope)
+
+
+def _low_rank(coords: Any) -> LowRank:
+    return LowRank.from_atom(coords) if isinstance(coords, Atom) else coords
+

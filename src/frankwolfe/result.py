@@ -1,0 +1,121 @@
+"""What `minimize` returns."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import Any
+
+from frankwolfe.trace import Trace
+
+
+class Status(enum.Enum):
+    """Why a run stopped."""
+
+    OPTIMAL = "the certified gap is within the tolerance"
+    MAX_ITER = "the iteration limit was reached"
+    TIME_LIMIT = "the time limit was reached"
+    CALLBACK = "the callback asked to stop"
+    INTERRUPTED = "the run was interrupted"
+    NOT_FINITE = "a value or gradient was not finite"
+    NOT_CONVEX = "the objective is not convex"
+    WRONG_GRADIENT = "the gradient does not match the function"
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """The best point found, with a proven bound on how far from optimal it is.
+
+    Attributes
+    ----------
+    x : array or LowRank
+        The best point seen.
+    fun : float
+        f(x), computed afresh from x.
+    lower_bound : float
+        Proven: no feasible point has a smaller value.
+    gap : float
+        fun - lower_bound, an upper bound on the suboptimality of x.
+    failure_probability : float
+        Zero for a proof; positive where the bound rests on random numbers (very large nuclear-norm problems).
+    status, success, message
+        Why the run stopped; whether the tolerance was met; the same in a sentence.
+    n_iter, n_grad, n_lmo, n_pass, n_matvec, n_proj
+        Steps, gradients, oracle calls, reads of the data, products inside the oracle, projections.
+    time : float
+        Seconds, over all sessions of a resumed run.
+    method, reason : str
+        The method, and why `auto` chose it.
+    trace : Trace
+        One row per iteration.
+    atoms, weights
+        The active atoms and their weights, where the method keeps them.
+    """
+
+    x: Any
+    fun: float
+    lower_bound: float
+    status: Status
+    message: str
+    n_iter: int
+    n_grad: int
+    n_lmo: int
+    n_pass: float
+    n_matvec: int
+    n_proj: int
+    time: float
+    method: str
+    reason: str
+    trace: Trace = field(repr=False)
+    failure_probability: float = 0.0
+    atoms: Any = None
+    weights: Any = None
+
+    @property
+    def gap(self) -> float:
+        """Certified bound on fun - f*."""
+        return self.fun - self.lower_bound
+
+    @property
+    def success(self) -> bool:
+        """Whether the certified gap is within the tolerance asked for."""
+        return self.status is Status.OPTIMAL
+
+    def plot(self, *, against: str = "k", ax: Any = None) -> Any:
+        """Draw value and certified gap against iterations, seconds, passes or matvecs; return the matplotlib axes.
+
+        Parameters
+        ----------
+        against : {"k", "time", "n_pass", "n_matvec", "n_lmo", "n_grad"}, default "k"
+            What the horizontal axis shows.
+        ax : pair of matplotlib Axes, optional
+            Where to draw.
+        """
+        from frankwolfe.plotting import plot_result
+
+        return plot_result(self, against=against, ax=ax)
+
+    def __repr__(self) -> str:
+        proven = "proven" if not self.failure_probability else f"wrong with probability {self.failure_probability:.0e}"
+        return (
+            f"Result: {self.message}\n"
+            f"     fun: {self.fun:.10g}\n"
+            f"     gap: {self.gap:.3g} ({proven}: f* >= {self.lower_bound:.10g})\n"
+            f"  status: {self.status}\n"
+            f"  method: {self.method} ({self.reason})\n"
+            f"   steps: {self.n_iter} in {self.time:.3g} s ({self.n_grad} gradients, {self.n_lmo} oracle calls, "
+            f"{self.n_pass:.6g} passes over the data)\n"
+            f"       x: {_summary(self.x)}"
+        )
+
+
+def _summary(x: Any) -> str:
+    import numpy as np
+
+    if not isinstance(x, np.ndarray):
+        return repr(x)
+    nonzero = int(np.count_nonzero(x))
+    return f"array of shape {x.shape}, {nonzero} nonzero"

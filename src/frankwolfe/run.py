@@ -1,0 +1,135 @@
+"""A run in progress: what the loop knows beside the method's own state."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frankwolfe.certificates import Certificate, blame
+from frankwolfe.methods.base import Evidence
+from frankwolfe.points import Point, Tangent
+from frankwolfe.problem import Counts, Problem
+from frankwolfe.result import Status
+from frankwolfe.serialisation import plain
+from frankwolfe.trace import Trace
+
+
+@plain
+class Saved(NamedTuple):
+    """A run as plain data, for checkpoints."""
+
+    state: Any
+    best_value: float
+    best: Point
+    lower_bound: float
+    failure: float
+    next_proof: int
+    unproven: Tangent | None
+    counts: tuple
+    trace: np.ndarray
+    elapsed: float
+
+
+@dataclass
+class Run:
+    """State, best point, certificate, trace and clock of one run."""
+
+    problem: Problem
+    state: Any
+    tol: float
+    rtol: float
+    trace_every: int
+    best_value: float = math.inf
+    best: Point | None = None
+    certificate: Certificate = field(default_factory=Certificate)
+    trace: Trace = field(default_factory=Trace)
+    elapsed: float = 0.0
+    trouble: tuple[Status, str] | None = None
+
+    @property
+    def goal(self) -> float:
+        """The gap that ends the run."""
+        return max(self.tol, self.rtol * max(1.0, abs(self.best_value))) if self.rtol else self.tol
+
+    @property
+    def gap(self) -> float:
+        """Best value minus best bound."""
+        return self.best_value - self.certificate.lower_bound
+
+    def absorb(self, state: Any, evidence: Evidence, elapsed: float) -> None:
+        """Take in a step: certificate, best point, trace row. A step that went wrong is not taken in."""
+        k = self.state.k
+        self.elapsed = elapsed
+        values = [float(value) for value, _ in evidence.seen]
+        if not all(map(math.isfinite, [*values, *(float(t.offset) for t, _ in evidence.minorants)])):
+            what = "value" if not all(map(math.isfinite, values)) else "gradient"
+            self.trouble = (Status.NOT_FINITE, f"the {what} of the objective is not finite at iteration {k}")
+            return
+        for value, (_, point) in zip(values, evidence.seen, strict=True):
+            if value < self.best_value or self.best is None:
+                self.best_value, self.best = value, point
+        slack = self.certificate.update(self.problem, k, evidence, self.best_value, self.goal)
+        self._check_convex(evidence, slack)
+        if k % self.trace_every == 0:
+            self._row(k, values[0])
+        self.state = state
+
+    def _check_convex(self, evidence: Evidence, slack: float) -> None:
+        slack += 1e4 * self.problem.eps * abs(self.best_value)
+        if self.certificate.lower_bound > self.best_value + slack:
+            assert self.best is not None
+            reason = blame(self.problem, evidence.seen[-1][1], self.best)
+            status = Status.WRONG_GRADIENT if reason.startswith("the gradient") else Status.NOT_CONVEX
+            self.trouble = (status, reason)
+            self.certificate = Certificate()
+
+    def _row(self, k: int, fun: float) -> None:
+        lower_bound = min(self.certificate.lower_bound, self.best_value)
+        self.trace.append(k, self.elapsed, fun, lower_bound, self.problem.counts.asdict())
+
+    def settled(self) -> bool:
+        """Tell whether the certified gap is within the tolerance, with the value computed afresh from the coordinates."""
+        if not 0 < self.goal or not self.gap <= self.goal or self.best is None:
+            return False
+        self.best_value = self.fresh(self.best)
+        return self.gap <= self.goal
+
+    def fresh(self, x: Point) -> float:
+        """Return f(x) from the coordinates alone, free of what rounding has done to the running image."""
+        return float(self.problem.value(Point.at(x.coords)))
+
+    def finish(self) -> None:
+        """Prove what is left to prove, and evaluate the last iterate."""
+        k = self.state.k
+        if self.trouble is None:
+            self.certificate.prove(self.problem, k)
+        value = self.fresh(self.state.x)
+        if math.isfinite(value):
+            if value <= self.best_value or self.best is None:
+                self.best_value, self.best = value, self.state.x
+            self._row(k, value)
+        if self.best is None:
+            self.best_value, self.best = value, self.state.x
+        elif self.best is not self.state.x:
+            self.best_value = self.fresh(self.best)
+
+    def saved(self) -> Saved:
+        """Return the run as plain data."""
+        c = self.certificate
+        counts = tuple(self.problem.counts.asdict().values())
+        best = self.state.x if self.best is None else self.best
+        return Saved(
+            *(self.state, self.best_value, best, c.lower_bound, c.failure, c.next_proof, c.unproven, counts),
+            *(self.trace.to_array(), self.elapsed),
+        )
+
+    def restore(self, saved: Saved) -> None:
+        """Go back to where a saved run was."""
+        self.state, self.best_value, self.best, *certificate, counts, trace, self.elapsed = saved
+        self.best = self.best if math.isfinite(self.best_value) else None
+        self.certificate = Certificate(*certificate)
+        self.problem.counts = Counts(*counts)
+        self.trace = Trace.from_array(trace)

@@ -1,0 +1,123 @@
+"""States as plain data: a JSON tree and a list of arrays, no pickle. Sharing between objects survives.
+
+A NamedTuple takes part by the decorator `plain`; richer classes register a pair of functions. Nothing in a file is ever
+imported or run: names in it are looked up here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from frankwolfe.kernels.pattern import PatternMatrix
+from frankwolfe.lowrank import LowRank
+from frankwolfe.points import Leaf, Point, Tangent
+from frankwolfe.sets.atoms import Dense, OneHot, RankOne, Sparse
+
+T = TypeVar("T", bound=type)
+Dual = Callable[[np.ndarray], Any]
+
+_TYPES: dict[str, tuple[type, Callable[[Any], list[Any]], Callable[[list[Any], Dual], Any]]] = {}
+
+
+def plain(cls: T) -> T:
+    """Register a NamedTuple, so that checkpoints can hold it.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> @plain
+    ... class Example(NamedTuple):
+    ...     k: int
+    ...     g: np.ndarray
+    >>> tree, arrays = encode(Example(3, np.arange(2)))
+    >>> decode(tree, arrays)
+    Example(k=3, g=array([0, 1]))
+    """
+    _TYPES[cls.__name__] = (cls, list, lambda fields, dual: cls(*fields))
+    return cls
+
+
+def _register(cls: type, take: Callable[[Any], list[Any]], make: Callable[[list[Any], Dual], Any]) -> None:
+    _TYPES[cls.__name__] = (cls, take, make)
+
+
+plain(Tangent)
+_register(Point, lambda p: [p.coords, list(p.terms)], lambda f, dual: Point(f[0], tuple(tuple(t) for t in f[1])))
+_register(Leaf, lambda leaf: [leaf.coords, leaf.value], lambda f, dual: Leaf(*f))
+_register(Dense, lambda a: [a.array], lambda f, dual: Dense(*f))
+_register(OneHot, lambda a: [a.index, a.value, list(a.shape)], lambda f, dual: OneHot(f[0], f[1], tuple(f[2])))
+_register(Sparse, lambda a: [a.indices, a.values, list(a.shape)], lambda f, dual: Sparse(f[0], f[1], tuple(f[2])))
+_register(RankOne, lambda a: [a.scale, a.left, a.right], lambda f, dual: RankOne(*f))
+_register(
+    LowRank,
+    lambda x: [x.weights, list(x.left), list(x.right), list(x.shape), x.dtype.name, x.settled],
+    lambda f, dual: LowRank(f[0], f[1], f[2], tuple(f[3]), dtype=f[4], settled=f[5]),
+)
+_register(PatternMatrix, lambda g: [g.values], lambda f, dual: dual(f[0]))
+
+
+def encode(value: Any) -> tuple[Any, list[np.ndarray]]:
+    """Return a JSON-ready tree and the arrays it refers to."""
+    arrays: list[np.ndarray] = []
+    array_numbers: dict[int, int] = {}
+    object_numbers: dict[int, int] = {}
+    alive: list[Any] = []  # numbers are ids: nothing may be freed while they are in use
+
+    def walk(value: Any) -> Any:
+        if value is None or isinstance(value, bool | str):
+            return value
+        if isinstance(value, np.ndarray | np.generic):
+            if id(value) not in array_numbers:
+                array_numbers[id(value)] = len(arrays)
+                arrays.append(np.asarray(value))
+                alive.append(value)
+            kind = "scalar" if isinstance(value, np.generic) else "array"
+            return {kind: array_numbers[id(value)]}
+        if isinstance(value, int):
+            return value
+        if isinstance(value, float):
+            return {"float": value.hex()}
+        name = type(value).__name__
+        if _TYPES.get(name, (None,))[0] is type(value):
+            if id(value) in object_numbers:
+                return {"again": object_numbers[id(value)]}
+            number = object_numbers[id(value)] = len(object_numbers)
+            alive.append(value)
+            return {"type": name, "number": number, "fields": [walk(v) for v in _TYPES[name][1](value)]}
+        if isinstance(value, list | tuple):
+            return {"tuple" if isinstance(value, tuple) else "list": [walk(v) for v in value]}
+        raise TypeError(
+            f"a checkpoint cannot hold a {type(value).__module__}.{name}; checkpoints need NumPy arrays, and a new state "
+            "class needs the decorator frankwolfe.serialisation.plain"
+        )
+
+    return walk(value), arrays
+
+
+def decode(tree: Any, arrays: list[np.ndarray], dual: Dual = lambda values: values) -> Any:
+    """Return the value that `encode` took apart; `dual` rebuilds gradients on the objective's own pattern."""
+    made: dict[int, Any] = {}
+
+    def walk(node: Any) -> Any:
+        if not isinstance(node, dict):
+            return node
+        if "array" in node:
+            return arrays[node["array"]]
+        if "scalar" in node:
+            return arrays[node["scalar"]][()]
+        if "float" in node:
+            return float.fromhex(node["float"])
+        if "again" in node:
+            return made[node["again"]]
+        if "type" in node:
+            _, _, make = _TYPES[node["type"]]
+            made[node["number"]] = make([walk(n) for n in node["fields"]], dual)
+            return made[node["number"]]
+        if "tuple" in node:
+            return tuple(walk(n) for n in node["tuple"])
+        return [walk(n) for n in node["list"]]
+
+    return walk(tree)

@@ -1,0 +1,102 @@
+"""Norms and their dual vectors, safe at any scale, along the last axis of an array."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+import numpy as np
+
+from frankwolfe.backends import Array, Scalar, eps, namespace
+from frankwolfe.backends.namespace import nonzero
+
+_AS_INFINITE = 1e20  # from here on d**(1/p) rounds to one for every d that fits in memory, so p may be taken as infinite
+
+
+def exponent(name: str, value: Any) -> float:
+    """Return `value` as the exponent of a norm, a number from one to infinity, or say why it is not one.
+
+    Examples
+    --------
+    >>> exponent("p", 2)
+    2.0
+    >>> exponent("p", 0.5)
+    Traceback (most recent call last):
+    ValueError: p must be at least 1 (infinity included) for a norm, got 0.5
+    """
+    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not float(value) >= 1:
+        raise ValueError(f"{name} must be at least 1 (infinity included) for a norm, got {value!r}")
+    return float(value)
+
+
+def conjugate(p: float) -> float:
+    """Return q with 1/p + 1/q = 1."""
+    if p == 1:
+        return math.inf
+    return 1.0 if math.isinf(p) else p / (p - 1)
+
+
+def norms(a: Array, p: float) -> Array:
+    """Return the l_p norms along the last axis; no entry is squared or raised before division by the largest one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> float(norms(np.array([3e-300, -4e-300]), 2.0))
+    5e-300
+    """
+    xp = namespace(a)
+    a = xp.abs(a)
+    top = xp.max(a, axis=-1)
+    if p >= _AS_INFINITE:
+        return top
+    # An infinite or NaN entry is the norm itself: dividing by it would only raise a warning.
+    top_ = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
+    b = a / nonzero(top_)[..., None]
+    if p == 1:
+        return xp.where(xp.isfinite(top), top_ * xp.sum(b, axis=-1), top)
+    b = xp.where(xp.isfinite(b), b, xp.zeros_like(b))
+    total = xp.sqrt(xp.sum(b * b, axis=-1)) if p == 2 else xp.sum(b**p, axis=-1) ** (1 / p)
+    return xp.where(xp.isfinite(top), top_ * total, top)
+
+
+def norm(x: Array, p: float) -> Scalar:
+    """Return the l_p norm of all entries of x, whatever its shape."""
+    return norms(namespace(x).reshape(x, (-1,)), p)
+
+
+def dual_vectors(a: Array, p: float) -> Array:
+    """Return u maximising <a, u> over the unit l_p ball along the last axis, for nonnegative a (then u is too).
+
+    Where a row of `a` is zero every u will do; the one returned is feasible. Ties at p = 1 go to the lowest index.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> dual_vectors(np.array([[3.0, 4.0], [0.0, 0.0]]), 2.0)
+    array([[0.6, 0.8],
+           [0. , 0. ]])
+    """
+    xp = namespace(a)
+    if p >= _AS_INFINITE:
+        return xp.ones_like(a)
+    if p == 1:
+        places = xp.cumulative_sum(xp.ones_like(a), axis=-1)
+        best = xp.max(a, axis=-1)[..., None]
+        first = xp.min(xp.where(a == best, places, xp.full_like(a, math.inf)), axis=-1)[..., None]
+        return xp.astype(places == first, a.dtype)
+    b = a / nonzero(xp.max(a, axis=-1))[..., None]
+    if p != 2:
+        b = b ** (1 / (p - 1))  # the largest entry stays one; small ones underflow to zero, harmlessly
+    return b / nonzero(norms(b, p))[..., None]
+
+
+def slack(x: Array, tol: float) -> float:
+    """Return `tol`, but no finer than the rounding that a norm of x carries in its dtype."""
+    xp = namespace(x)
+    if xp is not np and not xp.isdtype(x.dtype, "real floating"):
+        return tol
+    if xp is np and x.dtype.kind != "f":
+        return tol
+    return max(tol, 4 * eps(x) * math.sqrt(max(math.prod(x.shape), 1)))
