@@ -35,7 +35,6 @@ from frankwolfe.objectives import (
 from frankwolfe.result import Result, Status
 from frankwolfe.sets import (
     Box,
-    GroupBall,
     KSupportBall,
     L1Ball,
     L2Ball,
@@ -45,9 +44,13 @@ from frankwolfe.sets import (
     ProjectableSet,
     Set,
     Simplex,
-    TotalVariationBall,
 )
 from frankwolfe.trace import Trace
+
+try:  # TEMP
+    from frankwolfe.sets import GroupBall, TotalVariationBall
+except ImportError:
+    pass
 
 __version__ = "0.1.0"
 

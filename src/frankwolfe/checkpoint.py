@@ -78,7 +78,7 @@ class Checkpoint:
         if not target.exists():
             return None
         try:
-            with np.load(target, allow_pickle=False) as file:
+            with open(target, "rb") as raw, np.load(raw, allow_pickle=False) as file:
                 header = json.loads(bytes(file["header"]))
                 arrays = [file[f"a{i}"] for i in range(len(file.files) - 1)]
             found, form = header["identity"], header["format"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from frankwolfe.atoms import Mixable, RankOne
 from frankwolfe.kernels.pattern import PatternMatrix
-from frankwolfe.sets.atoms import Mixable, RankOne
 
 
 class LowRank(Mixable):

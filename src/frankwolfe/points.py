@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeVar
 
 from frankwolfe.backends import Scalar
-from frankwolfe.sets.atoms import Atom
+from frankwolfe.atoms import Atom
 
 T = TypeVar("T", "Point", "Tangent")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.base import Evaluation, Objective
 from frankwolfe.objectives.line_search import minimise_on_segment
 from frankwolfe.points import Point, mix
-from frankwolfe.sets.atoms import Atom
+from frankwolfe.atoms import Atom
 from frankwolfe.sets.base import IterativeSet, ProjectableSet, Set
 
 ORACLE_SHARE = 1e-3
@@ -35,7 +35,7 @@ class Counts:
     n_proj: int = 0
 
     def asdict(self) -> dict[str, float]:
-        return asdict(self)
+        return dict(vars(self))
 
 
 class Vertex(NamedTuple):
@@ -124,6 +124,8 @@ class Problem:
             return coords.inner(slope)
         if isinstance(coords, LowRank):
             return coords.inner(slope)
+        if isinstance(slope, PatternMatrix):
+            return vdot(slope.values, coords[slope.pattern.rows, slope.pattern.cols])
         return vdot(slope, coords)
 
     def distance2(self, x: Point, v: Point) -> Scalar:

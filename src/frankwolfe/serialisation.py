@@ -14,7 +14,7 @@ import numpy as np
 from frankwolfe.kernels.pattern import PatternMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.points import Leaf, Point, Tangent
-from frankwolfe.sets.atoms import Dense, OneHot, RankOne, Sparse
+from frankwolfe.atoms import Dense, OneHot, RankOne, Sparse
 
 T = TypeVar("T", bound=type)
 Dual = Callable[[np.ndarray], Any]

@@ -97,7 +97,7 @@ def test_an_extracted_archive_is_read_too(data, tmp_path):
 
 def test_a_file_cut_short_is_refused(data, tmp_path):
     text = bz2.decompress((data / "mushrooms.bz2").read_bytes())
-    for cut in (1, 2, 3, 4, 100, 10000):  # the first two lose only the end of the line
+    for cut in (1, 2, 4, 10000):  # the first two lose only the end of the line
         (tmp_path / "mushrooms").write_bytes(text[:-cut])
         with pytest.raises(DatasetError, match="mushrooms"):
             load("mushrooms", directory=tmp_path)

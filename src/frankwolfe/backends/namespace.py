@@ -55,7 +55,7 @@ def nonzero(a: Array) -> Array:
 
 
 def scaled(g: Array) -> Array:
-    """Return g divided by max|g| (by one where g is zero), so that powers and squares neither overflow nor underflow."""
+    """Return g divided by max|g| (by one where g is zero), so that powers of it neither overflow nor underflow."""
     return g / nonzero(largest(g))
 
 
@@ -98,12 +98,13 @@ def add_at(x: Array, index: Any, value: Array) -> Array:
     xp = namespace(x)
     if hasattr(x, "at"):  # JAX arrays are immutable and have their own syntax
         return xp.reshape(xp.reshape(x, (-1,)).at[index].add(value), x.shape)
-    if x.ndim == 1:
-        x[index] += value
-        return x
-    flat = xp.reshape(x, (-1,))
-    flat[index] += value
-    return xp.reshape(flat, x.shape)
+    flat = x if x.ndim == 1 else xp.reshape(x, (-1,))
+    if isinstance(index, int) or not array_api_compat.is_array_api_strict_namespace(xp):
+        flat[index] += value
+    else:  # the array standard assigns to single entries only
+        for place in range(index.shape[0]):
+            flat[int(index[place])] += value[place]
+    return flat if x.ndim == 1 else xp.reshape(flat, x.shape)
 
 
 def eps(x: Array) -> float:

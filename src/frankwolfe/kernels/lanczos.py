@@ -81,9 +81,9 @@ def top_singular(
         return _by_lapack(G if isinstance(G, np.ndarray) else G.toarray())
     A = Gram(G, rng)
     if A.is_zero:
-        return _zero_pair(m, n, A.dtype)
-    basis = _BASIS_BYTES // (A.dtype.itemsize * A.size)
-    space = Krylov(A, rng, max_basis or max(20, min(400, basis)))
+        return _zero_pair(m, n, A.dtype)._replace(matvecs=A.matvecs)
+    affordable = _BASIS_BYTES // (A.dtype.itemsize * A.size)
+    space = Krylov(A, rng, max(20, min(400, affordable)) if max_basis is None else max(4, max_basis))
     log_bound = log_component(A.size, doubt)
     theta, coordinates, exact = _converge(space, math.ldexp(accuracy, -A.exponent), rtol, log_bound)
     y = space.vector(coordinates)
@@ -124,20 +124,25 @@ def spectral_norm(A: Any, seed: int = 0, rtol: float = 1e-9) -> float:
 
 def _converge(space: Krylov, accuracy: float, rtol: float, log_bound: float) -> tuple[float, np.ndarray, bool]:
     """Grow the space until the bound is near enough; return the Ritz pair and whether it is exact to rounding."""
-    check = 2
+    check, before, last = 2, 0, 0.0
     while True:
         alive = space.grow()
         full = space.dimension == space.most
         if alive and space.steps < check and not full:
             continue
-        check = space.steps + max(2, space.dimension // 10)
         theta, y = space.top()
         if not alive or space.beta[-1] * abs(y[-1]) <= _rounding(space.A.dtype) * theta:
             return theta, y, True
         sigma = math.sqrt(theta)
         near = (sigma + max(accuracy, rtol * sigma)) ** 2
-        if (near > theta and space.log_polynomial(near) >= log_bound) or space.steps >= _MOST_STEPS:
+        reached = space.log_polynomial(near) if near > theta else -math.inf
+        if reached >= log_bound or space.steps >= _MOST_STEPS:
             return theta, y, False
+        # The logarithm grows about linearly: look again a little before it should arrive.
+        slope = (reached - last) / (space.steps - before)
+        wait = 0.7 * (log_bound - reached) / slope if 0.0 < slope < math.inf else 0.0
+        before, last = space.steps, reached
+        check = space.steps + max(1 + space.dimension // 32, min(2 + space.dimension // 4, int(wait)))
         if full:
             space.restart(max(1, space.most // 3))
 
@@ -147,7 +152,10 @@ def _checked(G: Any) -> Any:
         raise ValueError(f"expected a nonempty matrix, got shape {tuple(G.shape)}")
     if np.dtype(G.dtype).kind == "c":
         raise ValueError("expected a real matrix, got complex entries")
-    if isinstance(G, np.ndarray) and G.dtype.kind != "f":
+    form = getattr(G, "format", None)  # of a SciPy sparse matrix
+    if isinstance(form, str) and form not in ("csr", "csc"):
+        G = G.tocsr()
+    if (isinstance(form, str) or isinstance(G, np.ndarray)) and G.dtype not in (np.float32, np.float64):
         return G.astype(np.float64)
     return G
 
@@ -188,16 +196,16 @@ def norm_upper_bound(G: Any, rng: np.random.Generator, steps: int = 200, failure
     Notes
     -----
     *Proof.* H is the smaller Gram matrix. If the Cholesky factorisation of s I - H runs to its end in floating point,
-    then s I - H + E is positive semidefinite for some |E| <= c / (1 - c) trace(s I - H), c = (q + 1) u, with q the order
-    and u the unit roundoff (Rump, BIT 46, 2006, after Demmel 1989); H itself is computed to within c' |G|_F²,
+    then s I - H + E is positive semidefinite for some |E| <= c / (1 - c) trace(s I - H), c = (q + 1) u, with q the
+    order and u the unit roundoff (Rump, BIT 46, 2006, after Demmel 1989); H itself is computed to within c' |G|_F²,
     c' = (p + 2) u with p the longer side. Both are added. Much cheaper than the eigenvalues of H, and no trust in an
     eigensolver is needed.
 
     *Probability.* Two bounds from one Krylov space of dimension k with a uniformly random start and no restart, each
     given half of `failure`; the smaller is taken. One is the Lanczos-polynomial bound (see
     :class:`frankwolfe.kernels.krylov.Krylov`). The other is that of Kuczynski and Wozniakowski (SIAM J. Matrix Anal.
-    Appl. 13(4), 1992): for a positive semidefinite matrix of order q with largest eigenvalue s and largest Ritz value t,
-    P((s - t) / s > e) <= 1.648 sqrt(q) exp(-sqrt(e) (2k - 1)). Both theorems suppose exact arithmetic; the basis is
+    Appl. 13(4), 1992): for a positive semidefinite matrix of order q with largest eigenvalue s and largest Ritz value
+    t, P((s - t) / s > e) <= 1.648 sqrt(q) exp(-sqrt(e) (2k - 1)). Both theorems suppose exact arithmetic; the basis is
     kept and fully reorthogonalised so that rounding stays at its usual size, for which the bound is widened.
 
     Examples
@@ -243,12 +251,12 @@ def _proven_bound(G: Any, rng: np.random.Generator) -> NormBound:
     unit, order, frobenius2 = 2.0**-53, len(H), float(np.trace(H))
     guess = top_singular(D, 0.0, rng, rtol=1e-11)
     diagonal, slack = np.diag(H).copy(), 1e-12 + 4 * order * unit
+    np.negative(H, out=H)
     while True:
         s = guess.sigma**2 * (1 + slack)
-        shifted = -H
-        np.fill_diagonal(shifted, s - diagonal)
+        np.fill_diagonal(H, s - diagonal)
         try:
-            np.linalg.cholesky(shifted)
+            np.linalg.cholesky(H)
             break
         except np.linalg.LinAlgError:
             slack *= 10

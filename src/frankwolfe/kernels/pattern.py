@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frankwolfe.validation import integer
+
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
 
@@ -255,8 +257,6 @@ class TransposedPatternMatrix:
 
 
 def _shape(shape: Any) -> tuple[int, int]:
-    from frankwolfe.validation import integer
-
     if len(shape) != 2:
         raise ValueError(f"shape must be (rows, columns), got {shape!r}")
     return integer("shape[0]", shape[0], 1), integer("shape[1]", shape[1], 1)

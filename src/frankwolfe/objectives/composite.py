@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from frankwolfe.backends import Array, Scalar, eps, vdot
 from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.points import Leaf, Point, weighted_sum
-from frankwolfe.sets.atoms import Atom, Dense
+from frankwolfe.atoms import Atom, Dense
 
 
 class LinearMap(Protocol):

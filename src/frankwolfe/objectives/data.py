@@ -15,7 +15,7 @@ import array_api_compat
 import numpy as np
 
 from frankwolfe.backends import Array, all_finite, namespace
-from frankwolfe.sets.atoms import Atom, Dense, OneHot, Sparse
+from frankwolfe.atoms import Atom, Dense, OneHot, Sparse
 
 BLOCK_BYTES = 1 << 20  # a row block and its vectors fit the second-level cache
 Residual = Callable[[slice, list[Array]], Array]

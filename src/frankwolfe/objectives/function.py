@@ -10,7 +10,7 @@ import numpy as np
 from frankwolfe.backends import Array, Scalar, eps, namespace, vdot
 from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.points import Point, mix
-from frankwolfe.sets.atoms import Atom
+from frankwolfe.atoms import Atom
 from frankwolfe.validation import nonnegative, positive
 
 
@@ -87,6 +87,8 @@ class Function(Objective):
         return self.value(x.coords), 0.0
 
     def evaluate(self, y: Point, watch: Point) -> Evaluation:
+        for leaf in (*y.pending, *watch.pending):
+            leaf.resolve(0.0)  # there is no linear map: the image of every point is nothing
         value, slope = self.value(y.coords), self.grad(y.coords)
         watched = value if watch is y else self.value(watch.coords)
         return Evaluation(value, slope, vdot(slope, y.coords), watched, 0.0, eps(y.coords))

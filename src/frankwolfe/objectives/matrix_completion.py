@@ -11,7 +11,7 @@ from frankwolfe.backends import Array, Scalar
 from frankwolfe.kernels.pattern import Pattern, PatternMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.composite import Composite
-from frankwolfe.sets.atoms import Atom, RankOne
+from frankwolfe.atoms import Atom, RankOne
 from frankwolfe.validation import vector
 
 

@@ -12,7 +12,7 @@ from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import ImageObjective
 from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, data_matrix, reoriented
 from frankwolfe.points import Point
-from frankwolfe.sets.atoms import Atom
+from frankwolfe.atoms import Atom
 from frankwolfe.validation import vector
 
 DENSE_LIMIT = 3000  # size up to which eigenvalues come from LAPACK

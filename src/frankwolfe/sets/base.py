@@ -7,8 +7,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, Scalar
-from frankwolfe.sets.atoms import Atom
 
 
 class Set(ABC):
@@ -101,7 +101,9 @@ class IterativeSet(ProjectableSet):
 def require_shape(domain: Set, x: Any, shape: tuple[int, ...]) -> None:
     """Raise unless x has the one shape that the set lives in."""
     if tuple(x.shape) != shape:
-        raise ValueError(f"{type(domain).__name__} holds points of shape {shape}, got an array of shape {tuple(x.shape)}")
+        raise ValueError(
+            f"{type(domain).__name__} holds points of shape {shape}, got an array of shape {tuple(x.shape)}"
+        )
 
 
 def known_shape(domain: Set, shape: tuple[int, ...] | None) -> tuple[int, ...]:

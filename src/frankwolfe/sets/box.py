@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import Array, Scalar, namespace
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.sets.atoms import Atom, Dense
 from frankwolfe.sets.base import ProjectableSet, known_shape, require_shape
 from frankwolfe.sets.norms import slack
 from frankwolfe.validation import positive

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from frankwolfe.backends import Array, Scalar, largest, namespace, scaled, top_k
+from frankwolfe.atoms import Atom, Sparse
+from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled, top_k
 from frankwolfe.backends.namespace import nonzero
-from frankwolfe.sets.atoms import Atom, Sparse
 from frankwolfe.sets.base import ProjectableSet
 from frankwolfe.sets.norms import norm, slack
 from frankwolfe.sets.projections import project_l2, root_of_increasing
@@ -70,7 +70,7 @@ class KSupportBall(ProjectableSet):
         return 2 * self.radius
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        return bool(ksupport_norm(x, self.k) <= self.radius * (1 + slack(x, tol)))
+        return all_finite(x) and bool(ksupport_norm(x, self.k) <= self.radius * (1 + slack(x, tol)))
 
     def with_radius(self, radius: float) -> Self:
         return replace(self, radius=radius)
@@ -93,8 +93,6 @@ def ksupport_norm(x: Array, k: int) -> Scalar:
     """
     xp = namespace(x)
     top = largest(x)
-    if not bool(xp.isfinite(top)):
-        return top
     up = xp.sort(xp.reshape(xp.abs(scaled(x)), (-1,)))
     k = min(k, up.shape[0])
     z = xp.flip(up)[:k]
@@ -120,7 +118,9 @@ def project_ksupport(x: Array, radius: float, k: int) -> Array:
     d = up.shape[0]
     if d <= k:
         return project_l2(x, radius)
-    tail = xp.concat([xp.flip(xp.cumulative_sum(xp.flip(up))), xp.zeros_like(up[:1])])  # tail[i] = up[i] + up[i+1] + ...
+    tail = xp.concat(
+        [xp.flip(xp.cumulative_sum(xp.flip(up))), xp.zeros_like(up[:1])]
+    )  # tail[i] = up[i] + up[i+1] + ...
     squares = xp.concat([xp.flip(xp.cumulative_sum(xp.flip(up * up))), xp.zeros_like(up[:1])])
 
     def split(lam: float, b: Array) -> tuple[Array, Array]:

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from frankwolfe.backends import Array, Scalar, largest, namespace, scaled
+from frankwolfe.atoms import Atom, Dense, OneHot
+from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled
 from frankwolfe.backends.namespace import nonzero
-from frankwolfe.sets.atoms import Atom, Dense, OneHot
 from frankwolfe.sets.base import ProjectableSet, known_shape
 from frankwolfe.sets.norms import conjugate, dual_vectors, exponent, norm, slack
 from frankwolfe.sets.projections import project_l1, project_l2, project_linf, project_lp
@@ -57,7 +57,7 @@ class L1Ball(ProjectableSet):
         return 2 * self.radius
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        return bool(norm(x, 1) <= self.radius * (1 + slack(x, tol)))
+        return all_finite(x) and bool(norm(x, 1) <= self.radius * (1 + slack(x, tol)))
 
     def with_radius(self, radius: float) -> Self:
         return replace(self, radius=radius)
@@ -87,6 +87,10 @@ class L2Ball(ProjectableSet):
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", positive("radius", self.radius))
 
+    @property
+    def curved(self) -> bool:
+        return True
+
     def lmo(self, g: Array) -> Atom:
         g = scaled(g)
         return Dense((-self.radius / nonzero(namespace(g).linalg.vector_norm(g))) * g)
@@ -98,7 +102,7 @@ class L2Ball(ProjectableSet):
         return 2 * self.radius
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        return bool(norm(x, 2) <= self.radius * (1 + slack(x, tol)))
+        return all_finite(x) and bool(norm(x, 2) <= self.radius * (1 + slack(x, tol)))
 
     def with_radius(self, radius: float) -> Self:
         return replace(self, radius=radius)
@@ -144,7 +148,7 @@ class LInfBall(ProjectableSet):
         return 2 * self.radius * math.sqrt(math.prod(known_shape(self, shape)))
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        return bool(largest(x) <= self.radius * (1 + slack(x, tol)))
+        return all_finite(x) and bool(largest(x) <= self.radius * (1 + slack(x, tol)))
 
     def with_radius(self, radius: float) -> Self:
         return replace(self, radius=radius)
@@ -192,6 +196,10 @@ class LpBall(ProjectableSet):
         object.__setattr__(self, "p", exponent("p", self.p))
         object.__setattr__(self, "sparse_atoms", self.p == 1)
 
+    @property
+    def curved(self) -> bool:
+        return 1 < self.p <= 3
+
     def lmo(self, g: Array) -> Atom:
         if self.p == 1:
             return _signed_coordinate(g, self.radius)
@@ -212,7 +220,7 @@ class LpBall(ProjectableSet):
         return 2 * self.radius * math.prod(known_shape(self, shape)) ** (0.5 - 1 / self.p)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        return bool(norm(x, self.p) <= self.radius * (1 + slack(x, tol)))
+        return all_finite(x) and bool(norm(x, self.p) <= self.radius * (1 + slack(x, tol)))
 
     def with_radius(self, radius: float) -> Self:
         return replace(self, radius=radius)

@@ -6,12 +6,12 @@ import math
 import numbers
 from typing import Any
 
-import numpy as np
-
 from frankwolfe.backends import Array, Scalar, eps, namespace
 from frankwolfe.backends.namespace import nonzero
 
-_AS_INFINITE = 1e20  # from here on d**(1/p) rounds to one for every d that fits in memory, so p may be taken as infinite
+_AS_INFINITE = (
+    1e20  # from here on d**(1/p) rounds to one for every d that fits in memory, so p may be taken as infinite
+)
 
 
 def exponent(name: str, value: Any) -> float:
@@ -51,14 +51,12 @@ def norms(a: Array, p: float) -> Array:
     top = xp.max(a, axis=-1)
     if p >= _AS_INFINITE:
         return top
-    # An infinite or NaN entry is the norm itself: dividing by it would only raise a warning.
-    top_ = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
-    b = a / nonzero(top_)[..., None]
+    b = a / nonzero(top)[..., None]
     if p == 1:
-        return xp.where(xp.isfinite(top), top_ * xp.sum(b, axis=-1), top)
-    b = xp.where(xp.isfinite(b), b, xp.zeros_like(b))
-    total = xp.sqrt(xp.sum(b * b, axis=-1)) if p == 2 else xp.sum(b**p, axis=-1) ** (1 / p)
-    return xp.where(xp.isfinite(top), top_ * total, top)
+        return top * xp.sum(b, axis=-1)
+    if p == 2:
+        return top * xp.sqrt(xp.sum(b * b, axis=-1))
+    return top * xp.sum(b**p, axis=-1) ** (1 / p)
 
 
 def norm(x: Array, p: float) -> Scalar:
@@ -95,8 +93,6 @@ def dual_vectors(a: Array, p: float) -> Array:
 def slack(x: Array, tol: float) -> float:
     """Return `tol`, but no finer than the rounding that a norm of x carries in its dtype."""
     xp = namespace(x)
-    if xp is not np and not xp.isdtype(x.dtype, "real floating"):
-        return tol
-    if xp is np and x.dtype.kind != "f":
+    if not xp.isdtype(x.dtype, "real floating"):
         return tol
     return max(tol, 4 * eps(x) * math.sqrt(max(math.prod(x.shape), 1)))

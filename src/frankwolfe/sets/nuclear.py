@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from array_api_compat import is_array_api_obj
 
-from frankwolfe.backends import Array, namespace, scaled
+from frankwolfe.atoms import RankOne
+from frankwolfe.backends import Array, eps, largest, namespace, scaled
 from frankwolfe.kernels.lanczos import SingularPair, norm_upper_bound, top_singular
 from frankwolfe.lowrank import LowRank
-from frankwolfe.sets.atoms import RankOne
 from frankwolfe.sets.base import IterativeSet, LinearMinimum, SupportBound
 from frankwolfe.sets.projections import project_l1
 from frankwolfe.validation import positive
@@ -68,8 +69,7 @@ class NuclearBall(IterativeSet):
         value = -self.radius * pair.sigma
         lower = -math.inf
         if pair.steps == 0:
-            unit = float(np.finfo(pair.left.dtype).eps) if isinstance(pair.left, np.ndarray) else 1e-7
-            lower = value * (1 + 8 * sum(g.shape) * unit)
+            lower = value * (1 + 8 * sum(g.shape) * eps(pair.left))
         return LinearMinimum(RankOne(-self.radius, pair.left, pair.right), value, lower, pair.matvecs)
 
     def support(self, g: Any) -> float:
@@ -77,7 +77,8 @@ class NuclearBall(IterativeSet):
 
     def support_bound(self, g: Any, rng: np.random.Generator) -> SupportBound:
         """Return an upper bound on the support value: proven where min(m, n) <= 4000, else failing once in 1e9."""
-        bound = norm_upper_bound(_as_matrix(g), rng)
+        g = _as_matrix(g)
+        bound = norm_upper_bound(np.asarray(g) if _is_foreign(g) else g, rng)
         return SupportBound(self.radius * bound.value * (1 + 2.0**-52), bound.failure, bound.matvecs)
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
@@ -89,7 +90,7 @@ class NuclearBall(IterativeSet):
             # The triangle inequality often settles it without a factorisation.
             lengths = (abs(w) * np.linalg.norm(a) * np.linalg.norm(b) for w, a, b in x.triples())
             return bool(sum(lengths) <= limit or x.nuclear_norm() <= limit)
-        if not hasattr(x, "__array_namespace__") and not isinstance(x, np.ndarray):
+        if not is_array_api_obj(x):
             raise TypeError(f"contains needs an array or a LowRank, got {type(x).__name__}; convert it first")
         xp = namespace(_as_matrix(x))
         return bool(xp.sum(xp.linalg.svdvals(x)) <= limit)
@@ -138,12 +139,15 @@ class NuclearBall(IterativeSet):
 
     def _top(self, g: Any, accuracy: float, rng: np.random.Generator, rtol: float) -> SingularPair:
         g = _as_matrix(g)
-        if isinstance(g, np.ndarray) or not hasattr(g, "__array_namespace__"):
+        if not _is_foreign(g):
             return top_singular(g, accuracy, rng, rtol=rtol)
-        xp = namespace(g)
-        U, s, Vt = xp.linalg.svd(scaled(g), full_matrices=False)
-        sigma = float(s[0]) * float(xp.max(xp.abs(g)))
-        return SingularPair(sigma, U[:, 0], Vt[0, :], 0.0, 0, 0)
+        U, s, Vt = namespace(g).linalg.svd(scaled(g), full_matrices=False)
+        return SingularPair(float(s[0]) * float(largest(g)), U[:, 0], Vt[0, :], 0.0, 0, 0)
+
+
+def _is_foreign(g: Any) -> bool:
+    """Tell whether g is an array of a namespace other than NumPy, which keeps its own dense SVD."""
+    return is_array_api_obj(g) and not isinstance(g, np.ndarray)
 
 
 def _as_matrix(g: Any) -> Any:

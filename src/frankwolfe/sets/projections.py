@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 from frankwolfe.backends import Array, eps, largest, namespace, scaled
 from frankwolfe.sets.norms import norm
@@ -84,8 +85,8 @@ def project_lp(x: Array, radius: float, p: float) -> Array:
 def _shrink(y: Array, mu: float, p: float) -> Array:
     """Return z >= 0 with z + mu z^(p-1) = y in every entry.
 
-    Solves a w^s + b w = y with s >= 1, for w = z when p >= 2 and for w = z^(p-1) when p < 2. The left side is convex, so
-    Newton's method falls monotonically from any point where it is too large; the start exceeds y at most twofold.
+    Solves a w^s + b w = y with s >= 1, for w = z when p >= 2 and for w = z^(p-1) when p < 2. The left side is convex,
+    so Newton's method falls monotonically from any point where it is too large; the start exceeds y at most twofold.
     """
     xp = namespace(y)
     a, b, s = (mu, 1.0, p - 1) if p >= 2 else (1.0, mu, 1 / (p - 1))
@@ -120,6 +121,5 @@ def root_of_increasing(f: Callable[[float], float], low: float, high: float) -> 
         if f(math.exp(high)) >= 0:
             break
         high += 1
-    return math.exp(brentq(lambda t: f(math.exp(t)), low, high, xtol=1e-15, rtol=1e-15, maxiter=300))
-
-
+    root: Any = brentq(lambda t: f(math.exp(t)), low, high, xtol=1e-15, maxiter=300)
+    return math.exp(root)

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
+from frankwolfe.atoms import Atom, OneHot
 from frankwolfe.backends import Array, Scalar, namespace
-from frankwolfe.sets.atoms import Atom, OneHot
 from frankwolfe.sets.base import ProjectableSet, require_shape
 from frankwolfe.sets.norms import slack
 from frankwolfe.sets.projections import project_simplex

@@ -1,0 +1,145 @@
+"""Atoms: the vertices an oracle returns, each kept in its natural form."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+from frankwolfe.backends import Array, Scalar, add_at, namespace, vdot, zeros
+
+
+class Atom(ABC):
+    """A point of a set in the cheapest exact form: dense, one-hot, sparse or rank-one."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the point."""
+
+    @abstractmethod
+    def inner(self, g: Any) -> Scalar:
+        """Return <g, atom>."""
+
+    @abstractmethod
+    def toarray(self) -> Array:
+        """Return the point as an array."""
+
+    @abstractmethod
+    def mixed_into(self, x: Any, delta: Scalar) -> Any:
+        """Return (1 - delta) x + delta atom; x is left alone."""
+
+    @abstractmethod
+    def scale_by(self, c: Scalar) -> Atom:
+        """Return c times the atom, in the same form."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dense(Atom):
+    """An atom with no structure to exploit."""
+
+    array: Array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.array.shape)
+
+    def inner(self, g: Array) -> Scalar:
+        return vdot(g, self.array)
+
+    def toarray(self) -> Array:
+        return self.array
+
+    def mixed_into(self, x: Array, delta: Scalar) -> Array:
+        return (1 - delta) * x + delta * self.array
+
+    def scale_by(self, c: Scalar) -> Dense:
+        return Dense(c * self.array)
+
+
+@dataclass(frozen=True, eq=False)
+class Sparse(Atom):
+    """An atom with few nonzeros: `values` at `indices` of the flattened array (indices increase, none twice)."""
+
+    indices: Array
+    values: Array
+    shape_: tuple[int, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.shape_
+
+    def inner(self, g: Array) -> Scalar:
+        xp = namespace(g)
+        return vdot(xp.take(xp.reshape(g, (-1,)), self.indices), self.values)
+
+    def toarray(self) -> Array:
+        return add_at(zeros(self.shape, self.values), self.indices, self.values)
+
+    def mixed_into(self, x: Array, delta: Scalar) -> Array:
+        return add_at((1 - delta) * x, self.indices, delta * self.values)
+
+    def scale_by(self, c: Scalar) -> Sparse:
+        return Sparse(self.indices, c * self.values, self.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class OneHot(Atom):
+    """An atom with a single nonzero: `value` (a 0-d array) at `index` of the flattened array."""
+
+    index: int
+    value: Array
+    shape_: tuple[int, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.shape_
+
+    def inner(self, g: Array) -> Scalar:
+        return (g if len(self.shape) == 1 else namespace(g).reshape(g, (-1,)))[self.index] * self.value
+
+    def toarray(self) -> Array:
+        return add_at(zeros(self.shape, self.value), self.index, self.value)
+
+    def mixed_into(self, x: Array, delta: Scalar) -> Array:
+        return add_at((1 - delta) * x, self.index, delta * self.value)
+
+    def scale_by(self, c: Scalar) -> OneHot:
+        return OneHot(self.index, c * self.value, self.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class RankOne(Atom):
+    """The matrix scale * outer(left, right), never formed unless asked for."""
+
+    scale: float
+    left: Array
+    right: Array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.left.shape[0], self.right.shape[0])
+
+    def inner(self, g: Any) -> Scalar:
+        """Return <g, atom> for anything that can multiply a vector: array, sparse matrix, entries on a pattern."""
+        return self.scale * vdot(self.left, g @ self.right)
+
+    def toarray(self) -> Array:
+        return self.scale * namespace(self.left).outer(self.left, self.right)
+
+    def mixed_into(self, x: Any, delta: Scalar) -> Any:
+        if isinstance(x, Mixable):
+            return x.mixed_with(self, delta)
+        xp = namespace(x)
+        return (1 - delta) * x + (delta * self.scale) * (xp.reshape(self.left, (-1, 1)) * self.right)
+
+    def scale_by(self, c: Scalar) -> RankOne:
+        return RankOne(float(c * self.scale), self.left, self.right)
+
+
+class Mixable(ABC):
+    """Coordinates that know how to take an atom in (a low-rank matrix takes a rank-one atom as one more factor)."""
+
+    @abstractmethod
+    def mixed_with(self, atom: RankOne, delta: Scalar) -> Mixable:
+        """Return (1 - delta) self + delta atom."""

@@ -1,0 +1,113 @@
+"""Rates: the slope of log h against log k, with an interval."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+POINTS = 40  # samples, evenly spaced in log k
+BLOCK = 5  # neighbouring samples are dependent: the bootstrap draws blocks of them
+
+
+class Slope(NamedTuple):
+    """A slope, a 95 % interval for it, and the range of k it was measured on."""
+
+    value: float
+    low: float
+    high: float
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        if math.isnan(self.value):
+            return "not measurable"
+        return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
+
+
+NOTHING = Slope(math.nan, math.nan, math.nan, 0, 0)
+
+
+def envelope(h: np.ndarray) -> np.ndarray:
+    """Return the largest value from k on, a monotone upper bound of a curve that zig-zags.
+
+    Examples
+    --------
+    >>> envelope(np.array([4.0, 1.0, 2.0, 0.5]))
+    array([4. , 2. , 2. , 0.5])
+    """
+    return np.maximum.accumulate(h[::-1])[::-1]
+
+
+def slope(k: np.ndarray, h: np.ndarray, first: int, last: int, floor: float = 0.0, seed: int = 0) -> Slope:
+    """Fit log h = a + slope * log k on [first, last], with a block-bootstrap interval.
+
+    Parameters
+    ----------
+    k, h : ndarray
+        Iterations and errors (an envelope, if the curve zig-zags).
+    first, last : int
+        Range of the fit.
+    floor : float, default 0
+        Accuracy of f*: values below ten times that are left out.
+    seed : int, default 0
+        Of the bootstrap.
+
+    Returns
+    -------
+    Slope
+        NaN where fewer than eight points are left.
+
+    Examples
+    --------
+    >>> k = np.arange(1, 1001)
+    >>> fit = slope(k, 3.0 / k**2, 100, 1000)
+    >>> round(fit.value, 6), round(fit.low, 6)
+    (-2.0, -2.0)
+    """
+    usable = (k >= first) & (k <= last) & (h > max(10 * floor, 0.0))
+    if usable.any():
+        # From the first value under the floor on, the rest is noise.
+        under = np.flatnonzero((k >= first) & (k <= last) & ~(h > 10 * floor))
+        if under.size:
+            usable &= k < k[under[0]]
+    k, h = k[usable], h[usable]
+    if k.size < 8 or k[-1] < 1.5 * k[0]:
+        return NOTHING
+    wanted = np.geomspace(k[0], k[-1], POINTS)
+    chosen = np.unique(np.searchsorted(k, wanted).clip(0, k.size - 1))
+    X, y = np.log(k[chosen].astype(float)), np.log(h[chosen])
+    if X.size < 8:
+        return NOTHING
+    value, intercept = np.polyfit(X, y, 1)
+    residual = y - (intercept + value * X)
+    rng = np.random.default_rng(seed)
+    starts = rng.integers(0, X.size - BLOCK + 1, size=(1000, math.ceil(X.size / BLOCK)))
+    picks = (starts[:, :, None] + np.arange(BLOCK)).reshape(1000, -1)[:, : X.size]
+    centred = X - X.mean()
+    slopes = value + residual[picks] @ centred / (centred @ centred)
+    low, high = np.quantile(slopes, [0.025, 0.975])
+    return Slope(float(value), float(low), float(high), int(k[0]), int(k[-1]))
+
+
+def pooled(slopes: list[Slope]) -> Slope:
+    """Return the mean slope of repetitions with other data, with Student's 95 % interval.
+
+    Examples
+    --------
+    >>> fits = [Slope(-1.9, -2, -1.8, 10, 100), Slope(-2.1, -2.2, -2, 10, 100)]
+    >>> pooled(fits).value
+    -2.0
+    """
+    known = [s for s in slopes if not math.isnan(s.value)]
+    if not known:
+        return NOTHING
+    if len(known) == 1:
+        return known[0]
+    from scipy.stats import t
+
+    values = np.array([s.value for s in known])
+    half = t.ppf(0.975, values.size - 1) * values.std(ddof=1) / math.sqrt(values.size)
+    mean = float(values.mean())
+    return Slope(mean, mean - half, mean + half, max(s.first for s in known), min(s.last for s in known))

@@ -1,0 +1,162 @@
+"""Convergence curves: one result, or several methods on one figure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from frankwolfe.plotting.palette import TITLES, line_style
+from frankwolfe.plotting.style import style
+from frankwolfe.validation import nearest, optional
+
+AXES = {
+    "k": "iterations",
+    "time": "seconds",
+    "n_pass": "passes over the data",
+    "n_matvec": "matrix-vector products in the oracle",
+    "n_lmo": "oracle calls",
+    "n_grad": "gradients",
+    "n_proj": "projections",
+}
+
+
+def plot_result(result: Any, against: str = "k", ax: Any = None) -> Any:
+    """Draw the value between its proven bounds, and the certified gap.
+
+    Parameters
+    ----------
+    result : Result
+        What `minimize` returned.
+    against : {"k", "time", "n_pass", "n_matvec", "n_lmo", "n_grad", "n_proj"}, default "k"
+        What the horizontal axis shows.
+    ax : pair of matplotlib Axes, optional
+        Where to draw value and gap; a new figure by default.
+
+    Returns
+    -------
+    array of two Axes
+        Value on the left, gap on the right.
+
+    Examples
+    --------
+    >>> import numpy as np, frankwolfe as fw
+    >>> result = fw.minimize(fw.LeastSquares(np.eye(2), [3.0, 4.0]), fw.L2Ball(1.0), method="afw", max_iter=50)
+    >>> value, gap = plot_result(result)
+    >>> value.get_xlabel(), gap.get_yscale()
+    ('iterations', 'log')
+    """
+    label = _axis(against)
+    axes = None if ax is None else np.ravel(np.asarray(ax, dtype=object))
+    if axes is not None and axes.size != 2:
+        raise ValueError(f"ax must be a pair of matplotlib Axes (value and gap), got {axes.size}")
+    trace, look = result.trace, line_style(result.method)
+    x = np.asarray(trace[against], dtype=float)
+    with style():
+        if axes is None:
+            axes = optional("matplotlib.pyplot", extra="plot").subplots(1, 2, figsize=(9.2, 3.4))[1]
+        value, gap = axes
+        value.plot(x, trace.fun, label="value f(x)", **look)
+        bounded = np.isfinite(trace.lower_bound)
+        if bounded.any():
+            faint = {**look, "linewidth": 1.2}
+            value.plot(x[bounded], trace.lower_bound[bounded], label="proven lower bound", alpha=0.7, **faint)
+            value.fill_between(
+                x[bounded], trace.lower_bound[bounded], trace.fun[bounded], color=look["color"], alpha=0.1, linewidth=0
+            )
+        low, high = float(np.nanmin(trace.fun)), float(np.nanmax(trace.fun))
+        if high > low:  # the first bounds are far below: they would squeeze everything else
+            value.set_ylim(low - 0.6 * (high - low), high + 0.06 * (high - low))
+        value.set(xlabel=label, ylabel="objective value", title=TITLES.get(result.method, result.method))
+        value.legend(loc="best")
+
+        shown = np.isfinite(trace.gap) & (trace.gap > 0)
+        gap.plot(x[shown], trace.gap[shown], **look)
+        gap.set(xlabel=label, ylabel="certified gap", title="Proven bound on the error")
+        if shown.any():
+            gap.set_yscale("log")
+        else:
+            note = "this method proves no lower bound" if not bounded.any() else "the gap is zero throughout"
+            gap.text(0.5, 0.5, note, transform=gap.transAxes, ha="center", va="center")
+        for axis in axes:
+            _spread(axis, x)
+    return axes
+
+
+def plot_comparison(
+    comparison: Mapping[str, Any], against: str = "k", optimum: float | None = None, ax: Any = None
+) -> Any:
+    """Draw the error of every method on one figure, on logarithmic axes.
+
+    Parameters
+    ----------
+    comparison : Comparison, or mapping from label to Result
+        The results, all of one problem.
+    against : {"k", "time", "n_pass", "n_matvec", "n_lmo", "n_grad", "n_proj"}, default "k"
+        What the horizontal axis shows.
+    optimum : float, optional
+        The optimal value, if known. Otherwise the curves are upper bounds on the error: f(x_k) minus the best lower
+        bound that any of the methods has proven, and the axis says so.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+        With one line per method, labelled.
+
+    Examples
+    --------
+    >>> import numpy as np, frankwolfe as fw
+    >>> f = fw.LeastSquares(np.eye(3), [1.0, 2.0, 3.0])
+    >>> ax = plot_comparison(fw.compare(f, fw.L2Ball(1.0), ["fw", "afw"], max_iter=50), against="n_lmo")
+    >>> ax.get_xlabel(), len(ax.lines)
+    ('oracle calls', 2)
+    """
+    label = _axis(against)
+    if not comparison:
+        raise ValueError("comparison is empty; there is nothing to draw")
+    base, words = _reference(comparison, optimum)
+    with style():
+        if ax is None:
+            ax = optional("matplotlib.pyplot", extra="plot").subplots(figsize=(6.0, 4.2))[1]
+        variants: dict[str, int] = {}
+        for name, result in comparison.items():
+            variant = variants.setdefault(result.method, 0)
+            variants[result.method] += 1
+            x, error = np.asarray(result.trace[against], dtype=float), result.trace.fun - base
+            # Zero has no place on a logarithmic axis; an error below zero only says that `optimum` is not exact.
+            shown = np.isfinite(error) & (error > 0) & (x > 0)
+            ax.plot(x[shown], error[shown], label=TITLES.get(name, name), **line_style(result.method, variant))
+        if any(line.get_xdata().size for line in ax.lines):
+            ax.set(xscale="log", yscale="log")
+        ax.set(xlabel=label, ylabel=words)
+        ax.legend(loc="best")
+    return ax
+
+
+def _axis(against: str) -> str:
+    if against not in AXES:
+        raise ValueError(f"against must name a column of the trace, got {against!r}; {nearest(str(against), AXES)}")
+    return AXES[against]
+
+
+def _reference(comparison: Mapping[str, Any], optimum: float | None) -> tuple[float, str]:
+    """Return what is subtracted from values, and what that makes them, in words."""
+    if optimum is not None:
+        if not math.isfinite(optimum):
+            raise ValueError(f"optimum must be a finite number, got {optimum!r}; leave it out if it is not known")
+        return float(optimum), "error f(x) − f*"
+    bound = max(result.lower_bound for result in comparison.values())
+    if math.isfinite(bound):
+        return bound, "certified upper bound on the error"
+    return min(float(np.nanmin(r.trace.fun)) for r in comparison.values()), "f(x) − best value seen (no bound proven)"
+
+
+def _spread(ax: Any, x: np.ndarray) -> None:
+    """Give the axis a logarithmic scale where it spans more than a factor of fifty."""
+    seen = x[x > 0]
+    if seen.size and seen.max() >= 50 * seen.min():
+        ax.set_xscale("log")

@@ -1,0 +1,25 @@
+"""Shared by all tests: a repeatable hypothesis, real data where there is some, problems of every kind."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+settings.register_profile(
+    "repeatable", derandomize=True, deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder of the real datasets; a test that asks for it is reported as skipped where there is none."""
+    folder = os.environ.get("FRANKWOLFE_DATA")
+    if not folder or not Path(folder).is_dir():
+        pytest.skip("the real datasets are not here: set FRANKWOLFE_DATA to their folder")
+    return Path(folder)

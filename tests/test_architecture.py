@@ -1,0 +1,126 @@
+"""The shape of the code: imports point one way, importing is light, files are short, everything public is tested."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import frankwolfe as fw
+
+SOURCE = Path(fw.__file__).parent
+LAYERS = [
+    {"backends", "validation"},
+    {"atoms"},
+    {"kernels", "lowrank", "points"},
+    {"sets", "objectives"},
+    {"problem", "serialisation"},
+    {"methods"},
+    {"certificates", "trace", "result", "checkpoint", "progress"},
+    {"run"},
+    {"minimize"},
+    {"compare"},
+    {"plotting", "datasets"},
+    {"__init__"},
+    {"experiments", "demo"},
+    {"cli"},
+    {"__main__"},
+]
+
+
+def layer(module: str) -> int:
+    """Return the layer of a module named relative to the package ('' is the package itself)."""
+    for candidate in (module, module.partition(".")[0] or "__init__"):
+        for number, names in enumerate(LAYERS):
+            if candidate in names:
+                return number
+    raise AssertionError(f"frankwolfe.{module} has no layer: add it to LAYERS")
+
+
+def imports(path: Path) -> set[str]:
+    """Return the modules of the package that a file imports when it is loaded (not inside functions)."""
+    found: set[str] = set()
+    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "frankwolfe":
+            assert node.module is not None
+            base = node.module.removeprefix("frankwolfe").removeprefix(".")
+            for alias in node.names:
+                deeper = f"{base}.{alias.name}".lstrip(".")
+                is_module = (SOURCE / (deeper.replace(".", "/") + ".py")).exists() or (
+                    SOURCE / deeper.replace(".", "/") / "__init__.py"
+                ).exists()
+                found.add(deeper if is_module else base)
+        elif isinstance(node, ast.Import):
+            found |= {
+                a.name.removeprefix("frankwolfe").removeprefix(".") for a in node.names if a.name.split(".")[0] == "frankwolfe"
+            }
+        waiting.extend(ast.iter_child_nodes(node))
+    return found
+
+
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_imports_point_one_way(path: Path) -> None:
+    here = name_of(path)
+    for there in imports(path):
+        same_folder = here.partition(".")[0] == there.partition(".")[0]
+        assert same_folder or layer(there) <= layer(here), f"{here} imports {there}, which lies above it"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_no_file_is_long(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 320
+
+
+def test_there_is_one_loop() -> None:
+    """Only the loop calls `advance`, and only `advance` calls a method's step."""
+    callers = {
+        name_of(path)
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and (
+            (isinstance(node.func, ast.Name) and node.func.id == "advance")
+            or (isinstance(node.func, ast.Attribute) and node.func.attr == "step" and len(node.args) == 2)
+        )
+    }
+    assert callers == {"minimize", "methods.base"}
+
+
+HEAVY = (
+    *("numba", "sklearn", "matplotlib", "plotly", "pandas", "pooch", "typer", "rich", "torch", "jax", "cupy", "dask"),
+    *("cvxpy", "scipy.optimize", "scipy.sparse.linalg", "scipy.linalg", "threadpoolctl", "tqdm"),
+)
+
+
+def test_import_is_light() -> None:
+    code = f"import frankwolfe, sys; print([m for m in {HEAVY!r} if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
+
+
+def test_everything_public_is_documented_with_an_example() -> None:
+    from frankwolfe.methods import StepSize
+
+    abstract = (fw.Set, fw.Objective, fw.Method, fw.ProjectableSet, StepSize)
+    for name in fw.__all__:
+        thing = getattr(fw, name)
+        assert thing.__doc__, name
+        plain_record = name in ("Result", "Status", "Iteration", "Comparison", "CheckpointError", "ShortStep")
+        if thing in abstract or plain_record or name in ("Backtracking", "ExactLineSearch"):
+            continue
+        assert ">>>" in thing.__doc__, f"{name} has no runnable example"

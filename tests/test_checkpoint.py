@@ -1,0 +1,234 @@
+"""Checkpoints: bit for bit, whatever happens."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import frankwolfe as fw
+from frankwolfe.checkpoint import identity
+from frankwolfe.methods import METHODS
+from frankwolfe.problem import Problem
+from frankwolfe.serialisation import decode, encode
+from tests.problems import case
+
+EXTRA = {
+    "afw-line-search": fw.AcceleratedFrankWolfe(line_search=True),
+    "afw-sticky": fw.AcceleratedFrankWolfe(offset=2, sticky=True),
+    "fw-short": fw.FrankWolfe(fw.ShortStep()),
+    "fw-backtracking": fw.FrankWolfe(fw.Backtracking()),
+    "fw-exact": fw.FrankWolfe(fw.ExactLineSearch()),
+    "apgd-restart": fw.AcceleratedProjectedGradient(restart=True),
+}
+ALL = {**{name: make() for name, make in METHODS.items()}, **EXTRA}
+PROBLEM_NAMES = ["logistic-l2", "logistic-l1", "quadratic-simplex", "function-l2", "completion-nuclear"]
+
+
+def problem_for(method: fw.Method, name: str) -> Problem:
+    objective, domain, *_ = case(name)
+    if method.name.startswith("agm"):
+        A = np.random.default_rng(0).standard_normal((40, 12))
+        objective, domain = fw.LeastSquares(A, A[:, 0], ridge=0.1), None
+    return Problem(objective.oriented(domain is not None and domain.sparse_atoms), domain)
+
+
+def same(a, b) -> bool:
+    if hasattr(a, "toarray") and not isinstance(a, np.ndarray):
+        a, b = a.toarray(), b.toarray()
+    return a.dtype == b.dtype and np.array_equal(a, b)
+
+
+@pytest.mark.parametrize("label", ALL)
+@pytest.mark.parametrize("name", PROBLEM_NAMES)
+def test_save_and_load_at_every_iteration(label: str, name: str) -> None:
+    """A state that goes through the file format after every step makes the same iterates, to the last bit."""
+    method = ALL[label]
+    problem, twin = problem_for(method, name), problem_for(method, name)
+    x0 = problem.start(case(name).x0, method.dense)
+    plain = method.init(problem, x0)
+    saved = method.init(twin, twin.start(case(name).x0, method.dense))
+    for _ in range(25):
+        plain, seen = method.step(problem, plain)
+        tree, arrays = encode(saved)
+        restored = decode(json.loads(json.dumps(tree)), [a.copy() for a in arrays], twin.objective.dual)
+        saved, seen_again = method.step(twin, restored)
+        assert same(plain.x.coords, saved.x.coords)
+        assert float(seen.seen[0][0]) == float(seen_again.seen[0][0])
+
+
+@pytest.mark.parametrize("label", ALL)
+def test_stop_and_go_on(label: str, tmp_path: Path) -> None:
+    """A run stopped at its limit goes on when the limit is raised, as if it had never stopped."""
+    method = ALL[label]
+    problem = problem_for(method, "logistic-l1")
+    once = fw.minimize(problem.objective, problem.domain, method=method, tol=0, max_iter=30)
+    save = fw.Checkpoint(tmp_path / "run.npz", every=0)
+    for limit in (0, 1, 7, 8, 30):
+        parts = fw.minimize(problem.objective, problem.domain, method=method, tol=0, max_iter=limit, checkpoint=save)
+    assert same(parts.x, once.x)
+    for column in ("k", "fun", "lower_bound", "gap", "n_grad", "n_lmo", "n_proj"):
+        assert np.array_equal(parts.trace[column], once.trace[column]), column
+
+
+def test_a_finished_run_returns_its_result(tmp_path: Path) -> None:
+    objective, domain, *_ = case("logistic-l2")
+    save = fw.Checkpoint(tmp_path / "run.npz")
+    first = fw.minimize(objective, domain, tol=1e-8, checkpoint=save)
+    again = fw.minimize(objective, domain, tol=1e-8, checkpoint=save)
+    assert first.success
+    assert again.success
+    assert again.n_iter == first.n_iter
+    assert again.time == first.time
+    assert same(again.x, first.x)
+    tighter = fw.minimize(objective, domain, tol=1e-11, checkpoint=save)
+    assert tighter.success
+    assert tighter.n_iter > first.n_iter
+
+
+def test_a_checkpoint_of_another_problem_is_refused(tmp_path: Path) -> None:
+    objective, domain, *_ = case("logistic-l2")
+    other, *_ = case("logistic-l2", 1)
+    save = fw.Checkpoint(tmp_path / "run.npz")
+    fw.minimize(objective, domain, method="afw", max_iter=5, checkpoint=save)
+    before = Path(save.path).read_bytes()
+    for changed in (
+        lambda: fw.minimize(other, domain, method="afw", checkpoint=save),
+        lambda: fw.minimize(objective, fw.L2Ball(2.5), method="afw", checkpoint=save),
+        lambda: fw.minimize(objective, domain, method="fw", checkpoint=save),
+        lambda: fw.minimize(objective, domain, np.full(12, 0.1), method="afw", checkpoint=save),
+        lambda: fw.minimize(objective, domain, method="afw", random_state=3, checkpoint=save),
+    ):
+        with pytest.raises(fw.CheckpointError, match="another problem"):
+            changed()
+    assert Path(save.path).read_bytes() == before, "a refused checkpoint is left alone"
+
+
+@pytest.mark.parametrize("damage", ["truncated", "garbage", "empty", "flipped", "not a checkpoint"])
+def test_damaged_files_are_one_clear_error(tmp_path: Path, damage: str) -> None:
+    objective, domain, *_ = case("logistic-l2")
+    path = tmp_path / "run.npz"
+    save = fw.Checkpoint(path)
+    fw.minimize(objective, domain, method="afw", max_iter=5, checkpoint=save)
+    whole = path.read_bytes()
+    if damage == "not a checkpoint":
+        np.savez(path, a=np.ones(3))
+    else:
+        flipped = bytearray(whole)
+        flipped[len(whole) // 2] ^= 0xFF
+        path.write_bytes(
+            {"truncated": whole[: len(whole) // 2], "garbage": b"\x00" * 200, "empty": b"", "flipped": bytes(flipped)}[damage]
+        )
+    with pytest.raises(fw.CheckpointError, match=r"run\.npz .*delete it"):
+        fw.minimize(objective, domain, method="afw", max_iter=9, checkpoint=save)
+
+
+def test_a_failing_function_leaves_a_checkpoint(tmp_path: Path) -> None:
+    calls = 0
+
+    def f(x):
+        nonlocal calls
+        calls += 1
+        if calls == 40:
+            raise RuntimeError("the simulator crashed")
+        return float(np.sum((x - 1) ** 2))
+
+    def grad(x):
+        return 2 * (x - 1)
+
+    save = fw.Checkpoint(tmp_path / "run.npz", every=1000)
+    with pytest.raises(RuntimeError, match="simulator"):
+        fw.minimize(fw.Function(f, grad), fw.L2Ball(1.0), np.zeros(3), method="afw", tol=0, max_iter=50, checkpoint=save)
+    resumed = fw.minimize(
+        fw.Function(f, grad), fw.L2Ball(1.0), np.zeros(3), method="afw", tol=0, max_iter=50, checkpoint=save
+    )
+    calls = -10_000
+    once = fw.minimize(fw.Function(f, grad), fw.L2Ball(1.0), np.zeros(3), method="afw", tol=0, max_iter=50)
+    assert np.array_equal(resumed.x, once.x)
+
+
+def test_identity_tells_problems_apart() -> None:
+    assert identity(fw.Box(np.zeros(3), np.ones(3))) != identity(fw.Box(np.zeros(3), np.array([1.0, 1.0, 2.0])))
+    assert identity(np.zeros(2, np.float32)) != identity(np.zeros(2))
+    assert identity(fw.GroupBall(1.0, groups=[[0], [1]])) != identity(fw.GroupBall(1.0, groups=[[0, 1]]))
+
+
+def test_states_hold_nothing_that_runs_code(tmp_path: Path) -> None:
+    """The file is arrays and JSON: NumPy loads it with pickle refused, and unknown type names are an error."""
+    objective, domain, *_ = case("logistic-l2")
+    path = tmp_path / "run.npz"
+    fw.minimize(objective, domain, method="afw", max_iter=3, checkpoint=fw.Checkpoint(path))
+    with np.load(path, allow_pickle=False) as file:
+        assert all(file[name].dtype != object for name in file.files)
+    with pytest.raises(KeyError):
+        decode({"type": "os.system", "number": 0, "fields": ["true"]}, [])
+
+
+WORKER = """
+import sys
+import numpy as np
+import frankwolfe as fw
+from tests.problems import case
+objective, domain, *_ = case({name!r})
+result = fw.minimize(objective, domain, method={method!r}, tol=0, max_iter={steps}, checkpoint=fw.Checkpoint({path!r}, every=0))
+x = result.x if isinstance(result.x, np.ndarray) else result.x.toarray()
+np.save({out!r}, x)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["fw", "afw", "apgd", "pgd"])
+def test_killed_runs_go_on_bit_for_bit(tmp_path: Path, method: str) -> None:
+    """Five runs of each of four methods (20 in all), killed with kill -9 at random moments until they finish."""
+    rng = random.Random(method)
+    for run in range(5):
+        name = PROBLEM_NAMES[run % 3 if method != "fw" else 4 * (run % 2)]
+        steps = 150
+        path, out = tmp_path / f"{run}.npz", tmp_path / f"{run}.npy"
+        text = WORKER.format(name=name, method=method, steps=steps, path=str(path), out=str(out))
+        kills = 0
+        while not out.exists():
+            worker = subprocess.Popen([sys.executable, "-c", text], cwd=Path(__file__).parent.parent)
+            patience = 1.0 + 1.5 * rng.random() if kills < 3 else 600
+            try:
+                assert worker.wait(timeout=patience) == 0
+            except subprocess.TimeoutExpired:
+                os.kill(worker.pid, signal.SIGKILL)
+                worker.wait()
+                kills += 1
+        objective, domain, *_ = case(name)
+        once = fw.minimize(objective, domain, method=method, tol=0, max_iter=steps)
+        expected = once.x if isinstance(once.x, np.ndarray) else once.x.toarray()
+        assert np.array_equal(np.load(out), expected)
+
+
+@pytest.mark.slow
+def test_a_kill_during_a_write_leaves_the_old_file_whole(tmp_path: Path) -> None:
+    """Kill a process that does nothing but write checkpoints; the file is always complete."""
+    path = tmp_path / "run.npz"
+    text = (
+        "import numpy as np, frankwolfe as fw\n"
+        f"save = fw.Checkpoint({str(path)!r})\n"
+        "i = 0\n"
+        "while True:\n"
+        "    save.save((np.full(200_000, float(i)), i), 'same')\n"
+        "    i += 1\n"
+    )
+    for seed in range(6):
+        worker = subprocess.Popen([sys.executable, "-c", text])
+        deadline = time.monotonic() + 60
+        while not path.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(random.Random(seed).random() * 0.3)
+        worker.kill()
+        worker.wait()
+        array, i = fw.Checkpoint(path).load("same", lambda v: v)
+        assert np.all(array == i)
