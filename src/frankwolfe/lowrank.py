@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.atoms import Mixable, RankOne
+from frankwolfe.backends import vdot
 from frankwolfe.kernels.pattern import PatternMatrix
 
 
@@ -251,7 +252,7 @@ class LowRank(Mixable):
             pattern = other.pattern
             total = (w * pattern.rank_one(a, b).inner(other) for w, a, b in self.triples())
         else:
-            total = (w * float(np.vdot(a, other @ b)) for w, a, b in self.triples())
+            total = (w * vdot(a, other @ b) for w, a, b in self.triples())
         return math.fsum(total)
 
     def norm2(self) -> float:

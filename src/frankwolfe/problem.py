@@ -17,9 +17,6 @@ from frankwolfe.points import Point, mix
 from frankwolfe.atoms import Atom
 from frankwolfe.sets.base import IterativeSet, ProjectableSet, Set
 
-ORACLE_SHARE = 1e-3
-"""κ: the share of a method's own error per step that an inexact oracle may add (see `Problem.lmo`)."""
-
 COMPRESS_FROM = 512
 COMPRESS_TOL = 1e-9
 
@@ -79,15 +76,15 @@ class Problem:
     def lmo(self, slope: Any, k: int, share: float, keep: Point | None = None) -> Vertex:
         """Return the vertex minimising <slope, v>; `keep` where the slope is zero and every point does.
 
-        An iterative oracle is asked for an error of at most κ·share·LD²/2: `share` is δ for Frank-Wolfe and δ² for
-        methods with momentum, which remember the oracle's errors.
+        An iterative oracle is asked for an error of at most share·LD²/2. Frank-Wolfe's rate survives a share of κδ; a
+        method with momentum remembers its oracle's errors and needs κδ².
         """
         assert self.domain is not None
         self.counts.n_lmo += 1
         if keep is not None and _vanishes(slope):
             return Vertex(keep, 0.0, 0.0)
         if isinstance(self.domain, IterativeSet):
-            accuracy = 0.5 * ORACLE_SHARE * share * self.curvature
+            accuracy = 0.5 * share * self.curvature
             atom, value, lower, matvecs = self.domain.minimise(slope, accuracy, self.rng(k))
             self.counts.n_matvec += matvecs
             return Vertex(Point.at(atom), value, lower)
@@ -125,7 +122,7 @@ class Problem:
         if isinstance(coords, LowRank):
             return coords.inner(slope)
         if isinstance(slope, PatternMatrix):
-            return vdot(slope.values, coords[slope.pattern.rows, slope.pattern.cols])
+            return slope.inner(coords)
         return vdot(slope, coords)
 
     def distance2(self, x: Point, v: Point) -> Scalar:

@@ -89,7 +89,8 @@ def vdot(a: Array, b: Array) -> Scalar:
     """
     xp = namespace(a, b)
     if xp is np:
-        return np.vdot(a, b)
+        # Not BLAS: its threads spin (milliseconds on a busy machine) and add in an order that depends on their number.
+        return float(np.multiply(a, b).sum(dtype=np.float64))
     return xp.vecdot(xp.reshape(a, (-1,)), xp.reshape(b, (-1,)))
 
 
@@ -121,7 +122,7 @@ def top_k(a: Array, k: int) -> Array:
         above = np.flatnonzero(a > kth)
         ties = np.flatnonzero(a == kth)[: k - above.size]
         return np.sort(np.concatenate([above, ties]))
-    return xp.sort(xp.argsort(-a, stable=True)[:k])
+    return xp.sort(xp.argsort(-a, stable=True)[: min(k, a.shape[0])])
 
 
 def _size(x: Array) -> int:

@@ -179,4 +179,4 @@ def gaussian(seed: int, n: int = 1000, d: int = 100) -> Samples:
     rng = np.random.default_rng([20210909, seed])
     A = rng.standard_normal((n, d))
     plane = rng.standard_normal(d) / np.sqrt(d)
-    return Samples(A, np.where(A @ plane + rng.standard_normal(n) > 0, 1.0, -1.0))
+    return Samples(A, np.where(A @ plane + 0.3 * rng.standard_normal(n) > 0, 1.0, -1.0))

@@ -60,17 +60,12 @@ class Run:
         domain = self.ball.build(f.shape)
         saved = store.path(self, ".npz")
         ranks = Ranks(self.iterations, store.path(self, ".ranks.csv")) if self.ranks else None
-        result = fw.minimize(
-            f,
-            domain,
-            method=METHODS[self.method].make(),
-            tol=0,
-            max_iter=self.iterations + (ranks is not None),  # a callback sees x_k during step k
-            callback=ranks,
-            checkpoint=fw.Checkpoint(saved, every=CHECKPOINT_EVERY),
-            n_threads=THREADS,
-            progress=False,
-        )
+        try:
+            result = self._minimize(f, domain, saved, ranks)
+        except fw.CheckpointError:  # of other data, or damaged: what it holds is of no use here
+            _forget(saved, *([ranks.path] if ranks else []))
+            ranks = Ranks(self.iterations, store.path(self, ".ranks.csv")) if self.ranks else None
+            result = self._minimize(f, domain, saved, ranks)
         if result.status is fw.Status.INTERRUPTED:
             raise KeyboardInterrupt
         if result.status not in (fw.Status.MAX_ITER, fw.Status.CALLBACK):
@@ -89,6 +84,19 @@ class Run:
         }
         _forget(saved, *([ranks.path] if ranks else []))
         return Outcome(facts, {c: values[kept] for c, values in table.items()})
+
+    def _minimize(self, f: Any, domain: fw.Set, saved: Path, ranks: Ranks | None) -> fw.Result:
+        return fw.minimize(
+            f,
+            domain,
+            method=METHODS[self.method].make(),
+            tol=0,
+            max_iter=self.iterations + (ranks is not None),  # a callback sees x_k during step k
+            callback=ranks,
+            checkpoint=fw.Checkpoint(saved, every=CHECKPOINT_EVERY),
+            n_threads=THREADS,
+            progress=False,
+        )
 
 
 class Ranks:

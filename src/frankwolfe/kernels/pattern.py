@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frankwolfe.backends import vdot
 from frankwolfe.validation import integer
 
 if TYPE_CHECKING:
@@ -214,9 +215,11 @@ class PatternMatrix:
         """The transpose, as a view."""
         return TransposedPatternMatrix(self)
 
-    def inner(self, other: PatternMatrix) -> float:
-        """Return the sum of products of the entries (products in the values' own precision)."""
-        return float(np.vdot(self.values, self._values_of(other)))
+    def inner(self, other: PatternMatrix | np.ndarray) -> float:
+        """Return the sum of products with the entries of another one on the pattern, or of an m x n array."""
+        dense = isinstance(other, np.ndarray)
+        entries = other[self.pattern.rows, self.pattern.cols] if dense else self._values_of(other)
+        return vdot(self.values, entries)
 
     def tocsr(self) -> csr_array:
         """Return a SciPy CSR array with its own copy of the values."""

@@ -80,7 +80,7 @@ class AcceleratedFrankWolfe(Method):
         y = mix(x, v, delta)
         at_y = problem.evaluate(y, watch=x)
         theta = mix(theta, at_y.tangent, delta)
-        vertex = problem.lmo(theta.slope, k, share=delta**2, keep=v)
+        vertex = problem.lmo(theta.slope, k, share=0.1 * delta**2, keep=v)
         if not (self.sticky and problem.inner(theta.slope, v) <= vertex.value):
             v = vertex.point
         gamma = problem.line_search(x, v) if self.line_search else delta

@@ -59,9 +59,11 @@ class Logistic(LinearModel):
         return self.ridge
 
     def loss(self, m: Array) -> Scalar:
-        # log(1 + exp(-t)) by logaddexp: finite and accurate for margins of any size.
+        # log(1 + exp(-t)) = max(-t, 0) + log1p(exp(-|t|)): finite and accurate for margins of any size, and far faster
+        # than logaddexp.
         xp = namespace(m)
-        return vdot(self.share, xp.logaddexp(xp.zeros_like(m), -self.b * m))
+        t = -self.b * m
+        return vdot(self.share, xp.maximum(t, xp.zeros_like(t)) + xp.log1p(xp.exp(-xp.abs(t))))
 
     def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
         b = self.b[rows]

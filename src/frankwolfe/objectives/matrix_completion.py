@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.backends import Array, Scalar
+from frankwolfe.backends import Array, Scalar, vdot
 from frankwolfe.kernels.pattern import Pattern, PatternMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.composite import Composite
@@ -68,7 +68,7 @@ class MatrixCompletion(Composite):
 
     def loss(self, m: Array) -> Scalar:
         residual = m - self.values
-        return 0.5 * np.vdot(residual, residual)
+        return 0.5 * vdot(residual, residual)
 
     def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
         return m - self.values[rows]

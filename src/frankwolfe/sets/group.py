@@ -122,15 +122,22 @@ class GroupBall(Set):
         return 2 * self.radius * float(norm(longest, 2.0 if math.isinf(self.p) else 2 * self.p / (self.p - 2)))
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
+        self._check(x)
+        if not all_finite(x):
+            return False
         sizes = self._norms(namespace(x).reshape(x, (-1,)), self.s)
-        return all_finite(x) and bool(norm(sizes, self.p) <= self.radius * (1 + slack(x, tol)))
+        return bool(norm(sizes, self.p) <= self.radius * (1 + slack(x, tol)))
 
     def with_radius(self, radius: float) -> Self:
         return replace(self, radius=radius)
 
+    def _check(self, x: Array) -> None:
+        entries = math.prod(x.shape)
+        if entries != self.groups.size:
+            raise ValueError(f"groups cover {self.groups.size} coordinates, but the array has {entries} entries")
+
     def _norms(self, flat: Array, s: float) -> Array:
-        if flat.shape[0] != self.groups.size:
-            raise ValueError(f"groups cover {self.groups.size} coordinates, but the array has {flat.shape[0]} entries")
+        self._check(flat)
         return self._parts.reduce(flat, lambda rows: norms(rows, s))
 
 

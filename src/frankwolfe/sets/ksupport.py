@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -106,48 +107,94 @@ def project_ksupport(x: Array, radius: float, k: int) -> Array:
     """Return the point of the k-support ball nearest to x.
 
     With lam the multiplier of half the squared norm, Proposition 15 of McDonald et al. gives, for magnitudes y and some
-    b > 0: y / (1 + lam) where y >= (1 + lam) b, y - lam b where lam b <= y <= (1 + lam) b, and zero below.
+    b > 0: y / (1 + lam) where y >= (1 + lam) b, y - lam b where lam b <= y <= (1 + lam) b, and zero below. How many
+    entries are divided and how many are kept is found by nested root finding, which cancellation may blur when x is far
+    away; then the exact solution for these counts corrects them, until they agree.
     """
     xp = namespace(x)
-    size = float(ksupport_norm(x, k))
-    if not size > radius:
+    if not ksupport_norm(x, k) > radius:
         return x
-    y = xp.abs(x) / radius
-    up = xp.sort(xp.reshape(y, (-1,)))
-    up = up[up > 0]
-    d = up.shape[0]
-    if d <= k:
+    y = xp.reshape(xp.abs(x) / radius, (-1,))
+    down = xp.flip(xp.sort(y))
+    if k >= down.shape[0] or not down[k] > 0:
         return project_l2(x, radius)
-    tail = xp.concat(
-        [xp.flip(xp.cumulative_sum(xp.flip(up))), xp.zeros_like(up[:1])]
-    )  # tail[i] = up[i] + up[i+1] + ...
-    squares = xp.concat([xp.flip(xp.cumulative_sum(xp.flip(up * up))), xp.zeros_like(up[:1])])
+    counts = _rough_counts(down, k)
+    for _ in range(50):
+        kept = max(counts[1], k)
+        divided = min(counts[0], k if kept == k else k - 1)
+        lam, b, pivot, rest = _exact_split(down, k, divided, kept)
+        left = (down - pivot) + rest  # y - lam b, without cancellation
+        counts = _count(left >= b), _count(left > 0)
+        if counts == (divided, kept):
+            break
+    left = (y - pivot) + rest
+    z = xp.where(left >= b, y / (1 + lam), xp.maximum(left, xp.zeros_like(y)))
+    z = z / ksupport_norm(z, k)
+    return radius * xp.sign(x) * xp.reshape(z, tuple(x.shape))
 
-    def split(lam: float, b: Array) -> tuple[Array, Array]:
-        """Return how many entries are cut, and how many are not divided."""
-        return xp.searchsorted(up, lam * b, side="right"), xp.searchsorted(up, (1 + lam) * b, side="left")
 
-    def level(lam: float) -> tuple[float, int]:
-        """Return b for which the weights clip(y / b - lam, 0, 1) sum to k, and how many entries are not divided."""
-        breaks = xp.sort(xp.concat([up / lam, up / (1 + lam)]))
-        low, high = split(lam, breaks)
-        middle = xp.take(tail, low) - xp.take(tail, high)
-        total = xp.astype(d - high, up.dtype) + middle / breaks - lam * xp.astype(high - low, up.dtype)
-        # The sum falls as b grows: between the last break where it is at least k and the next one it is linear in 1/b.
-        i = max(int(xp.sum(xp.astype(total >= k, xp.int64))) - 1, 0)
-        inside = breaks[i : i + 2]
-        low, high = (int(a[0]) for a in split(lam, xp.sum(inside, keepdims=True) / inside.shape[0]))
-        if low == high:
-            return float(inside[0]), high
-        return float(tail[low] - tail[high]) / (k - (d - high) + lam * (high - low)), high
+def _exact_split(down: Array, k: int, divided: int, kept: int) -> tuple[float, float, float, float]:
+    """Return lam, b and two numbers with y - lam b = (y - pivot) + rest, for known counts and a norm of one."""
+    xp = namespace(down)
+    square = float(xp.sum(down[:divided] ** 2))
+    room, middle = k - divided, kept - divided  # weights of the middle sum to `room`
+    if middle == 0:
+        lam, pivot = math.sqrt(square) - 1, float(down[k - 1])
+        return lam, pivot / (1 + lam), pivot, pivot / (1 + lam)
+    total = float(xp.sum(down[divided:kept]))
 
     def excess(lam: float) -> float:
-        b, high = level(lam)
-        return 1 / (float(squares[high]) / (1 + lam) ** 2 + (k - (d - high)) * b * b) ** 0.5 - 1
+        return 1 / math.hypot(math.sqrt(square) / (1 + lam), math.sqrt(room) * total / (room + middle * lam)) - 1
 
-    largest_k = float(norm(up[d - k :], 2))
-    lam = root_of_increasing(excess, (size / radius - 1) / -(-d // k), largest_k)
-    b, _ = level(lam)
-    z = xp.where(y >= (1 + lam) * b, y / (1 + lam), xp.maximum(y - lam * b, xp.zeros_like(y)))
-    z = z / float(ksupport_norm(z, k))
-    return radius * xp.sign(x) * z
+    high = math.sqrt(2 * square) + math.sqrt(2 * room) * total / middle
+    lam = root_of_increasing(excess, 0.0, high)
+    share = total / (room + middle * lam)
+    pivot = down[
+        divided
+    ]  # the mean would do, but for its rounding: differences from an entry are exact where it matters
+    offset = float(xp.mean(down[divided:kept] - pivot))
+    return lam, share, float(pivot), share * room / middle - offset
+
+
+def _rough_counts(down: Array, k: int) -> tuple[int, int]:
+    """Return how many entries are divided and how many are not cut, up to rounding, for a norm of one."""
+    xp = namespace(down)
+    up = xp.flip(down)
+    up = up[up > 1e-30 * up[-1]]  # smaller ones are cut in any case, and their reciprocals might overflow
+    d = up.shape[0]
+    if d <= k:
+        return k - 1, k + 1
+    tails = xp.concat([xp.flip(xp.cumulative_sum(xp.flip(up))), xp.zeros_like(up[:1])])  # up[i] + up[i+1] + ...
+    squares = xp.concat([xp.flip(xp.cumulative_sum(xp.flip(up * up))), xp.zeros_like(up[:1])])
+
+    def level(lam: float) -> tuple[float, int, int]:
+        """Return b for which the weights clip(y / b - lam, 0, 1) sum to k, and the counts that go with it."""
+        breaks = xp.sort(xp.concat([up / lam, up / (1 + lam)]))
+        cut = xp.searchsorted(up, lam * breaks, side="right")
+        below = xp.searchsorted(up, (1 + lam) * breaks, side="left")
+        middle = xp.take(tails, cut) - xp.take(tails, below)
+        weights = xp.astype(d - below, up.dtype) + middle / breaks - lam * xp.astype(below - cut, up.dtype)
+        # The sum falls as b grows; between two breaks it is linear in 1/b.
+        i = max(_count(weights >= k) - 1, 0)
+        ends = breaks[i : min(i + 2, breaks.shape[0])]
+        b = float(xp.mean(ends))
+        cut, below = _count(up <= lam * b), _count(up < (1 + lam) * b)
+        if cut < below:
+            b = float(tails[cut] - tails[below]) / (k - (d - below) + lam * (below - cut))
+            b = min(max(b, float(ends[0])), float(ends[-1]))
+        return b, d - below, d - cut
+
+    def excess(lam: float) -> float:
+        b, divided, _ = level(lam)
+        return (
+            1 / math.hypot(math.sqrt(float(squares[d - divided])) / (1 + lam), math.sqrt(max(k - divided, 0)) * b) - 1
+        )
+
+    lam = root_of_increasing(excess, (float(ksupport_norm(up, k)) - 1) * k / (d + k), float(norm(up[d - k :], 2)))
+    _, divided, kept = level(lam)
+    return divided, kept
+
+
+def _count(mask: Array) -> int:
+    xp = namespace(mask)
+    return int(xp.sum(xp.astype(mask, xp.int64)))

@@ -9,9 +9,7 @@ from typing import Any
 from frankwolfe.backends import Array, Scalar, eps, namespace
 from frankwolfe.backends.namespace import nonzero
 
-_AS_INFINITE = (
-    1e20  # from here on d**(1/p) rounds to one for every d that fits in memory, so p may be taken as infinite
-)
+AS_INFINITE = 1e20  # from here on d**(1/p) rounds to one for every d that fits in memory, so p may be taken as infinite
 
 
 def exponent(name: str, value: Any) -> float:
@@ -49,7 +47,7 @@ def norms(a: Array, p: float) -> Array:
     xp = namespace(a)
     a = xp.abs(a)
     top = xp.max(a, axis=-1)
-    if p >= _AS_INFINITE:
+    if p >= AS_INFINITE:
         return top
     b = a / nonzero(top)[..., None]
     if p == 1:
@@ -77,7 +75,7 @@ def dual_vectors(a: Array, p: float) -> Array:
            [0. , 0. ]])
     """
     xp = namespace(a)
-    if p >= _AS_INFINITE:
+    if p >= AS_INFINITE:
         return xp.ones_like(a)
     if p == 1:
         places = xp.cumulative_sum(xp.ones_like(a), axis=-1)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from frankwolfe.backends import Array, eps, largest, namespace, scaled
-from frankwolfe.sets.norms import norm
+from frankwolfe.sets.norms import AS_INFINITE, norm
 
 
 def project_simplex(x: Array, radius: float) -> Array:
@@ -65,7 +65,7 @@ def project_lp(x: Array, radius: float, p: float) -> Array:
         return project_l1(x, radius)
     if p == 2:
         return project_l2(x, radius)
-    if math.isinf(p):
+    if p >= AS_INFINITE:
         return project_linf(x, radius)
     if not norm(x, p) > radius:
         return x
@@ -74,7 +74,7 @@ def project_lp(x: Array, radius: float, p: float) -> Array:
     d = math.prod(x.shape)
 
     def excess(mu: float) -> float:
-        return -math.log(float(norm(_shrink(y, mu, p), p)))
+        return -math.log(max(float(norm(_shrink(y, mu, p), p)), 1e-300))
 
     low = (float(norm(y, p)) - 1) * d ** (-1 / p)
     mu = root_of_increasing(excess, low, float(largest(y)) * d ** (1 - 1 / p))
@@ -109,17 +109,22 @@ def root_of_increasing(f: Callable[[float], float], low: float, high: float) -> 
     """Return the positive root of an increasing function, given bounds on it that rounding may have spoilt a little."""
     from scipy.optimize import brentq
 
-    tiny = 1e-300
-    low, high = math.log(max(low, tiny)), math.log(max(high, tiny))
-    high = max(low, high) + 1e-9
-    low -= 1e-9
-    for _ in range(60):
-        if f(math.exp(low)) <= 0:
+    left, right = math.log(max(low, 1e-18)) - 1e-9, math.log(max(high, 1e-18)) + 1e-9
+
+    def g(t: float) -> float:
+        return f(math.exp(t))
+
+    for _ in range(3):
+        if g(left) < 0:
             break
-        low -= 1
-    for _ in range(60):
-        if f(math.exp(high)) >= 0:
+        left -= 1.0
+    else:
+        return math.exp(left)  # rounding hides the root: it is as good as zero
+    for _ in range(3):
+        if g(right) > 0:
             break
-        high += 1
-    root: Any = brentq(lambda t: f(math.exp(t)), low, high, xtol=1e-15, maxiter=300)
+        right += 1.0
+    else:
+        return math.exp(right)
+    root: Any = brentq(g, left, right, xtol=1e-15, maxiter=300)
     return math.exp(root)

@@ -59,7 +59,7 @@ class TotalVariationBall(Set):
         if _is_image(g):
             region, perimeter, _ = _best_region(g)
             v = region.astype(g.dtype if g.dtype.kind == "f" else np.float64)
-            return Dense((-self.radius / perimeter) * (v - np.count_nonzero(region) / region.size))
+            return Dense((-self.radius / perimeter) * (v - float(np.mean(region))))
         xp = namespace(g)
         n = math.prod(g.shape)
         if n == 1:

@@ -1,0 +1,23 @@
+"""The command line: one small module per command.
+
+To add a command, write ``cli/NAME.py`` with a function ``NAME`` whose arguments are typer options, and add one line to
+`commands` in ``cli/app.py``.
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line; without typer, say how to install it."""
+    try:
+        from frankwolfe.cli.app import app
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in {"typer", "click", "rich"}:
+            raise
+        print(
+            'frankwolfe: the command line needs typer; install it with: pip install "frankwolfe[cli]"', file=sys.stderr
+        )
+        raise SystemExit(2) from None
+    app()

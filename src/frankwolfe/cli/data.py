@@ -1,0 +1,76 @@
+"""`frankwolfe data`: the datasets known by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from frankwolfe.cli.errors import polite
+
+data = typer.Typer(
+    help="List, fetch and describe datasets.\n\nExample:\n\n    frankwolfe data fetch mushrooms",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Name = Annotated[str, typer.Argument(help="The dataset, for example mushrooms.")]
+Folder = Annotated[Path | None, typer.Option("--dir", help="Look here first; default: $FRANKWOLFE_DATA.")]
+
+
+def show_list() -> None:
+    """List the datasets known by name.
+
+    Example:
+
+        frankwolfe data list
+    """
+    from frankwolfe import datasets
+
+    for name in datasets.names():
+        about = datasets.info(name)
+        typer.echo(f"{name:<14} {about.rows:>7} x {about.columns:<5} {about.description}")
+
+
+def info(name: Name) -> None:
+    """Say what a dataset is, without loading it.
+
+    Example:
+
+        frankwolfe data info a9a
+    """
+    from frankwolfe import datasets
+
+    about = datasets.info(name)
+    kind = "users x items" if about.kind == "ratings" else "rows x columns"
+    entries = "observed" if about.kind == "ratings" else "nonzeros"
+    lines = {
+        "what": about.description,
+        "size": f"{about.rows} x {about.columns} ({kind}), {about.nonzeros} {entries}",
+        "classes": ", ".join(f"{label}: {count}" for label, count in about.classes.items()),
+        "files": ", ".join(dict.fromkeys(file.name for file in about.files.values())),
+        "source": about.source,
+    }
+    typer.echo(name)
+    for word, text in lines.items():
+        if text:
+            typer.echo(f"  {word:<8} {text}")
+
+
+def fetch(name: Name, directory: Folder = None) -> None:
+    """Load a dataset, downloading it if it is nowhere here, and say what is in it.
+
+    Example:
+
+        frankwolfe data fetch mushrooms
+    """
+    from frankwolfe import datasets
+
+    datasets.info(name)  # an unknown name is an error before anything is read
+    typer.echo(repr(datasets.load(name, directory=directory)))
+
+
+data.command("list")(polite(show_list))
+data.command("info")(polite(info))
+data.command("fetch")(polite(fetch))

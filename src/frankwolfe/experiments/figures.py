@@ -1,0 +1,198 @@
+"""Figures as plain data: curves in panels, from which the page, the pictures and the CSV files are all made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from frankwolfe.experiments.problems import METHODS
+from frankwolfe.experiments.runs import Series
+from frankwolfe.experiments.store import write_csv
+
+AXES = {
+    "k": "iterations",
+    "time": "seconds",
+    "n_pass": "passes over the data",
+    "n_matvec": "matrix-vector products in the oracle",
+}
+POINTS = 260  # per curve on the page; the CSV files have every row
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line: a name, columns to draw it against, and how it looks."""
+
+    name: str
+    x: dict[str, np.ndarray]
+    y: np.ndarray
+    colour: str
+    dash: str = "solid"
+    width: float = 2.0
+    low: np.ndarray | None = None  # a band around the line
+    high: np.ndarray | None = None
+    shown: bool = True  # or only after a click on its legend entry
+    mode: str = "lines"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Axes with their curves; `floor` is the accuracy of f*, below which nothing is known."""
+
+    title: str
+    curves: list[Curve]
+    ylabel: str = "f(x) − f*"
+    note: str = ""
+    floor: float = 0.0
+    log: tuple[bool, bool] = (True, True)
+    xlabel: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Panels in rows of `columns`, with one caption; `axes` can be switched on the page."""
+
+    key: str
+    title: str
+    caption: str
+    panels: list[Panel]
+    columns: int = 1
+    axes: tuple[str, ...] = ("k", "time", "n_pass")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the page, also saved as CSV."""
+
+    key: str
+    title: str
+    head: list[str]
+    rows: list[list[Any]]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page: words (HTML), figures and tables."""
+
+    key: str
+    title: str
+    intro: str
+    figures: list[Figure] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+
+
+def error_curve(series: Series, *, window: int = 0, shown: bool = True, certificate: bool = False) -> Curve:
+    """Return the error of a run as a curve in its method's look.
+
+    Parameters
+    ----------
+    series : Series
+        The run.
+    window : int, default 0
+        Shade the smallest and largest error among so many iterations.
+    shown : bool, default True
+        Whether it is visible before a click on the legend.
+    certificate : bool, default False
+        The certified gap in place of the error.
+    """
+    look = METHODS[series.run.method]
+    y = series.gap if certificate else series.h
+    low, high = (_window(y, window)) if window else (None, None)
+    return Curve(
+        look.name + (" (certified gap)" if certificate else ""),
+        {axis: series.outcome[axis] for axis in AXES},
+        y,
+        look.colour,
+        "dash" if certificate else look.dash,
+        2.4 if series.run.method == "afw" else 1.9,
+        low,
+        high,
+        shown,
+    )
+
+
+def _window(y: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return smallest and largest value within half a window on either side."""
+    from scipy.ndimage import maximum_filter1d, minimum_filter1d
+
+    return minimum_filter1d(y, width, mode="nearest"), maximum_filter1d(y, width, mode="nearest")
+
+
+def spread(n: int, points: int = POINTS) -> np.ndarray:
+    """Return which of n rows to draw: evenly in the logarithm, first and last included.
+
+    Examples
+    --------
+    >>> spread(5)
+    array([0, 1, 2, 3, 4])
+    """
+    if n <= points:
+        return np.arange(n)
+    return np.unique(np.concatenate([[0, n - 1], np.rint(np.geomspace(1, n - 1, points)).astype(int)]))
+
+
+def save_numbers(figure: Figure, folder: Path) -> Path:
+    """Write every row behind a figure as one CSV file, in full precision."""
+    columns: dict[str, list[Any]] = {"panel": [], "curve": [], **{axis: [] for axis in figure.axes}}
+    columns |= {"y": [], "low": [], "high": []}
+    for panel in figure.panels:
+        for curve in panel.curves:
+            n = curve.y.size
+            columns["panel"] += [panel.title] * n
+            columns["curve"] += [curve.name] * n
+            for axis in figure.axes:
+                columns[axis] += list(curve.x.get(axis, np.full(n, np.nan)))
+            columns["y"] += list(curve.y)
+            columns["low"] += list(np.full(n, np.nan) if curve.low is None else curve.low)
+            columns["high"] += list(np.full(n, np.nan) if curve.high is None else curve.high)
+    path = folder / f"{figure.key}.csv"
+    write_csv(path, columns)
+    return path
+
+
+def payload(figure: Figure) -> dict[str, Any]:
+    """Return a figure as plain data for the page's script: each column once, thinned, six digits."""
+    return {
+        "key": figure.key,
+        "axes": {axis: AXES.get(axis, axis) for axis in figure.axes},
+        "panels": [
+            {
+                "title": panel.title,
+                "ylabel": panel.ylabel,
+                "xlabel": panel.xlabel,
+                "log": list(panel.log),
+                "floor": panel.floor,
+                "curves": [_curve(curve, figure.axes, panel.log[1]) for curve in panel.curves],
+            }
+            for panel in figure.panels
+        ],
+    }
+
+
+def _curve(curve: Curve, axes: tuple[str, ...], positive: bool) -> dict[str, Any]:
+    rows = spread(curve.y.size)
+    if positive:
+        rows = rows[np.nan_to_num(curve.y[rows], nan=-1.0) > 0]
+    else:
+        rows = rows[np.isfinite(curve.y[rows])]
+    out: dict[str, Any] = {
+        "name": curve.name,
+        "colour": curve.colour,
+        "dash": curve.dash,
+        "width": curve.width,
+        "shown": curve.shown,
+        "mode": curve.mode,
+        "x": {axis: _short(curve.x[axis][rows]) for axis in axes if axis in curve.x},
+        "y": _short(curve.y[rows]),
+    }
+    if curve.low is not None and curve.high is not None:
+        least = 1e-300 if positive else -np.inf
+        out |= {"low": _short(np.maximum(curve.low[rows], least)), "high": _short(curve.high[rows])}
+    return out
+
+
+def _short(values: np.ndarray) -> list[float]:
+    return [float(f"{v:.6g}") for v in values]

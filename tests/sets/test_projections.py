@@ -1,0 +1,90 @@
+"""Projections against slow twins, and at sizes where running sums lose digits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from tests import naive
+
+from frankwolfe.sets import KSupportBall, LpBall
+from frankwolfe.sets.ksupport import ksupport_norm
+from frankwolfe.sets.norms import dual_vectors, norm, norms
+from frankwolfe.sets.projections import project_l1, project_simplex
+
+vectors = arrays(np.float64, st.integers(1, 8), elements=st.floats(-10, 10, allow_subnormal=False))
+
+
+@given(x=vectors, radius=st.sampled_from([0.1, 1.0, 25.0]))
+def test_simplex_and_l1_against_bisection(x, radius):
+    np.testing.assert_allclose(project_simplex(x, radius), naive.project_simplex(x, radius), atol=1e-12)
+    np.testing.assert_allclose(project_l1(x, radius), naive.project_l1(x, radius), atol=1e-12)
+
+
+def test_simplex_survives_a_large_offset():
+    x = np.array([0.25, 0.5, -2.0])
+    np.testing.assert_allclose(project_simplex(x + 2.0**40, 1.0), project_simplex(x, 1.0), atol=1e-12)
+    assert project_simplex(np.array([1e20, 0.0, -1e20]), 1.0).tolist() == [1, 0, 0]
+
+
+def test_float32_sums_stay_right_in_high_dimension():
+    x = np.random.default_rng(0).normal(size=200_000).astype(np.float32)
+    for radius in (1.0, 1e4):
+        assert float(project_simplex(x, radius).astype(np.float64).sum()) == pytest.approx(radius, rel=1e-5)
+
+
+@given(x=vectors, k=st.integers(1, 9))
+def test_ksupport_norm_against_its_definition(x, k):
+    assert float(ksupport_norm(x, k)) == pytest.approx(naive.size_ksupport(x, k), rel=1e-12, abs=1e-300)
+
+
+@given(x=vectors)
+def test_ksupport_norm_is_dual_to_the_oracle(x):
+    """The norm is the largest <x, u> over u whose k largest entries have Euclidean norm one: never below any such u."""
+    for k in (1, 2, 3):
+        u = np.random.default_rng(k).normal(size=x.size)
+        u /= -float(naive.min_ksupport(u, 1.0, k))
+        assert np.vdot(x, u) <= float(ksupport_norm(x, k)) * (1 + 1e-12) + 1e-12
+
+
+@pytest.mark.parametrize("p", [1.0 + 1e-9, 1.0001, 1.01, 1.3, 1.9, 2.1, 4, 50, 1e4, 1e6, 1e12, 1e19])
+@pytest.mark.parametrize("d", [1, 2, 300])
+@pytest.mark.parametrize("spread", [0.0, 1.0, 8.0])
+def test_lp_projection_at_every_exponent(p, d, spread):
+    """Magnitudes spread over many orders, or all equal; the variational inequality decides."""
+    rng = np.random.default_rng(0)
+    x = rng.choice([-1.0, 1.0], size=d) * 10 ** (spread * rng.uniform(-1, 1, size=d))
+    for radius in (1e-6, 0.5 * float(norm(x, p)), 0.999999 * float(norm(x, p))):
+        ball = LpBall(radius, p=p)
+        z = ball.project(x)
+        assert ball.contains(z, tol=1e-11)
+        gap = float(ball.support(x - z)) - np.vdot(x - z, z)
+        assert gap <= 1e-10 * radius * float(np.linalg.norm(x))
+
+
+@pytest.mark.parametrize("k", [1, 3, 50, 299])
+@pytest.mark.parametrize("spread", [0.0, 1.0, 8.0])
+def test_ksupport_projection_at_every_spread(k, spread):
+    rng = np.random.default_rng(1)
+    x = rng.choice([-1.0, 0.0, 1.0], size=300) * 10 ** (spread * rng.uniform(-1, 1, size=300))
+    size = float(ksupport_norm(x, k))
+    for radius in (1e-6, 0.5 * size, 0.999999 * size):
+        ball = KSupportBall(radius, k=k)
+        z = ball.project(x)
+        assert ball.contains(z, tol=1e-11)
+        gap = float(ball.support(x - z)) - np.vdot(x - z, z)
+        assert gap <= 1e-10 * radius * float(np.linalg.norm(x))
+
+
+@pytest.mark.parametrize("p", [1, 1.0001, 1.5, 2, 3, 50, 1e6, 1e25, np.inf])
+def test_norms_and_dual_vectors_by_rows(p):
+    rows = np.abs(np.random.default_rng(2).normal(size=(5, 4)))
+    rows[2] = 0
+    rows[3] = [1e-200, 2e-200, 2e-200, 0]
+    q = naive.dual_exponent(p) if p < 1e20 else 1.0
+    np.testing.assert_allclose(norms(rows, p), [naive.lp_norm(row, p) for row in rows], rtol=1e-12)
+    u = dual_vectors(rows, p)
+    assert np.all(norms(u, p) <= 1 + 1e-12)
+    np.testing.assert_allclose((rows * u).sum(axis=-1), [naive.lp_norm(row, q) for row in rows], rtol=1e-12)

@@ -1,0 +1,84 @@
+"""The image oracle: both solvers of its cuts, against each other and against enumeration."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+
+import numpy as np
+import pytest
+from tests import naive
+
+from frankwolfe.sets import TotalVariationBall, cuts
+
+needs_maxflow = pytest.mark.skipif(importlib.util.find_spec("maxflow") is None, reason="PyMaxflow is not installed")
+
+
+@pytest.fixture(params=[pytest.param("maxflow", marks=needs_maxflow), "highs"])
+def solver(request, monkeypatch):
+    """Run a test with each of the two ways to find the best region."""
+    if request.param == "highs":
+        monkeypatch.setattr(cuts, "_maxflow", lambda: None)
+    return request.param
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (2, 5), (3, 3), (4, 3)])
+@pytest.mark.parametrize("seed", range(4))
+def test_best_region_against_all_regions(solver, shape, seed):
+    rng = np.random.default_rng(seed)
+    g = rng.normal(size=shape) if seed % 2 else rng.integers(-2, 3, size=shape).astype(float)
+    ball = TotalVariationBall(2.0)
+    v = ball.lmo(g).toarray()
+    best = naive.best_vertex(naive.vertices_variation(shape, 2.0), g)
+    assert np.vdot(g, v) == pytest.approx(best, abs=1e-12)
+    assert naive.variation(v) <= 2.0 * (1 + 1e-12)
+    assert float(ball.support(g)) == pytest.approx(-best, abs=1e-12)
+
+
+@needs_maxflow
+@pytest.mark.parametrize("kind", ["noise", "disc", "constant", "ramp"])
+def test_the_two_solvers_agree_on_larger_images(kind, monkeypatch):
+    rows, columns = np.mgrid[:14, :11]
+    g = {
+        "noise": np.random.default_rng(0).normal(size=(14, 11)),
+        "disc": np.where((rows - 7) ** 2 + (columns - 5) ** 2 < 12, -1.0, 0.1),
+        "constant": np.full((14, 11), 0.3),
+        "ramp": rows + 0.1 * columns,
+    }[kind]
+    ball = TotalVariationBall(1.0)
+    by_cuts = ball.lmo(g)
+    monkeypatch.setattr(cuts, "_maxflow", lambda: None)
+    by_programme = ball.lmo(g)
+    assert by_cuts.inner(g) == pytest.approx(by_programme.inner(g), abs=1e-10)
+    assert ball.contains(by_cuts.toarray(), 1e-12)
+    assert ball.contains(by_programme.toarray(), 1e-12)
+
+
+@pytest.mark.parametrize("shape", [(2,), (5,), (6,), (2, 2), (2, 3), (3, 3), (2, 5), (3, 4)])
+def test_diameter_is_exact(shape):
+    """Over all regions: the longest atom, doubled (the set is symmetric)."""
+    longest = max(np.linalg.norm(v) for v in naive.vertices_variation(shape, 1.5))
+    assert TotalVariationBall(1.5).diameter(shape) == pytest.approx(2 * longest, rel=1e-12)
+
+
+def test_perimeter_against_loops():
+    for bits in itertools.islice(itertools.product((0.0, 1.0), repeat=9), 0, 512, 7):
+        region = np.array(bits).reshape(3, 3)
+        assert cuts.perimeter_of(region) == naive.variation(region)
+
+
+def test_zero_mean_is_part_of_the_set():
+    ball = TotalVariationBall(1.0)
+    assert ball.contains(np.array([-0.5, 0.5]))
+    assert not ball.contains(np.array([0.0, 1.0]))
+    assert not ball.contains(np.array([-0.5, 0.5]) + 1e-6)
+    assert not ball.contains(np.full((3, 3), 0.1))
+    assert ball.contains(np.array([-0.5, 0.5]) + 1e-6, tol=1e-5)
+
+
+def test_a_direction_with_a_large_mean_keeps_its_support():
+    g = np.array([1.0, 2.0, -1.0, 0.5, 0.0, -3.0])
+    for offset in (0.0, 2.0**30):
+        assert float(TotalVariationBall(1.0).support(g + offset)) == pytest.approx(
+            float(TotalVariationBall(1.0).support(g)), rel=1e-6
+        )
