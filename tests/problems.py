@@ -56,7 +56,7 @@ PROBLEMS = {
     "logistic-l3": ("logistic", fw.LpBall(1.5, p=3)),
     "logistic-linf": ("logistic", fw.LInfBall(0.5)),
     "logistic-ksupport": ("logistic", fw.KSupportBall(1.5, k=3)),
-    **({"logistic-group": ("logistic", fw.GroupBall(1.5, groups=GROUPS))} if hasattr(fw, "GroupBall") else {}),
+    "logistic-group": ("logistic", fw.GroupBall(1.5, groups=GROUPS)),
     "squares-l1": ("least squares", fw.L1Ball(3.0)),
     "squares-box": ("least squares", fw.Box(-0.5, 0.25)),
     "quadratic-simplex": ("quadratic", fw.Simplex(12)),

@@ -59,7 +59,9 @@ def imports(path: Path) -> set[str]:
                 found.add(deeper if is_module else base)
         elif isinstance(node, ast.Import):
             found |= {
-                a.name.removeprefix("frankwolfe").removeprefix(".") for a in node.names if a.name.split(".")[0] == "frankwolfe"
+                a.name.removeprefix("frankwolfe").removeprefix(".")
+                for a in node.names
+                if a.name.split(".")[0] == "frankwolfe"
             }
         waiting.extend(ast.iter_child_nodes(node))
     return found

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.problems import case
 
 import frankwolfe as fw
 from frankwolfe.checkpoint import identity
 from frankwolfe.methods import METHODS
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import decode, encode
-from tests.problems import case
 
 EXTRA = {
     "afw-line-search": fw.AcceleratedFrankWolfe(line_search=True),
@@ -125,7 +125,9 @@ def test_damaged_files_are_one_clear_error(tmp_path: Path, damage: str) -> None:
         flipped = bytearray(whole)
         flipped[len(whole) // 2] ^= 0xFF
         path.write_bytes(
-            {"truncated": whole[: len(whole) // 2], "garbage": b"\x00" * 200, "empty": b"", "flipped": bytes(flipped)}[damage]
+            {"truncated": whole[: len(whole) // 2], "garbage": b"\x00" * 200, "empty": b"", "flipped": bytes(flipped)}[
+                damage
+            ]
         )
     with pytest.raises(fw.CheckpointError, match=r"run\.npz .*delete it"):
         fw.minimize(objective, domain, method="afw", max_iter=9, checkpoint=save)
@@ -146,7 +148,9 @@ def test_a_failing_function_leaves_a_checkpoint(tmp_path: Path) -> None:
 
     save = fw.Checkpoint(tmp_path / "run.npz", every=1000)
     with pytest.raises(RuntimeError, match="simulator"):
-        fw.minimize(fw.Function(f, grad), fw.L2Ball(1.0), np.zeros(3), method="afw", tol=0, max_iter=50, checkpoint=save)
+        fw.minimize(
+            fw.Function(f, grad), fw.L2Ball(1.0), np.zeros(3), method="afw", tol=0, max_iter=50, checkpoint=save
+        )
     resumed = fw.minimize(
         fw.Function(f, grad), fw.L2Ball(1.0), np.zeros(3), method="afw", tol=0, max_iter=50, checkpoint=save
     )
@@ -178,7 +182,8 @@ import numpy as np
 import frankwolfe as fw
 from tests.problems import case
 objective, domain, *_ = case({name!r})
-result = fw.minimize(objective, domain, method={method!r}, tol=0, max_iter={steps}, checkpoint=fw.Checkpoint({path!r}, every=0))
+save = fw.Checkpoint({path!r}, every=0)
+result = fw.minimize(objective, domain, method={method!r}, tol=0, max_iter={steps}, checkpoint=save)
 x = result.x if isinstance(result.x, np.ndarray) else result.x.toarray()
 np.save({out!r}, x)
 """

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.problems import case, logistic_data
 
 import frankwolfe as fw
 from frankwolfe.progress import Progress
-from tests.problems import case, logistic_data
 
 
 def square(dimension: int = 3) -> fw.Function:
@@ -37,7 +37,7 @@ def test_optimal_means_a_certified_gap() -> None:
 
 
 def test_relative_tolerance() -> None:
-    objective, domain, *_ = case("squares-l1")
+    objective, *_ = case("squares-l1")
     scaled = fw.LeastSquares(objective.data.matrix, 1e3 * objective.b)
     result = fw.minimize(scaled, fw.L1Ball(3e3), method="apgd", tol=0, rtol=1e-6)
     assert result.success
@@ -149,7 +149,9 @@ def test_nan_is_named_and_the_best_point_kept() -> None:
 def test_row_k_is_the_iterate_k() -> None:
     objective, domain, *_ = case("logistic-l1")
     points = []
-    result = fw.minimize(objective, domain, method="afw", tol=0, max_iter=20, callback=lambda it: points.append(it.x.copy()))
+    result = fw.minimize(
+        objective, domain, method="afw", tol=0, max_iter=20, callback=lambda it: points.append(it.x.copy())
+    )
     assert list(result.trace.k) == list(range(21))
     values = [float(objective.value(x)) for x in points]
     np.testing.assert_allclose(result.trace.fun[:-1], values, rtol=1e-13)
@@ -329,17 +331,17 @@ BAD = {
     "bad offset": (lambda: fw.AcceleratedFrankWolfe(offset=1), ValueError, "offset must be at least 2"),
 }
 RUNS = {
-    "infeasible x0": (dict(x0=np.full(12, 9.0)), ValueError, "x0 does not lie in L2Ball"),
-    "x0 of wrong shape": (dict(x0=np.zeros(5)), ValueError, r"x0 must have shape \(12,\)"),
-    "nan x0": (dict(x0=np.full(12, np.nan)), ValueError, "x0 contains NaN"),
-    "unknown method": (dict(method="awf"), ValueError, "did you mean 'afw'"),
-    "method of wrong type": (dict(method=3), TypeError, "method must be"),
-    "negative tol": (dict(tol=-1.0), ValueError, "tol must be"),
-    "fractional max_iter": (dict(max_iter=1.5), ValueError, "max_iter must be an integer"),
-    "unconstrained method": (dict(method="agm"), TypeError, "domain=None"),
-    "checkpoint as text": (dict(checkpoint="run.npz"), TypeError, r"Checkpoint\('run.npz'\)"),
-    "callback as text": (dict(callback="stop"), TypeError, "callback must be a function"),
-    "zero threads": (dict(n_threads=0), ValueError, "n_threads"),
+    "infeasible x0": ({"x0": np.full(12, 9.0)}, ValueError, "x0 does not lie in L2Ball"),
+    "x0 of wrong shape": ({"x0": np.zeros(5)}, ValueError, r"x0 must have shape \(12,\)"),
+    "nan x0": ({"x0": np.full(12, np.nan)}, ValueError, "x0 contains NaN"),
+    "unknown method": ({"method": "awf"}, ValueError, "did you mean 'afw'"),
+    "method of wrong type": ({"method": 3}, TypeError, "method must be"),
+    "negative tol": ({"tol": -1.0}, ValueError, "tol must be"),
+    "fractional max_iter": ({"max_iter": 1.5}, ValueError, "max_iter must be an integer"),
+    "unconstrained method": ({"method": "agm"}, TypeError, "domain=None"),
+    "checkpoint as text": ({"checkpoint": "run.npz"}, TypeError, r"Checkpoint\('run.npz'\)"),
+    "callback as text": ({"callback": "stop"}, TypeError, "callback must be a function"),
+    "zero threads": ({"n_threads": 0}, ValueError, "n_threads"),
 }
 
 
@@ -372,8 +374,8 @@ def test_bad_problems_are_one_clear_sentence() -> None:
         fw.minimize(objective, fw.TotalVariationBall(1.0), method="pgd")
     with pytest.raises(ValueError, match="x0 is needed"):
         fw.minimize(square(), domain)
+    plain = fw.Function(lambda x: float(x @ x), lambda x: 2 * x)
     with pytest.raises(ValueError, match="smoothness"):
-        plain = fw.Function(lambda x: float(x @ x), lambda x: 2 * x)
         fw.minimize(plain, domain, np.zeros(3), method="pgd")
     with pytest.raises(ValueError, match="strongly convex"):
         fw.minimize(objective, None, method="agm_sc")

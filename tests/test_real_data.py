@@ -1,4 +1,4 @@
-"""The values of the specification on the real data, and matrix completion at a size where a dense matrix cannot exist."""
+"""Known values on the real data, and matrix completion at a size where a dense matrix cannot exist."""
 
 from __future__ import annotations
 

@@ -35,6 +35,7 @@ from frankwolfe.objectives import (
 from frankwolfe.result import Result, Status
 from frankwolfe.sets import (
     Box,
+    GroupBall,
     KSupportBall,
     L1Ball,
     L2Ball,
@@ -44,13 +45,9 @@ from frankwolfe.sets import (
     ProjectableSet,
     Set,
     Simplex,
+    TotalVariationBall,
 )
 from frankwolfe.trace import Trace
-
-try:  # TEMP
-    from frankwolfe.sets import GroupBall, TotalVariationBall
-except ImportError:
-    pass
 
 __version__ = "0.1.0"
 

@@ -81,10 +81,10 @@ def blame(problem: Problem, at: Point, best: Point) -> str:
     error, (stated, measured) = directional_error(problem.objective, x, g, step)
     if error > 1e-3:
         return (
-            f"the gradient does not match the function (along the last direction it says {stated:.4g}, differences of f "
-            f"say {measured:.4g}); frankwolfe.check_gradient helps to find the error"
+            f"the gradient does not match the function (along the last direction it says {stated:.4g}, differences "
+            f"of f say {measured:.4g}); frankwolfe.check_gradient helps to find the error"
         )
     return (
-        "the objective is not convex: a tangent lies above a value that was reached. The point is the best one seen, but "
-        "no bound on the optimum holds"
+        "the objective is not convex: a tangent lies above a value that was reached. The point is the best one seen, "
+        "but no bound on the optimum holds"
     )

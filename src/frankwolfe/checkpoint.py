@@ -17,6 +17,17 @@ from frankwolfe.serialisation import Dual, decode, encode
 from frankwolfe.validation import nonnegative
 
 FORMAT = 1
+_UNREADABLE = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    IndexError,
+    AttributeError,
+    EOFError,
+    RecursionError,
+    MemoryError,
+)
 
 
 class CheckpointError(ValueError):
@@ -65,7 +76,7 @@ class Checkpoint:
         target.parent.mkdir(parents=True, exist_ok=True)
         scratch = target.with_name(f".{target.name}.tmp")
         with open(scratch, "wb") as file:
-            parts = {f"a{i}": array for i, array in enumerate(arrays)}
+            parts: dict[str, Any] = {f"a{i}": array for i, array in enumerate(arrays)}
             np.savez(file, header=np.frombuffer(header, np.uint8), **parts)
             file.flush()
             os.fsync(file.fileno())
@@ -83,7 +94,7 @@ class Checkpoint:
                 arrays = [file[f"a{i}"] for i in range(len(file.files) - 1)]
             found, form = header["identity"], header["format"]
             run = decode(header["run"], arrays, dual) if (found, form) == (identity, FORMAT) else None
-        except (OSError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile, EOFError, RecursionError) as error:
+        except (*_UNREADABLE, zipfile.BadZipFile) as error:
             raise CheckpointError(
                 f"{target} is damaged or not a checkpoint ({type(error).__name__}: {error}); delete it to start afresh"
             ) from None

@@ -62,7 +62,8 @@ class Comparison(Mapping[str, Result]):
         width = max(len(name) for name in self.results)
         head = f"{'method':<{width}}  {'fun':>14} {'gap':>10} {'status':>12} {'steps':>7} {'passes':>8} {'seconds':>8}"
         rows = [
-            f"{name:<{width}}  {r.fun:>14.8g} {r.gap:>10.2e} {r.status!s:>12} {r.n_iter:>7} {r.n_pass:>8.0f} {r.time:>8.3f}"
+            f"{name:<{width}}  {r.fun:>14.8g} {r.gap:>10.2e} {r.status!s:>12} {r.n_iter:>7} {r.n_pass:>8.0f} "
+            f"{r.time:>8.3f}"
             for name, r in self.results.items()
         ]
         return "\n".join([head, *rows])
@@ -112,5 +113,6 @@ def compare(
 def _labels(methods: list[str | Method]) -> dict[str, str | Method]:
     names = [m if isinstance(m, str) else m.name for m in methods]
     return {
-        (name if names.count(name) == 1 or isinstance(m, str) else repr(m)): m for name, m in zip(names, methods, strict=True)
+        (name if names.count(name) == 1 or isinstance(m, str) else repr(m)): m
+        for name, m in zip(names, methods, strict=True)
     }

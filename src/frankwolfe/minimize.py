@@ -1,4 +1,4 @@
-"""The one loop: iteration, clock, certificate, stopping, trace, progress, callbacks and checkpoints, for every method."""
+"""The one loop: iteration, clock, certificate, stopping, trace, progress, callbacks, checkpoints, for every method."""
 
 from __future__ import annotations
 
@@ -65,7 +65,8 @@ def minimize(
     method : str or Method, default "auto"
         A name, or an object with options such as `AcceleratedFrankWolfe(offset=2)`.
     tol, rtol : float
-        Stop when the certified gap is at most `tol`, or at most `rtol` times max(1, |fun|). Both zero: run to `max_iter`.
+        Stop when the certified gap is at most `tol`, or at most `rtol` times max(1, |fun|). Both zero: run to the
+        iteration limit.
     max_iter : int, default 10000
         Largest number of steps.
     time_limit : float, optional
@@ -166,7 +167,7 @@ def _loop(
 
 def _result(run: Run, status: Status, method: Method, reason: str, max_iter: int) -> Result:
     assert run.best is not None
-    if status in (Status.MAX_ITER, Status.TIME_LIMIT) and 0 < run.goal and run.gap <= run.goal:
+    if status in (Status.MAX_ITER, Status.TIME_LIMIT) and run.goal > 0 and run.gap <= run.goal:
         status = Status.OPTIMAL  # the last iterate, or the last proof, closed the gap
     lower_bound = min(run.certificate.lower_bound, run.best_value)
     messages = {
@@ -280,5 +281,3 @@ def _threads(limit: int | None) -> Iterator[None]:
 
     with threadpool_limits(limits=limit):
         yield
-
-

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, TypeVar
 
-from frankwolfe.backends import Scalar
 from frankwolfe.atoms import Atom
+from frankwolfe.backends import Scalar
 
 T = TypeVar("T", "Point", "Tangent")
 
@@ -60,7 +60,7 @@ class Point:
 
     def __init__(self, coords: Any, terms: tuple[tuple[Scalar, Leaf], ...]) -> None:
         self.coords = coords
-        self.terms = terms
+        self.terms: tuple[tuple[Scalar, Leaf], ...] = terms
 
     @classmethod
     def at(cls, coords: Any) -> Point:
@@ -75,9 +75,11 @@ class Point:
     @property
     def image(self) -> Any:
         """The image as one array; every leaf must be resolved."""
-        if len(self.terms) > 1 or self.terms[0][0] != 1.0:
-            self.terms = ((1.0, Leaf(None, weighted_sum([(w, leaf.value) for w, leaf in self.terms]))),)
-        return self.terms[0][1].value
+        (weight, leaf), *more = self.terms
+        if more or weight != 1.0:
+            leaf = Leaf(None, weighted_sum([(w, known.value) for w, known in self.terms]))
+            self.terms = ((1.0, leaf),)
+        return leaf.value
 
     def mixed(self, other: Point, delta: Scalar) -> Point:
         """Return (1 - delta) self + delta other."""

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from frankwolfe.atoms import Atom, RankOne
 from frankwolfe.backends import Array, Scalar, all_finite, eps, is_zero, vdot
 from frankwolfe.kernels.pattern import PatternMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.base import Evaluation, Objective
 from frankwolfe.objectives.line_search import minimise_on_segment
 from frankwolfe.points import Point, mix
-from frankwolfe.atoms import Atom
 from frankwolfe.sets.base import IterativeSet, ProjectableSet, Set
 
 COMPRESS_FROM = 512
@@ -146,7 +146,7 @@ class Problem:
         return np.random.Generator(np.random.Philox(key=[self.seed, k]))
 
     def start(self, x0: Any, dense: bool) -> Point:
-        """Return the starting point: the one given, else zero where feasible, else the vertex at the gradient in zero."""
+        """Return the point given, else zero where feasible, else the vertex for the gradient in zero."""
         shape = self.objective.shape or (self.domain.shape if self.domain else None)
         known = x0 is not None or self.objective.shape is not None or shape is None
         coords = self.objective.start(x0 if known else np.zeros(shape or ()), dense)
@@ -168,5 +168,4 @@ def _vanishes(slope: Any) -> bool:
 
 
 def _low_rank(coords: Any) -> LowRank:
-    return LowRank.from_atom(coords) if isinstance(coords, Atom) else coords
-
+    return LowRank.from_atom(coords) if isinstance(coords, RankOne) else coords

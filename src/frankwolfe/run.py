@@ -91,8 +91,8 @@ class Run:
         self.trace.append(k, self.elapsed, fun, lower_bound, self.problem.counts.asdict())
 
     def settled(self) -> bool:
-        """Tell whether the certified gap is within the tolerance, with the value computed afresh from the coordinates."""
-        if not 0 < self.goal or not self.gap <= self.goal or self.best is None:
+        """Tell whether the certified gap is within the tolerance, with the value computed afresh."""
+        if not self.goal > 0 or not self.gap <= self.goal or self.best is None:
             return False
         self.best_value = self.fresh(self.best)
         return self.gap <= self.goal
@@ -118,18 +118,23 @@ class Run:
 
     def saved(self) -> Saved:
         """Return the run as plain data."""
-        c = self.certificate
-        counts = tuple(self.problem.counts.asdict().values())
-        best = self.state.x if self.best is None else self.best
         return Saved(
-            *(self.state, self.best_value, best, c.lower_bound, c.failure, c.next_proof, c.unproven, counts),
-            *(self.trace.to_array(), self.elapsed),
+            state=self.state,
+            best_value=self.best_value,
+            best=self.state.x if self.best is None else self.best,
+            lower_bound=self.certificate.lower_bound,
+            failure=self.certificate.failure,
+            next_proof=self.certificate.next_proof,
+            unproven=self.certificate.unproven,
+            counts=tuple(self.problem.counts.asdict().values()),
+            trace=self.trace.to_array(),
+            elapsed=self.elapsed,
         )
 
     def restore(self, saved: Saved) -> None:
         """Go back to where a saved run was."""
-        self.state, self.best_value, self.best, *certificate, counts, trace, self.elapsed = saved
-        self.best = self.best if math.isfinite(self.best_value) else None
-        self.certificate = Certificate(*certificate)
-        self.problem.counts = Counts(*counts)
-        self.trace = Trace.from_array(trace)
+        self.state, self.best_value, self.elapsed = saved.state, saved.best_value, saved.elapsed
+        self.best = saved.best if math.isfinite(saved.best_value) else None
+        self.certificate = Certificate(saved.lower_bound, saved.failure, saved.next_proof, saved.unproven)
+        self.problem.counts = Counts(*saved.counts)
+        self.trace = Trace.from_array(saved.trace)

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from frankwolfe.atoms import Dense, OneHot, RankOne, Sparse
 from frankwolfe.kernels.pattern import PatternMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.points import Leaf, Point, Tangent
-from frankwolfe.atoms import Dense, OneHot, RankOne, Sparse
 
 T = TypeVar("T", bound=type)
 Dual = Callable[[np.ndarray], Any]
@@ -90,8 +90,8 @@ def encode(value: Any) -> tuple[Any, list[np.ndarray]]:
         if isinstance(value, list | tuple):
             return {"tuple" if isinstance(value, tuple) else "list": [walk(v) for v in value]}
         raise TypeError(
-            f"a checkpoint cannot hold a {type(value).__module__}.{name}; checkpoints need NumPy arrays, and a new state "
-            "class needs the decorator frankwolfe.serialisation.plain"
+            f"a checkpoint cannot hold a {type(value).__module__}.{name}; checkpoints need NumPy arrays, and a new "
+            "state class needs the decorator frankwolfe.serialisation.plain"
         )
 
     return walk(value), arrays

@@ -1,4 +1,4 @@
-"""The theorems, at every k: each bound of the paper holds on random instances, and no certificate exceeds the optimum."""
+"""The theorems, at every k: the paper's bounds hold on random instances, no certificate exceeds the optimum."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 import pytest
+from tests.problems import PROBLEMS, case, logistic_data
 
 import frankwolfe as fw
 from frankwolfe.lowrank import LowRank
 from frankwolfe.methods import AcceleratedFrankWolfe, AcceleratedGradient, StronglyConvexAGM
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
-from tests.problems import PROBLEMS, case, logistic_data
 
 ROUNDING = 1e-12
 
@@ -154,7 +154,7 @@ def test_vertex_is_identified_in_finite_time() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_agm_bounds(seed: int) -> None:
     """SPEC (f) and the AGM inequality of section 4, at every k."""
-    A, b = logistic_data(seed=seed)
+    A, _ = logistic_data(seed=seed)
     rng = np.random.default_rng(seed)
     objective = fw.LeastSquares(A, rng.standard_normal(A.shape[0]))
     solution = np.linalg.lstsq(A, objective.b, rcond=None)[0]
@@ -238,7 +238,7 @@ def test_first_vertex_is_frank_wolfes() -> None:
 
 
 def test_line_search_is_far_ahead_on_a_curved_ball() -> None:
-    """Line search on top of momentum, active l2 ball: many orders below open loop at k = 100, with the same averages."""
+    """Line search on top of momentum, active l2 ball: many orders below open loop at k = 100."""
     objective, domain, optimum, _ = case("logistic-l2")
     open_loop = fw.minimize(objective, domain, method="afw", tol=0, max_iter=100)
     searched = fw.minimize(objective, domain, method=AcceleratedFrankWolfe(line_search=True), tol=0, max_iter=100)
@@ -254,6 +254,8 @@ def test_warm_start_bound() -> None:
         assert warm.trace.fun[0] == pytest.approx(rough.fun, abs=1e-12)
         gap = rough.fun - warm.trace.lower_bound[0]
         C = 2 * objective.smoothness * domain.diameter() ** 2 / max(gap, 1e-300)
-        assert np.all(warm.trace.fun - optimum <= 2 * objective.smoothness * domain.diameter() ** 2 / (warm.trace.k + C))
+        assert np.all(
+            warm.trace.fun - optimum <= 2 * objective.smoothness * domain.diameter() ** 2 / (warm.trace.k + C)
+        )
         cold = fw.minimize(objective, domain, rough.x, method=method, tol=0, max_iter=1)
         assert warm.trace.fun[1] < cold.trace.fun[1]

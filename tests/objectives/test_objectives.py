@@ -12,12 +12,12 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.linalg import aslinearoperator
+from tests.problems import completion, logistic_data
 
 import frankwolfe as fw
 from frankwolfe.objectives.data import BLOCK_BYTES, CSRMatrix, DenseMatrix
 from frankwolfe.objectives.line_search import minimise_on_segment
 from frankwolfe.points import Point, mix
-from tests.problems import completion, logistic_data
 
 A, B = logistic_data()
 W = np.random.default_rng(5).random(len(A))
@@ -63,7 +63,9 @@ def test_value_and_grad_agree_with_each_alone(name: str) -> None:
     np.testing.assert_array_equal(*(a.toarray() if hasattr(a, "toarray") else a for a in (g, other)))
 
 
-@pytest.mark.parametrize("name", ["logistic", "logistic-weighted-ridge", "least-squares", "least-squares-weighted-ridge", "quadratic"])
+@pytest.mark.parametrize(
+    "name", ["logistic", "logistic-weighted-ridge", "least-squares", "least-squares-weighted-ridge", "quadratic"]
+)
 def test_smoothness_is_the_largest_curvature(name: str) -> None:
     f = OBJECTIVES[name]
     share = W / W.sum() if "weighted" in name else np.full(len(A), 1 / len(A))
@@ -94,7 +96,9 @@ def test_logistic_is_stable_at_any_margin(scale: float) -> None:
             assert float(f.value(x)) == pytest.approx(expected, rel=1e-15)
             assert np.all(np.isfinite(f.grad(x)))
     tail = fw.Logistic(np.array([[1.0], [-1.0]]), [1, 0])
-    assert float(tail.grad(np.array([600.0]))[0]) == pytest.approx(-math.exp(-600), rel=1e-12), "full accuracy in the tail"
+    assert float(tail.grad(np.array([600.0]))[0]) == pytest.approx(-math.exp(-600), rel=1e-12), (
+        "full accuracy in the tail"
+    )
 
 
 def test_labels_of_any_kind() -> None:
@@ -106,7 +110,15 @@ def test_labels_of_any_kind() -> None:
 def test_data_of_any_kind() -> None:
     x = np.linspace(-1, 1, 12)
     reference = fw.Logistic(A, B).value_and_grad(x)
-    forms = [pd.DataFrame(A), A.tolist(), sp.csr_matrix(A), sp.csc_array(A), sp.lil_array(A), np.asfortranarray(A), aslinearoperator(A)]
+    forms = [
+        pd.DataFrame(A),
+        A.tolist(),
+        sp.csr_matrix(A),
+        sp.csc_array(A),
+        sp.lil_array(A),
+        np.asfortranarray(A),
+        aslinearoperator(A),
+    ]
     for data in forms:
         value, g = fw.Logistic(data, B).value_and_grad(x)
         assert value == pytest.approx(reference[0], rel=1e-14)
@@ -142,7 +154,7 @@ def test_blocks_equal_the_naive_products(n: int, d: int, density: float, block: 
             r = rng.standard_normal(n)
             np.testing.assert_allclose(data.adjoint(r), M.T @ r, atol=1e-12)
             np.testing.assert_allclose(data.column(d - 1), M[:, -1], atol=1e-15)
-            shared = data.apply_then_adjoint([x, v], lambda rows, images: images[0] - 2 * images[1] + r[rows])
+            shared = data.apply_then_adjoint([x, v], lambda rows, images, r=r: images[0] - 2 * images[1] + r[rows])
             if shared is not None:
                 images, slope, _ = shared
                 np.testing.assert_allclose(images[1], M @ v, atol=1e-12)
@@ -176,7 +188,10 @@ def test_line_search_finds_the_minimum(name: str) -> None:
         line, _ = f.line(x, v)
         gamma, probes = minimise_on_segment(line)
         best = minimize_scalar(
-            lambda t: float(f.value(mix(x, v, t).coords)), bounds=(0, 1), method="bounded", options={"xatol": 1e-12}
+            lambda t, x=x, v=v: float(f.value(mix(x, v, t).coords)),
+            bounds=(0, 1),
+            method="bounded",
+            options={"xatol": 1e-12},
         )
         assert float(f.value(mix(x, v, gamma).coords)) <= best.fun + 1e-12 * (1 + abs(best.fun))
         assert probes < 70

@@ -13,37 +13,38 @@ from frankwolfe.plotting import TITLES, figure, line_style, plot_comparison
 from frankwolfe.plotting.html import png
 from frankwolfe.plotting.palette import GREY
 
+SIZE = 4.0, 3.2  # inches: small, so that text stays legible in three columns and on a phone
 FLOOR = 1e-13  # below this, rounding is all there is
 
 
 def errors(study: Study, against: str) -> Any:
     """Draw f - f* of every method, down to what the reference can tell."""
-    with figure() as (fig, ax):
+    with figure(*SIZE) as (fig, ax):
         plot_comparison(study.comparison, against=against, optimum=study.reference.fun, ax=ax)
         floor = max(study.reference.gap, FLOOR)
         ax.set_ylim(bottom=floor / 2)
         ax.axhline(floor, color=GREY, linewidth=0.8, linestyle=":")
         ax.annotate(
-            "accuracy of f*", (0.99, floor), xycoords=("axes fraction", "data"), fontsize=8, color=GREY,
-            ha="right", va="bottom",
+            "accuracy of f*", (0.01, floor), xycoords=("axes fraction", "data"), fontsize=8, color=GREY,
+            ha="left", va="bottom",
         )  # fmt: skip
-        ax.legend(loc="lower left", bbox_to_anchor=(0.0, 0.06))
+        ax.legend(loc="lower left", bbox_to_anchor=(0.0, 0.07))
     return fig
 
 
 def certificates(study: Study) -> Any:
     """Draw, for FW and AFW, the certified gap over the true error."""
-    with figure() as (fig, ax):
+    with figure(*SIZE) as (fig, ax):
         for name in ("fw", "afw"):
             trace, look = study.comparison[name].trace, line_style(name)
             later = trace.k > 0
             error = trace.fun - study.reference.fun
             ax.plot(
-                trace.k[later], np.where(error > 0, error, np.nan)[later], label=f"{TITLES[name]}: true error",
+                trace.k[later], np.where(error > 0, error, np.nan)[later], label=f"{name.upper()}, true error",
                 color=look["color"], linewidth=1.8,
             )  # fmt: skip
             ax.plot(
-                trace.k[later], trace.gap[later], label=f"{TITLES[name]}: certified gap", color=look["color"],
+                trace.k[later], trace.gap[later], label=f"{name.upper()}, certified gap", color=look["color"],
                 linewidth=1.4, linestyle=(0, (4, 1.5)),
             )  # fmt: skip
         ax.set(xscale="log", yscale="log", xlabel="iterations", ylabel="error, and its proven bound")
@@ -53,7 +54,7 @@ def certificates(study: Study) -> Any:
 
 def spectra(photo: Photograph) -> Any:
     """Draw the singular values of the picture and of what the methods found."""
-    with figure() as (fig, ax):
+    with figure(*SIZE) as (fig, ax):
         index = np.arange(1, min(photo.pixels.shape) + 1)
         ax.plot(index, singular_values(photo.pixels - photo.mean), color=GREY, linewidth=1.6, label="the whole picture")
         for name in ("fw", "afw", "apgd"):
@@ -67,7 +68,7 @@ def spectra(photo: Photograph) -> Any:
 
 def radii(photo: Photograph) -> Any:
     """Draw the error on withheld pixels against the radius, and mark the choice."""
-    with figure() as (fig, ax):
+    with figure(*SIZE) as (fig, ax):
         ax.plot(photo.radii, photo.withheld, marker="o", markersize=5, **line_style("apgd"))
         chosen = photo.withheld[photo.radii.index(photo.radius)]
         ax.plot([photo.radius], [chosen], marker="o", markersize=11, mfc="none", mec=line_style("fw")["color"], mew=2)

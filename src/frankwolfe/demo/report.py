@@ -22,7 +22,9 @@ def write(folder: Path, settings: Settings, hand: Handwriting, photo: Photograph
         html.section("what", "What you are looking at", words.WHAT, html.facts(_facts(hand, photo, seconds))),
         html.section("digits", "Is it a 4?", words.digits(hand), _study(folder, l2), _study(folder, l1)),
         html.section("weights", "What the classifiers look at", _weights(folder, hand)),
-        html.section("mistakes", "Where they go wrong", _confusion(hand), _mistakes(hand, l2), _mistakes(hand, l1)),
+        html.section(
+            "mistakes", "Where they go wrong", _confusion(hand), html.grid(*(_mistakes(hand, s) for s in hand.studies))
+        ),
         html.section("photograph", "Half a photograph", words.photograph(photo), _pictures(folder, photo)),
         html.section("completion", "Completing it, four ways", _study(folder, photo.study), words.costs(photo)),
         html.section("rank", "How complicated is the answer?", _rank(folder, photo)),
@@ -50,7 +52,7 @@ def _facts(hand: Handwriting, photo: Photograph, seconds: float) -> list[tuple[s
         (f"{100 * hand.accuracy(l2):.1f} %", "test accuracy, l2 ball (AFW)"),
         (f"{100 * hand.accuracy(l1):.1f} %", "test accuracy, l1 ball (AFW)"),
         (f"{l2.comparison['afw'].gap:.0e}", "proven gap of AFW, l2 ball"),
-        (photo.study.score(photo.study.reference.x), "RMSE on hidden pixels, of 1.0"),
+        (photo.study.score(photo.study.reference.x), "RMSE on hidden pixels (0 to 1)"),
         (f"{seconds:.0f} s", "for everything on this page"),
     ]
 
@@ -114,15 +116,20 @@ def _confusion(hand: Handwriting) -> str:
     return html.table(head, rows)
 
 
-def _mistakes(hand: Handwriting, study: Study) -> str:
+def _mistakes(hand: Handwriting) -> str:
+    return html.grid(*(_mistakes_of(hand, study) for study in hand.studies))
+
+
+def _mistakes_of(hand: Handwriting, study: Study) -> str:
     wrong = drawing.mistakes(hand, study)
     tiles = (
         html.picture(data, f"A handwritten {digit}.", label=f"a {digit}, called {'4' if score > 0 else 'not 4'}")
         for data, digit, score in wrong
     )
     ball = study.name.rpartition("-")[2]
-    caption = "Every test digit that it gets wrong, the most confident mistake first." if wrong else "No mistakes."
-    return html.grid(html.figure(html.tiles(tiles, 84), f"Mistakes of the {ball} classifier", caption))
+    total = sum(hand.confusion(study)[key] for key in ("4, missed", "other, called 4"))
+    caption = f"{len(wrong)} of its {total} mistakes on the test digits, the most confident first."
+    return html.figure(html.tiles(tiles, 84), f"Mistakes of the {ball} classifier", caption)
 
 
 def _pictures(folder: Path, photo: Photograph) -> str:
@@ -137,14 +144,13 @@ def _pictures(folder: Path, photo: Photograph) -> str:
         (folder / f"photograph-{name}.png").write_bytes(data)
         title, caption = titles[name]
         cards.append(html.figure(html.picture(data, f"The photograph: {title.lower()}."), title, caption))
-    return html.grid(*cards)
+    return html.grid(*cards, least=440)
 
 
 def _rank(folder: Path, photo: Photograph) -> str:
     results = photo.study.comparison
-    ranks = ", ".join(
-        f"{name} {int((singular_values(results[name].x) > 1e-3).sum())}" for name in ("fw", "afw", "apgd")
-    )
+    counts = {name: int((singular_values(results[name].x) > 1e-3).sum()) for name in ("fw", "afw", "apgd")}
+    ranks = ", ".join(f"{TITLES[name]} {count}" for name, count in counts.items())
     return html.grid(
         _drawn(
             folder, "photograph-spectrum", drawing.spectra(photo), "Singular values",
@@ -167,7 +173,8 @@ def _settings(settings: Settings, photo: Photograph) -> list[list[str]]:
         ["seed", str(settings.seed)],
         ["digits: l2 and l1 radius", f"{settings.l2_radius:g} and {settings.l1_radius:g}"],
         ["photograph: radius", f"{photo.radius:g}, of {', '.join(f'{r:g}' for r in photo.radii)}"],
-        ["steps (fw, afw, pgd, apgd)", f"{_steps(settings.digit_steps)}; photograph {_steps(settings.picture_steps)}"],
+        ["steps on digits (fw, afw, pgd, apgd)", _steps(settings.digit_steps)],
+        ["steps on the photograph", _steps(settings.picture_steps)],
         ["fw, afw", "steps 2/(k+2) and 2/(k+3)"],
         ["pgd, apgd", "step 1/L; linear coupling"],
         ["threads", str(THREADS)],

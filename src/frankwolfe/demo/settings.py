@@ -36,7 +36,7 @@ class Settings:
     l2_radius: float = 8.0
     l1_radius: float = 30.0
     digit_steps: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("fw", "afw", "pgd", "apgd"), 2000))
-    digit_tol: float = 1e-9
+    digit_tol: float = 1e-8
     reference_steps: int = 20_000
     shrink: int = 2
     observed: float = 0.5

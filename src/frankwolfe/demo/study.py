@@ -61,7 +61,7 @@ class Study:
         return [
             [
                 TITLES.get(name, name),
-                f"{r.fun:.5g}",
+                f"{r.fun:#.5g}",
                 ("≤ " if self.error(name) <= self.reference.gap else "") + f"{self.error(name):.1e}",
                 f"{r.gap:.1e}",
                 f"{r.n_iter}",

@@ -97,7 +97,8 @@ def section(results: Results, quick: bool) -> Section:
     figure = Figure(
         "beyond",
         "Rates on other sets",
-        "The first of the draws of data; the table has all of them. A grey band marks errors below the certified accuracy "
+        "The first of the draws of data; the table has all of them. A grey band marks errors below the certified "
+        "accuracy "
         "of f*.",
         panels,
         3,
@@ -105,12 +106,15 @@ def section(results: Results, quick: bool) -> Section:
     head = ["set", *(METHODS[m].name for m in METHODS_SHOWN), "FW error / AFW error", "|∇f(x*)|"]
     table = Table(
         "beyond-slopes", f"Slope of log h against log k on [{first}, {last}]", head, rows,
-        f"Mean over {len(seeds(quick))} draws of data with Student's 95 % interval; each fit is on the largest error from k "
-        "on, so that zig-zags do not count as progress. “Not measurable”: the error fell to the accuracy of f* before or "
+        f"Mean over {len(seeds(quick))} draws of data with Student's 95 % interval; each fit is on the largest "
+        "error from k "
+        "on, so that zig-zags do not count as progress. “Not measurable”: the error fell to the accuracy of f* "
+        "before or "
         "within the window. The last but one column is at the last iteration: geometric mean, and range.",
     )  # fmt: skip
     intro = (
-        "<p>Logistic loss on made-up data (1000 Gaussian samples of 100 features, labels from a noisy plane), groups of "
+        "<p>Logistic loss on made-up data (1000 Gaussian samples of 100 features, labels from a noisy plane), "
+        "groups of "
         f"{GROUP_SIZE} neighbouring features. Radii were chosen so that most constraints are active (l2 with R = 20 is "
         "not); none was changed after seeing a slope. On the l1 ball with R = 0.05 the solution is a vertex.</p>"
     )

@@ -1,4 +1,4 @@
-"""Beyond the paper: the certificate that AFW computes for nothing, next to the true error; and the proofs' quantities."""
+"""Beyond the paper: the certificate that AFW gets for nothing, next to the true error; and what the proofs rest on."""
 
 from __future__ import annotations
 
@@ -84,7 +84,14 @@ def section(results: Results, quick: bool) -> Section:
         3,
         ("k",),
     )
-    head = ["problem", "h at the end", "ES gap / h", "tangent gap / h", "max f(x_k) − Φ_k* − ξ_k", "last k at which v moved"]
+    head = [
+        "problem",
+        "h at the end",
+        "ES gap / h",
+        "tangent gap / h",
+        "max f(x_k) − Φ_k* − ξ_k",
+        "last k at which v moved",
+    ]
     table = Table("certificates", "How loose the certificates are", head, rows)
     intro = (
         "<p>AFW's averaged tangent lies below f, so its minimum over the set, which the oracle has just computed, is a "

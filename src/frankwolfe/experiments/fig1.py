@@ -46,7 +46,9 @@ class Bowls:
             state, _ = method.step(problem, state)
             rows.append((k, y, float(value), float(g[0]), v, L / (k + 2), float(state.v.coords[0])))
         names = ("k", "y", "value", "slope", "v", "weight", "v_next")
-        return Outcome({"L": L}, {c: np.array(column) for c, column in zip(names, zip(*rows, strict=True), strict=True)})
+        return Outcome(
+            {"L": L}, {c: np.array(column) for c, column in zip(names, zip(*rows, strict=True), strict=True)}
+        )
 
 
 def loss() -> fw.Logistic:

@@ -49,7 +49,14 @@ def section(results: Results, quick: bool) -> Section:
         order = " < ".join(METHODS[m].name for m in sorted(PAPER, key=lambda m: h[m]))
         active = "on the boundary" if facts["norm"] > (1 - 1e-9) * radius else f"inside, |x*| = {facts['norm']:.3g}"
         rows.append(
-            [f"{radius:g}", *(f"{h[m]:.2e}" for m in PAPER), order, active, f"{facts['gradient']:.1e}", f"{facts['gap']:.0e}"]
+            [
+                f"{radius:g}",
+                *(f"{h[m]:.2e}" for m in PAPER),
+                order,
+                active,
+                f"{facts['gradient']:.1e}",
+                f"{facts['gap']:.0e}",
+            ]
         )
     head = ["R", *(f"{METHODS[m].name}" for m in PAPER), "order", "the solution found", "|∇f(x*)|", "f* known to"]
     intro = (
@@ -70,7 +77,8 @@ def _figure(results: Results, quick: bool) -> Figure:
     return Figure(
         "fig2",
         "a9a, l2 ball that is effectively inactive",
-        f"Shaded: smallest and largest error within {WINDOW} iterations, the zig-zag. Click on a legend entry to show the "
+        f"Shaded: smallest and largest error within {WINDOW} iterations, the zig-zag. Click on a legend entry to "
+        "show the "
         "variants that the paper leaves out. Certified accuracy of f*: "
         f"{series[0].floor:.0e}.",
         [panel],

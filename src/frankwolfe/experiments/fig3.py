@@ -79,7 +79,8 @@ def section(results: Results, quick: bool) -> Section:
         Figure(
             "fig3",
             "l2 balls above, l1 balls below",
-            "The paper's four methods; the legend shows short-step and line-search variants. A grey band at the bottom, "
+            "The paper's four methods; the legend shows short-step and line-search variants. A grey band at the "
+            "bottom, "
             "where there is one, marks errors below the certified accuracy of f*.",
             panels,
             3,

@@ -15,7 +15,7 @@ DATA = Data("movielens100k")
 BALL = Ball("nuclear", 2.5)
 NEIGHBOURS = (1.0, 5.0)
 STATIONS = (50, 100, 300, 500, 1000)
-BASELINE_ITERATIONS = 120
+BASELINE_ITERATIONS = 100
 
 
 def iterations(quick: bool) -> int:
@@ -52,7 +52,8 @@ def section(results: Results, quick: bool) -> Section:
         Figure(
             "fig4",
             "Optimality and rank",
-            "Left: error. Right: rank of x_k, counting singular values above 1e-6 (solid, filled) and above a thousandth "
+            "Left: error. Right: rank of x_k, counting singular values above 1e-6 (solid, filled) and above a "
+            "thousandth "
             "of the largest (dotted). Switch to matrix-vector products to see what the oracle really costs: AFW's "
             "averaged gradient has a clustered spectrum, and Lanczos needs several times more products on it. The "
             "projected baseline has no oracle; its seconds are those of full eigendecompositions.",
@@ -67,7 +68,9 @@ def section(results: Results, quick: bool) -> Section:
     if not quick:
         figures.append(_neighbours(results, axes))
     rows = []
-    for k in [k for k in STATIONS if k <= iterations(quick)] + ([] if iterations(quick) in STATIONS else [iterations(quick)]):
+    for k in [k for k in STATIONS if k <= iterations(quick)] + (
+        [] if iterations(quick) in STATIONS else [iterations(quick)]
+    ):
         both = [series["fw"], series["afw"]]
         rows.append(
             [
@@ -120,5 +123,7 @@ def _neighbours(results: Results, axes: tuple[str, ...]) -> Figure:
     panels = []
     for r in NEIGHBOURS:
         series = [results.series(run) for run in neighbour_runs() if run.ball.radius == r]
-        panels.append(Panel(f"error, {series[0].run.ball.label}", [error_curve(s) for s in series], floor=series[0].floor))
+        panels.append(
+            Panel(f"error, {series[0].run.ball.label}", [error_curve(s) for s in series], floor=series[0].floor)
+        )
     return Figure("fig4-radii", "The same at other radii", "300 iterations; nothing but R changes.", panels, 2, axes)

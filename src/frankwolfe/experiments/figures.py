@@ -174,10 +174,8 @@ def payload(figure: Figure) -> dict[str, Any]:
 
 def _curve(curve: Curve, axes: tuple[str, ...], positive: bool) -> dict[str, Any]:
     rows = spread(curve.y.size)
-    if positive:
-        rows = rows[np.nan_to_num(curve.y[rows], nan=-1.0) > 0]
-    else:
-        rows = rows[np.isfinite(curve.y[rows])]
+    usable = np.nan_to_num(curve.y, nan=-1.0) > 0 if positive else np.isfinite(curve.y)
+    rows = rows[usable[rows]]
     out: dict[str, Any] = {
         "name": curve.name,
         "colour": curve.colour,

@@ -97,9 +97,7 @@ METHODS: dict[str, Label] = {
     "agm": Label("AGM", "projected AGM by linear coupling, step 1/L", PURPLE, "dash", fw.AcceleratedProjectedGradient),
     "fw": Label("FW", "Frank-Wolfe, step 2/(k+2)", VERMILION, "solid", fw.FrankWolfe),
     "afw": Label("AFW", "accelerated Frank-Wolfe, step 2/(k+3)", BLUE, "solid", fw.AcceleratedFrankWolfe),
-    "fw-short": Label(
-        "FW, short step", "min(1, gap/(L|d|²))", ORANGE, "dot", lambda: fw.FrankWolfe(fw.ShortStep())
-    ),
+    "fw-short": Label("FW, short step", "min(1, gap/(L|d|²))", ORANGE, "dot", lambda: fw.FrankWolfe(fw.ShortStep())),
     "fw-line": Label(
         "FW, line search", "exact on the segment", OLIVE, "dot", lambda: fw.FrankWolfe(fw.ExactLineSearch())
     ),
@@ -110,9 +108,7 @@ METHODS: dict[str, Label] = {
         "dot",
         lambda: fw.AcceleratedFrankWolfe(line_search=True),
     ),
-    "afw-2": Label(
-        "AFW, step 2/(k+2)", "forgets x_0", GREY, "dashdot", lambda: fw.AcceleratedFrankWolfe(offset=2.0)
-    ),
+    "afw-2": Label("AFW, step 2/(k+2)", "forgets x_0", GREY, "dashdot", lambda: fw.AcceleratedFrankWolfe(offset=2.0)),
     "agm-restart": Label(
         "AGM, restarted",
         "projected AGM, momentum dropped when it points uphill",

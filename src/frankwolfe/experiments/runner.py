@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 from collections.abc import Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from multiprocessing import get_context
-from time import monotonic
+from time import monotonic, sleep
 from typing import TextIO
 
 from frankwolfe.experiments.problems import Ball, Data
@@ -108,7 +110,8 @@ def _in_parallel(tasks: list[Task], store: Store, directory: str | None, jobs: i
     waiting = list(reversed(tasks))
     running: dict[Future[None], str] = {}
     # Fresh processes, not forks: threads of the linear algebra do not survive a fork.
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    context = get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_watch, initargs=(os.getpid(),)) as pool:
         try:
             while waiting or running:
                 while waiting and len(running) < jobs:
@@ -123,6 +126,17 @@ def _in_parallel(tasks: list[Task], store: Store, directory: str | None, jobs: i
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _watch(parent: int) -> None:
+    """End this process when the one that started it is gone: a kill must not leave workers behind."""
+
+    def wait_for_end() -> None:
+        while os.getppid() == parent:
+            sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=wait_for_end, daemon=True).start()
 
 
 def _do(task: Task, store: Store, directory: str | None) -> None:

@@ -79,7 +79,9 @@ def strongly_convex_typo() -> dict[str, float]:
 def sign_changes() -> dict[str, float]:
     """Run AFW on f = x² over [-1, 1], where the averaged gradient changes sign and the vertex jumps across."""
     f = fw.Quadratic(np.array([[2.0]]))
-    trace = fw.minimize(f, fw.LInfBall(1.0), x0=np.array([0.9]), method="afw", tol=0, max_iter=3000, progress=False).trace
+    trace = fw.minimize(
+        f, fw.LInfBall(1.0), x0=np.array([0.9]), method="afw", tol=0, max_iter=3000, progress=False
+    ).trace
     fit = slope(trace.k, envelope(trace.fun), 100, 3000)
     jumps, last = 0, None
     method, problem_f, x, v, theta = fw.AcceleratedFrankWolfe(), f, 0.9, 0.9, 0.0

@@ -32,8 +32,8 @@ class AcceleratedGradient(Method):
     Notes
     -----
     Algorithm 2 of [1]_ with v_0 = x_0, δ_k = 2/(k+3), μ_0 = 2L: f(x_k) - f* <= 2B/((k+1)(k+2)) with
-    B = f(x_0) - f* + L|x_0 - x*|². Nothing bounds the unconstrained optimum from below without knowing |x_0 - x*|, so the
-    certified lower bound is minus infinity and the run ends at `max_iter`.
+    B = f(x_0) - f* + L|x_0 - x*|². Nothing bounds the unconstrained optimum from below without knowing |x_0 - x*|, so
+    the certified lower bound is minus infinity and the run ends at `max_iter`.
 
     References
     ----------

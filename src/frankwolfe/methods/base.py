@@ -90,8 +90,8 @@ def require_smoothness(method: Method, problem: Problem, given: float | None) ->
     smoothness = problem.objective.smoothness if given is None else given
     if smoothness is None:
         raise ValueError(
-            f"method {method.name!r} needs the smoothness constant of the objective: pass smoothness= to the objective, "
-            f"L= to {type(method).__name__}, or use 'afw', which needs no constants"
+            f"method {method.name!r} needs the smoothness constant of the objective: pass smoothness= to the objective, L= "
+            f"to {type(method).__name__}, or use 'afw', which needs no constants"
         )
     return smoothness
 

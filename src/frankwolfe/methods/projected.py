@@ -124,6 +124,4 @@ class AcceleratedProjectedGradient(Method):
         age += 1
         if self.restart and problem.inner(at_y.slope, x_next) > problem.inner(at_y.slope, x):
             z, age = x_next, 0
-        return APGDState(k + 1, x_next, z, age), Evidence(
-            ((at_y.watched, x), (at_y.value, y)), ((at_y.tangent, None),)
-        )
+        return APGDState(k + 1, x_next, z, age), Evidence(((at_y.watched, x), (at_y.value, y)), ((at_y.tangent, None),))

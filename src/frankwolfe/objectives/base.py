@@ -29,7 +29,7 @@ class Evaluation(NamedTuple):
 
 
 class Line(ABC):
-    """f restricted to the segment from x to v: the derivative at x + gamma (v - x), with the second where it is known."""
+    """f on the segment from x to v: its derivative at x + gamma (v - x), and the second where it is known."""
 
     passes: float = 0.0  # reads of the data per probe
     gradients: int = 0  # gradients per probe

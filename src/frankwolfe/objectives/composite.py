@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, Protocol
 
+from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import Array, Scalar, eps, vdot
 from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.points import Leaf, Point, weighted_sum
-from frankwolfe.atoms import Atom, Dense
 
 
 class LinearMap(Protocol):
@@ -84,7 +84,9 @@ class Composite(ImageObjective):
 
     def evaluate(self, y: Point, watch: Point) -> Evaluation:
         fresh = list(dict.fromkeys([*y.pending, *watch.pending]))
-        shared = self.map.apply_then_adjoint([leaf.coords for leaf in fresh], self._residual(y, fresh)) if fresh else None
+        shared = (
+            self.map.apply_then_adjoint([leaf.coords for leaf in fresh], self._residual(y, fresh)) if fresh else None
+        )
         if shared is not None:
             images, slope, passes = shared
             for leaf, image in zip(fresh, images, strict=True):

@@ -9,13 +9,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
+from itertools import pairwise
 from typing import Any
 
 import array_api_compat
 import numpy as np
 
-from frankwolfe.backends import Array, all_finite, namespace
 from frankwolfe.atoms import Atom, Dense, OneHot, Sparse
+from frankwolfe.backends import Array, all_finite, namespace
 
 BLOCK_BYTES = 1 << 20  # a row block and its vectors fit the second-level cache
 Residual = Callable[[slice, list[Array]], Array]
@@ -149,7 +150,7 @@ class CSRMatrix(RowBlocks):
         cuts = np.unique(np.searchsorted(matrix.indptr, np.linspace(0, matrix.nnz, count + 1)[1:-1]))
         cuts = np.unique(np.concatenate([[0], cuts, [n]]))
         self.blocks = []
-        for i, j in zip(cuts[:-1], cuts[1:], strict=True):
+        for i, j in pairwise(cuts):
             start, stop = matrix.indptr[i], matrix.indptr[j]
             views = (matrix.data[start:stop], matrix.indices[start:stop], matrix.indptr[i : j + 1] - start)
             block = csr_array(views, shape=(int(j - i), d))
@@ -290,5 +291,3 @@ def _total(parts: list[Array]) -> Array:
     for part in parts[1:]:
         total = total + part
     return total
-
-

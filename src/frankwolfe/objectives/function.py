@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, Scalar, eps, namespace, vdot
 from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.points import Point, mix
-from frankwolfe.atoms import Atom
 from frankwolfe.validation import nonnegative, positive
 
 

@@ -39,8 +39,6 @@ def minimise_on_segment(line: Line, cap: float = 1.0, rtol: float = 1e-12, max_p
             high, slope_high = gamma, slope
         if abs(slope) <= floor or high - low <= rtol * high:
             return gamma, probe
-        if curvature:
-            gamma = gamma - slope / curvature
-        else:
-            gamma = low - slope_low * (high - low) / (slope_high - slope_low)
+        secant = low - slope_low * (high - low) / (slope_high - slope_low)
+        gamma = gamma - slope / curvature if curvature else secant
     return gamma, max_probes

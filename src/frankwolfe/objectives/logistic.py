@@ -88,6 +88,8 @@ def _two_classes(labels: np.ndarray) -> np.ndarray:
     classes = np.unique(labels)
     if classes.size != 2:
         shown = ", ".join(repr(c.item()) for c in classes[:5]) + (", ..." if classes.size > 5 else "")
-        remedy = "a classifier needs samples of both classes" if classes.size == 1 else "choose one class against the rest"
+        remedy = (
+            "a classifier needs samples of both classes" if classes.size == 1 else "choose one class against the rest"
+        )
         raise ValueError(f"b must have exactly two distinct labels, got {classes.size} ({shown}); {remedy}")
     return classes

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from frankwolfe.atoms import Atom, RankOne
 from frankwolfe.backends import Array, Scalar, vdot
 from frankwolfe.kernels.pattern import Pattern, PatternMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.composite import Composite
-from frankwolfe.atoms import Atom, RankOne
 from frankwolfe.validation import vector
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, Scalar, eps, vdot
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import ImageObjective
 from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, data_matrix, reoriented
 from frankwolfe.points import Point
-from frankwolfe.atoms import Atom
 from frankwolfe.validation import vector
 
 DENSE_LIMIT = 3000  # size up to which eigenvalues come from LAPACK

@@ -1,6 +1,6 @@
 """Feasible sets, each known by its linear minimisation oracle."""
 
-from frankwolfe.sets.atoms import Atom, Dense, OneHot, RankOne, Sparse
+from frankwolfe.atoms import Atom, Dense, OneHot, RankOne, Sparse
 from frankwolfe.sets.base import IterativeSet, ProjectableSet, Set
 from frankwolfe.sets.box import Box
 from frankwolfe.sets.group import GroupBall

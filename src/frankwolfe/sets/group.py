@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from frankwolfe.atoms import Atom, Dense, Sparse
 from frankwolfe.backends import Array, Scalar, all_finite, namespace, scaled
 from frankwolfe.backends.namespace import nonzero
-from frankwolfe.sets.atoms import Atom, Dense, Sparse
 from frankwolfe.sets.base import ProjectableSet, Set
 from frankwolfe.sets.norms import conjugate, dual_vectors, exponent, norm, norms, slack
 from frankwolfe.sets.partition import Partition

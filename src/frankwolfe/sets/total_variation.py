@@ -8,8 +8,8 @@ from typing import Self
 
 import numpy as np
 
+from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled
-from frankwolfe.sets.atoms import Atom, Dense
 from frankwolfe.sets.base import Set, known_shape
 from frankwolfe.sets.cuts import best_ratio_cut
 from frankwolfe.sets.norms import slack

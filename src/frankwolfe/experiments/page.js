@@ -1,0 +1,139 @@
+(function () {
+  "use strict";
+  var figures = JSON.parse(document.getElementById("figures").textContent);
+
+  function css(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
+
+  function band(curve, x) {
+    return {
+      x: x.concat(x.slice().reverse()), y: curve.high.concat(curve.low.slice().reverse()), type: "scatter", mode: "lines",
+      line: { width: 0 }, fill: "toself", fillcolor: curve.colour + "2e", hoverinfo: "skip", showlegend: false,
+      legendgroup: curve.name, visible: curve.shown ? true : "legendonly", meta: { band: true }
+    };
+  }
+
+  function traces(panel, axis) {
+    var out = [];
+    panel.curves.forEach(function (curve) {
+      var x = curve.x[axis];
+      if (!x) { return; }
+      if (curve.low) { out.push(band(curve, x)); }
+      out.push({
+        x: x, y: curve.y, name: curve.name, type: "scatter", mode: curve.mode, legendgroup: curve.name,
+        visible: curve.shown ? true : "legendonly",
+        line: { color: curve.colour, width: curve.width, dash: curve.dash }, marker: { color: curve.colour, size: 6 },
+        hovertemplate: "%{x:.4~g}, %{y:.3~g}<extra>" + curve.name + "</extra>"
+      });
+    });
+    return out;
+  }
+
+  function layout(panel, axis, words) {
+    var ink = css("--ink"), faint = css("--line");
+    var grid = { gridcolor: faint, zeroline: false, linecolor: faint, automargin: true };
+    var shapes = [];
+    if (panel.floor > 0 && panel.log[1]) {
+      shapes.push({
+        type: "rect", xref: "paper", x0: 0, x1: 1, yref: "y", y0: panel.floor * 1e-12, y1: panel.floor, line: { width: 0 },
+        fillcolor: css("--faint"), opacity: 0.35, layer: "below"
+      });
+    }
+    return {
+      margin: { l: 58, r: 12, t: 8, b: 44 }, height: 360, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      font: { color: ink, size: 12, family: "inherit" }, shapes: shapes, hovermode: "closest",
+      hoverlabel: { font: { family: "inherit" } },
+      legend: { orientation: "h", y: -0.24, x: 0, font: { size: 11 } },
+      xaxis: Object.assign({ title: { text: words, standoff: 6 }, type: panel.log[0] ? "log" : "linear",
+        exponentformat: "power" }, grid),
+      yaxis: Object.assign({ title: { text: panel.ylabel, standoff: 4 }, type: panel.log[1] ? "log" : "linear",
+        exponentformat: "power", range: range(panel), autorange: range(panel) ? false : true }, grid)
+    };
+  }
+
+  // A floor of f* far below the curves must not squeeze them: fit the axis to the curves alone.
+  function range(panel) {
+    if (!panel.log[1]) { return null; }
+    var low = Infinity, high = -Infinity;
+    panel.curves.forEach(function (curve) {
+      curve.y.forEach(function (value) {
+        if (value > 0) { low = Math.min(low, value); high = Math.max(high, value); }
+      });
+    });
+    if (!(high > 0)) { return null; }
+    if (panel.floor > 0) { low = Math.max(low, Math.min(panel.floor / 3, high / 10)); }
+    var pad = 0.04 * (Math.log10(high) - Math.log10(low)) + 0.05;
+    return [Math.log10(low) - pad, Math.log10(high) + pad];
+  }
+
+  function visibilityOf(plot) {
+    var seen = {};
+    (plot.data || []).forEach(function (trace) { if (trace.name) { seen[trace.name] = trace.visible; } });
+    return seen;
+  }
+
+  function draw(figure, axis) {
+    figure.panels.forEach(function (panel, i) {
+      var plot = document.getElementById(figure.key + "-panel-" + i);
+      var kept = visibilityOf(plot);
+      var data = traces(panel, axis);
+      data.forEach(function (trace) { if (trace.legendgroup in kept) { trace.visible = kept[trace.legendgroup]; } });
+      var words = panel.xlabel || figure.axes[axis];
+      Plotly.react(plot, data, layout(panel, axis, words), {
+        responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"], showSendToCloud: false
+      });
+      if (!plot.dataset.linked) { plot.dataset.linked = "yes"; link(figure, plot); }
+    });
+  }
+
+  // A click on a legend entry acts on all panels of the figure.
+  function link(figure, plot) {
+    plot.on("plotly_legendclick", function (event) {
+      var trace = event.data[event.curveNumber];
+      var next = trace.visible === "legendonly" ? true : "legendonly";
+      figure.panels.forEach(function (_, i) {
+        var other = document.getElementById(figure.key + "-panel-" + i), hits = [];
+        if (!other.data) { return; }
+        other.data.forEach(function (t, j) { if (t.legendgroup === trace.legendgroup) { hits.push(j); } });
+        if (hits.length) { Plotly.restyle(other, { visible: next }, hits); }
+      });
+      return false;
+    });
+  }
+
+  figures.forEach(function (figure) {
+    var axes = Object.keys(figure.axes), box = document.getElementById(figure.key + "-axes");
+    var current = axes[0], drawn = false;
+    if (box) {
+      axes.forEach(function (axis) {
+        var button = document.createElement("button");
+        button.type = "button";
+        button.textContent = figure.axes[axis];
+        button.dataset.axis = axis;
+        button.setAttribute("aria-pressed", axis === current ? "true" : "false");
+        button.addEventListener("click", function () {
+          current = axis;
+          box.querySelectorAll("button").forEach(function (b) {
+            b.setAttribute("aria-pressed", b === button ? "true" : "false");
+          });
+          drawn = true;
+          draw(figure, current);
+        });
+        box.appendChild(button);
+      });
+    }
+    function first() { if (!drawn) { drawn = true; draw(figure, current); } }
+    // Draw a figure when it comes near the screen: the page opens at once, on a phone too.
+    if ("IntersectionObserver" in window) {
+      var watch = new IntersectionObserver(function (entries) {
+        if (entries.some(function (e) { return e.isIntersecting; })) { watch.disconnect(); first(); }
+      }, { rootMargin: "600px" });
+      watch.observe(document.getElementById(figure.key));
+    } else { first(); }
+    if (window.matchMedia) {
+      window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", function () {
+        if (drawn) { draw(figure, current); }
+      });
+    }
+    window.addEventListener("beforeprint", first);
+  });
+})();
