@@ -26,7 +26,9 @@ def run(*arguments, timeout=120):
     )
 
 
-@pytest.mark.parametrize("command", [(), ("demo",), ("data",), ("data", "list"), ("data", "info"), ("data", "fetch")])
+@pytest.mark.parametrize(
+    "command", [(), ("demo",), ("data",), ("data", "list"), ("data", "info"), ("data", "fetch"), ("reproduce",)]
+)
 def test_help_has_an_example(command):
     result = call(*command, "--help")
     assert result.exit_code == 0

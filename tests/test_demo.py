@@ -54,13 +54,17 @@ def test_studies_are_honest():
     hand = digits.solve(demo.SMALL, Console(True, 0))
     for study in hand.studies:
         assert study.reference.lower_bound <= study.reference.fun
-        for result in study.comparison.values():
+        assert study.lower_bound <= study.optimum <= study.reference.fun
+        for name, result in study.comparison.items():
+            assert study.error(name) <= max(result.gap, study.gap) + 1e-12
             assert result.lower_bound <= study.reference.fun + 1e-12
             assert np.all(result.trace.gap >= result.trace.fun - study.reference.fun - 1e-12)
         assert sum(hand.confusion(study).values()) == len(hand.digits)
         assert hand.accuracy(study) > 0.9
-    assert np.linalg.norm(hand.studies[0].reference.x) == pytest.approx(demo.SMALL.l2_radius)  # the ball matters
-    assert np.abs(hand.studies[1].reference.x).sum() == pytest.approx(demo.SMALL.l1_radius)
+    assert np.linalg.norm(hand.studies[0].reference.x) == pytest.approx(
+        demo.SMALL.l2_radius, rel=0.01
+    )  # the ball matters
+    assert np.abs(hand.studies[1].reference.x).sum() == pytest.approx(demo.SMALL.l1_radius, rel=0.01)
 
 
 def test_radius_is_chosen_without_the_hidden_pixels(photo):

@@ -13,7 +13,8 @@ from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem
 from frankwolfe.sets.base import IterativeSet
 
-PROOF_GROWTH = 1.25  # a bound that is expensive to prove is proven at iterations growing by this factor
+PROOF_GROWTH = 2.0  # a bound that is expensive to prove is proven at iterations growing by this factor
+RETRY_GROWTH = 1.1  # and, when it would end the run, at iterations growing by this one
 PROOF_KEY = 1 << 62  # random numbers of proofs are apart from those of steps
 
 
@@ -36,21 +37,21 @@ class Certificate:
         `upper` is the best value seen and `goal` the gap to reach: a bound that costs extra to prove is proven when it
         would end the run, and now and then.
         """
-        self._offer(float(evidence.floor), 0.0)
+        self._offer(float(evidence.floor))
         slack = 0.0
         for tangent, vertex in evidence.minorants:
             slack = max(slack, 600 * float(tangent.noise / tangent.weight))
             rounding = ROUNDING * problem.eps
             if vertex is not None and float(vertex.lower) > -math.inf:
-                self._offer(float(tangent.bound(vertex.lower, rounding)), 0.0)
+                self._offer(float(tangent.bound(vertex.lower, rounding)))
             elif problem.domain is not None and problem.domain.closed_form:
                 minimum = -problem.domain.support(-tangent.slope)
-                self._offer(float(tangent.bound(minimum, rounding)), 0.0)
+                self._offer(float(tangent.bound(minimum, rounding)))
             elif vertex is not None or len(evidence.minorants) == 1:
                 self.unproven = tangent
                 hoped = math.inf if vertex is None else float(tangent.bound(vertex.value, rounding))
                 ends = vertex is not None and upper - hoped <= goal
-                if k + 1 >= self.next_proof or (ends and k + 1 >= self.next_proof / PROOF_GROWTH):
+                if k + 1 >= self.next_proof * (RETRY_GROWTH / PROOF_GROWTH if ends else 1.0):
                     self.prove(problem, k)
         return slack
 
@@ -61,12 +62,13 @@ class Certificate:
         tangent, self.unproven = self.unproven, None
         bound = problem.domain.support_bound(-tangent.slope, problem.rng(PROOF_KEY + k))
         problem.counts.n_matvec += bound.matvecs
-        self._offer(float(tangent.bound(-bound.value, ROUNDING * problem.eps)), bound.failure)
+        self.failure += bound.failure  # every proof may be the wrong one
+        self._offer(float(tangent.bound(-bound.value, ROUNDING * problem.eps)))
         self.next_proof = max(k + 2, math.ceil(PROOF_GROWTH * (k + 1)))
 
-    def _offer(self, bound: float, failure: float) -> None:
+    def _offer(self, bound: float) -> None:
         if bound > self.lower_bound:
-            self.lower_bound, self.failure = bound, max(self.failure, failure)
+            self.lower_bound = bound
 
 
 def blame(problem: Problem, at: Point, best: Point) -> str:

@@ -175,6 +175,7 @@ def _result(run: Run, status: Status, method: Method, reason: str, max_iter: int
         Status.MAX_ITER: f"stopped after {max_iter} steps with a certified gap of {run.best_value - lower_bound:.3g}",
         Status.TIME_LIMIT: f"stopped by the time limit with a certified gap of {run.best_value - lower_bound:.3g}",
     }
+    atoms, weights = run.best.parts or ((), None)
     return Result(
         x=run.best.coords,
         fun=run.best_value,
@@ -188,6 +189,8 @@ def _result(run: Run, status: Status, method: Method, reason: str, max_iter: int
         reason=reason,
         trace=run.trace,
         failure_probability=run.certificate.failure,
+        atoms=[atom.coords for atom in atoms] if atoms else None,
+        weights=weights,
     )
 
 

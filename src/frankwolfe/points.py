@@ -54,13 +54,16 @@ class Point:
         Where the point is.
     terms : tuple of (weight, Leaf)
         The image: the weighted sum of the leaves' values.
+    parts : (tuple of Point, array of weights), optional
+        The atoms that the point is a convex combination of, where a method keeps them.
     """
 
-    __slots__ = ("coords", "terms")
+    __slots__ = ("coords", "parts", "terms")
 
-    def __init__(self, coords: Any, terms: tuple[tuple[Scalar, Leaf], ...]) -> None:
+    def __init__(self, coords: Any, terms: tuple[tuple[Scalar, Leaf], ...], parts: Any = None) -> None:
         self.coords = coords
         self.terms: tuple[tuple[Scalar, Leaf], ...] = terms
+        self.parts = parts
 
     @classmethod
     def at(cls, coords: Any) -> Point:

@@ -45,7 +45,11 @@ def _register(cls: type, take: Callable[[Any], list[Any]], make: Callable[[list[
 
 
 plain(Tangent)
-_register(Point, lambda p: [p.coords, list(p.terms)], lambda f, dual: Point(f[0], tuple(tuple(t) for t in f[1])))
+_register(
+    Point,
+    lambda p: [p.coords, list(p.terms), p.parts],
+    lambda f, dual: Point(f[0], tuple(tuple(t) for t in f[1]), f[2]),
+)
 _register(Leaf, lambda leaf: [leaf.coords, leaf.value], lambda f, dual: Leaf(*f))
 _register(Dense, lambda a: [a.array], lambda f, dual: Dense(*f))
 _register(OneHot, lambda a: [a.index, a.value, list(a.shape)], lambda f, dual: OneHot(f[0], f[1], tuple(f[2])))

@@ -1,7 +1,7 @@
 """The command line: one small module per command.
 
 To add a command, write ``cli/NAME.py`` with a function ``NAME`` whose arguments are typer options, and add one line to
-`commands` in ``cli/app.py``.
+``cli/app.py``.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in {"typer", "click", "rich"}:
             raise
-        print(
-            'frankwolfe: the command line needs typer; install it with: pip install "frankwolfe[cli]"', file=sys.stderr
-        )
+        print('frankwolfe: this needs typer; install it with: pip install "frankwolfe[cli]"', file=sys.stderr)
         raise SystemExit(2) from None
     app()

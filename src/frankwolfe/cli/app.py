@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import Annotated
 
 import typer
@@ -11,6 +10,7 @@ import frankwolfe
 from frankwolfe.cli.data import data
 from frankwolfe.cli.demo import demo
 from frankwolfe.cli.errors import polite
+from frankwolfe.cli.reproduce import reproduce
 
 HELP = """
 Optimisation without projections, with a proven gap with every answer.
@@ -19,17 +19,16 @@ Examples:
 
     frankwolfe demo --out report
 
+    frankwolfe reproduce all --quick
+
     frankwolfe data list
 """
 
 app = typer.Typer(help=HELP, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 app.command()(polite(demo))
+app.command()(polite(reproduce))
 app.add_typer(data, name="data")
-if importlib.util.find_spec("frankwolfe.cli.reproduce") is not None:
-    from frankwolfe.cli.reproduce import reproduce  # pyright: ignore[reportMissingImports]
-
-    app.command()(polite(reproduce))
 
 
 def _version(wanted: bool) -> None:

@@ -20,8 +20,8 @@ FLOOR = 1e-13  # below this, rounding is all there is
 def errors(study: Study, against: str) -> Any:
     """Draw f - f* of every method, down to what the reference can tell."""
     with figure(*SIZE) as (fig, ax):
-        plot_comparison(study.comparison, against=against, optimum=study.reference.fun, ax=ax)
-        floor = max(study.reference.gap, FLOOR)
+        plot_comparison(study.comparison, against=against, optimum=study.optimum, ax=ax)
+        floor = max(study.gap, FLOOR)
         ax.set_ylim(bottom=floor / 2)
         ax.axhline(floor, color=GREY, linewidth=0.8, linestyle=":")
         ax.annotate(
@@ -38,7 +38,7 @@ def certificates(study: Study) -> Any:
         for name in ("fw", "afw"):
             trace, look = study.comparison[name].trace, line_style(name)
             later = trace.k > 0
-            error = trace.fun - study.reference.fun
+            error = trace.fun - study.optimum
             ax.plot(
                 trace.k[later], np.where(error > 0, error, np.nan)[later], label=f"{name.upper()}, true error",
                 color=look["color"], linewidth=1.8,

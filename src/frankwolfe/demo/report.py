@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from frankwolfe.demo import drawing, words
 from frankwolfe.demo.digits import Handwriting
@@ -22,9 +23,7 @@ def write(folder: Path, settings: Settings, hand: Handwriting, photo: Photograph
         html.section("what", "What you are looking at", words.WHAT, html.facts(_facts(hand, photo, seconds))),
         html.section("digits", "Is it a 4?", words.digits(hand), _study(folder, l2), _study(folder, l1)),
         html.section("weights", "What the classifiers look at", _weights(folder, hand)),
-        html.section(
-            "mistakes", "Where they go wrong", _confusion(hand), html.grid(*(_mistakes(hand, s) for s in hand.studies))
-        ),
+        html.section("mistakes", "Where they go wrong", _confusion(hand), _mistakes(hand)),
         html.section("photograph", "Half a photograph", words.photograph(photo), _pictures(folder, photo)),
         html.section("completion", "Completing it, four ways", _study(folder, photo.study), words.costs(photo)),
         html.section("rank", "How complicated is the answer?", _rank(folder, photo)),
@@ -57,9 +56,11 @@ def _facts(hand: Handwriting, photo: Photograph, seconds: float) -> list[tuple[s
     ]
 
 
-def _drawn(folder: Path, name: str, fig: object, title: str, alt: str, caption: str) -> str:
+def _drawn(folder: Path, name: str, fig: Any, title: str, alt: str, caption: str) -> str:
+    inline = html.svg(fig, alt)
+    fig.set_layout_engine("none")  # it is laid out now, and doing that again is half of the work
     html.save_png(fig, folder / f"{name}.png")
-    return html.figure(html.svg(fig, alt), title, caption)
+    return html.figure(inline, title, caption)
 
 
 def _study(folder: Path, study: Study) -> str:

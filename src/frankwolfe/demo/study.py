@@ -29,7 +29,7 @@ class Study:
     comparison : Comparison
         One result per method.
     reference : Result
-        A far more accurate solution: f* lies between its lower bound and its value.
+        A far more accurate solution.
     score : callable
         What a solution is worth on data it has not seen, as text.
     score_name : str
@@ -48,9 +48,24 @@ class Study:
         """Columns of the table."""
         return ["method", "value", "error", "proven gap", "steps", "passes", "seconds", self.score_name]
 
+    @property
+    def optimum(self) -> float:
+        """The best value of all runs, the reference included."""
+        return min(r.fun for r in (self.reference, *self.comparison.values()))
+
+    @property
+    def lower_bound(self) -> float:
+        """The best bound proven in any run: f* lies between this and `optimum`."""
+        return max(self.reference.lower_bound, self.comparison.lower_bound)
+
+    @property
+    def gap(self) -> float:
+        """How well f* is known."""
+        return self.optimum - self.lower_bound
+
     def error(self, name: str) -> float:
-        """Return f - f* of a method, as far as the reference can tell (never below its own gap)."""
-        return max(self.comparison[name].fun - self.reference.fun, self.reference.gap)
+        """Return f - f* of a method, as far as anyone can tell (never below `gap`)."""
+        return max(self.comparison[name].fun - self.optimum, self.gap)
 
     def leader(self, k: int) -> str:
         """Return the method with the smallest error after k steps (or after its last)."""
@@ -62,7 +77,7 @@ class Study:
             [
                 TITLES.get(name, name),
                 f"{r.fun:#.5g}",
-                ("≤ " if self.error(name) <= self.reference.gap else "") + f"{self.error(name):.1e}",
+                ("≤ " if self.error(name) <= self.gap else "") + f"{self.error(name):.1e}",
                 f"{r.gap:.1e}",
                 f"{r.n_iter}",
                 f"{r.n_pass:.0f}",

@@ -46,6 +46,7 @@ class Method(ABC):
 
     name: ClassVar[str]
     dense: ClassVar[bool] = False  # whether iterates must be arrays (projections need them)
+    separates: ClassVar[bool] = False  # whether its only question is the gradient at x_k, so that `Lazy` may answer it
 
     def check(self, problem: Problem) -> None:
         """Raise an error that teaches if the method does not apply to the problem."""
@@ -77,6 +78,11 @@ def advance(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, 
     return state, evidence
 
 
+def delegate(problem: Problem, method: Method, state: Any) -> tuple[Any, Evidence]:
+    """Take one step of a wrapped method, for the step of a wrapper, which is a method itself."""
+    return method.step(problem, state)
+
+
 def require_projection(method: Method, problem: Problem) -> None:
     """Raise a TypeError if the set has no projection."""
     if not isinstance(problem.domain, ProjectableSet):
@@ -90,8 +96,8 @@ def require_smoothness(method: Method, problem: Problem, given: float | None) ->
     smoothness = problem.objective.smoothness if given is None else given
     if smoothness is None:
         raise ValueError(
-            f"method {method.name!r} needs the smoothness constant of the objective: pass smoothness= to the objective, L= "
-            f"to {type(method).__name__}, or use 'afw', which needs no constants"
+            f"method {method.name!r} needs the smoothness constant of the objective: pass smoothness= to the "
+            f"objective, L= to {type(method).__name__}, or use 'afw', which needs no constants"
         )
     return smoothness
 

@@ -47,6 +47,7 @@ class FrankWolfe(Method):
     """
 
     name: ClassVar[str] = "fw"
+    separates: ClassVar[bool] = True
     step_size: StepSize = field(default_factory=OpenLoop)
 
     def check(self, problem: Problem) -> None:

@@ -20,8 +20,13 @@ class StepSize(ABC):
         return None
 
     @abstractmethod
-    def choose(self, problem: Problem, k: int, x: Point, v: Point, value: Scalar, gap: Scalar, memory: Any) -> tuple:
-        """Return (delta, memory) for the direction v - x, with f(x) = value and <-grad, v - x> = gap."""
+    def choose(
+        self, problem: Problem, k: int, x: Point, v: Point, value: Scalar, gap: Scalar, memory: Any, cap: float = 1.0
+    ) -> tuple:
+        """Return (delta, memory) for the direction v - x, with f(x) = value and <-grad, v - x> = gap.
+
+        The step lies in [0, cap]; a cap above one goes beyond v (an away step may).
+        """
 
 
 @dataclass(frozen=True)
@@ -61,8 +66,10 @@ class OpenLoop(StepSize):
     def __call__(self, k: int) -> float:
         return 2.0 / (k + self.offset + self.shift)
 
-    def choose(self, problem: Problem, k: int, x: Point, v: Point, value: Scalar, gap: Scalar, memory: Any) -> tuple:
-        return self(k), None
+    def choose(
+        self, problem: Problem, k: int, x: Point, v: Point, value: Scalar, gap: Scalar, memory: Any, cap: float = 1.0
+    ) -> tuple:
+        return min(self(k), cap), None
 
 
 def warm_shift(gap: float, curvature: float) -> float:
@@ -90,11 +97,13 @@ class ShortStep(StepSize):
         if self.L is not None:
             positive("L", self.L)
 
-    def choose(self, problem: Problem, k: int, x: Point, v: Point, value: Scalar, gap: Scalar, memory: Any) -> tuple:
+    def choose(
+        self, problem: Problem, k: int, x: Point, v: Point, value: Scalar, gap: Scalar, memory: Any, cap: float = 1.0
+    ) -> tuple:
         L = problem.objective.smoothness if self.L is None else self.L
         assert L is not None, "checked by the method"
         length2 = float(problem.distance2(x, v))
-        return _ratio(float(gap), L * length2), None
+        return _ratio(float(gap), L * length2, cap), None
 
 
 @dataclass(frozen=True)
@@ -119,12 +128,14 @@ class Backtracking(StepSize):
         if not (self.grow > 1 and 0 < self.shrink <= 1):
             raise ValueError(f"need grow > 1 and 0 < shrink <= 1, got {self.grow!r} and {self.shrink!r}")
 
-    def choose(self, problem: Problem, k: int, x: Point, v: Point, value: Scalar, gap: Scalar, memory: Any) -> tuple:
+    def choose(
+        self, problem: Problem, k: int, x: Point, v: Point, value: Scalar, gap: Scalar, memory: Any, cap: float = 1.0
+    ) -> tuple:
         value, gap, length2 = float(value), float(gap), float(problem.distance2(x, v))
         if gap <= 0 or length2 == 0:
             return 0.0, memory
         if memory is None:
-            M = self._first(problem, x, v, value, gap, length2)
+            M = self._first(problem, x, v, value, gap, length2, cap)
         else:
             estimate, before = memory
             fall = before - value
@@ -132,16 +143,16 @@ class Backtracking(StepSize):
             M = min(max(curved, self.shrink * estimate), estimate)
         rounding = 1e-15 * abs(value)
         while True:
-            delta = _ratio(gap, M * length2)
+            delta = _ratio(gap, M * length2, cap)
             bound = value - delta * gap + 0.5 * delta * delta * M * length2
             if float(problem.value(problem.mix(x, v, delta))) <= bound + rounding or delta < 1e-15:
                 return delta, (M, value)
             M *= self.grow
 
     @staticmethod
-    def _first(problem: Problem, x: Point, v: Point, value: float, gap: float, length2: float) -> float:
+    def _first(problem: Problem, x: Point, v: Point, value: float, gap: float, length2: float, cap: float) -> float:
         """Return a first estimate of the curvature, from a short way along the segment."""
-        probe = 1e-3
+        probe = min(1e-3, cap)
         ahead = float(problem.value(problem.mix(x, v, probe)))
         curved = 2 * (ahead - value + probe * gap) / (probe * probe * length2)
         return curved if curved > 0 else gap / length2
@@ -151,12 +162,14 @@ class Backtracking(StepSize):
 class ExactLineSearch(StepSize):
     """Go to the minimiser on the segment: by the image, without a read of the data, where the objective has one."""
 
-    def choose(self, problem: Problem, k: int, x: Point, v: Point, value: Scalar, gap: Scalar, memory: Any) -> tuple:
-        return problem.line_search(x, v), None
+    def choose(
+        self, problem: Problem, k: int, x: Point, v: Point, value: Scalar, gap: Scalar, memory: Any, cap: float = 1.0
+    ) -> tuple:
+        return problem.line_search(x, v, cap), None
 
 
-def _ratio(gap: float, curvature: float) -> float:
-    """Return gap/curvature clipped to [0, 1]."""
+def _ratio(gap: float, curvature: float, cap: float) -> float:
+    """Return gap/curvature clipped to [0, cap]."""
     if gap <= 0:
         return 0.0
-    return min(gap / curvature, 1.0) if curvature > gap else 1.0
+    return min(gap / curvature, cap) if cap * curvature > gap else cap

@@ -1,0 +1,185 @@
+"""Active sets: an iterate as an explicit convex combination of atoms, and the steps that move weight between them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frankwolfe.backends import Scalar
+from frankwolfe.methods.base import Evidence, Method, require_smoothness
+from frankwolfe.methods.bundle import Bundle
+from frankwolfe.methods.steps import ExactLineSearch, OpenLoop, ShortStep, StepSize
+from frankwolfe.objectives.base import Evaluation
+from frankwolfe.points import Point, mix
+from frankwolfe.problem import Problem, Vertex
+from frankwolfe.serialisation import plain
+from frankwolfe.sets.base import IterativeSet
+
+ZERO = 2.0**-52  # a weight that rounding alone can leave behind
+ROUNDINGS = 1000.0  # roundings that a point may collect before it is summed up afresh from its atoms
+
+
+class Move(NamedTuple):
+    """A direction out of an active set: where step one leads, and how far one may go."""
+
+    atoms: Bundle  # the active ones, in place, and possibly one more
+    weights: np.ndarray  # of the target; some may be negative where the target lies outside
+    target: Point
+    cap: float  # the largest step that leaves no weight negative
+    blocking: int | None  # whose weight is zero after the largest step
+    share: float  # of the point we start from in the target: what becomes of its rounding errors
+
+
+@plain
+class ActiveSet(NamedTuple):
+    """A point as a convex combination of atoms; immutable.
+
+    Weights sum to one and are positive; an atom is dropped when its weight is zero. The point is updated by each move
+    together with its image, and summed up afresh from the atoms before rounding errors can build up; coordinates are
+    summed up afresh at every move where atoms are sparse, so that they are exactly zero where no atom is active.
+
+    Examples
+    --------
+    >>> active = ActiveSet.at(Point.at(np.array([1.0, 0.0])))
+    >>> active = active.moved(active.toward(Point.at(np.array([0.0, 1.0]))), 0.25)
+    >>> active.weights, active.x.coords
+    (array([0.75, 0.25]), array([0.75, 0.25]))
+    >>> away = active.away(1)
+    >>> active.moved(away, away.cap).weights
+    array([1.])
+    """
+
+    atoms: Bundle
+    weights: np.ndarray
+    x: Point
+    roundings: float = 0.0
+
+    @classmethod
+    def at(cls, x0: Point) -> ActiveSet:
+        """Return the active set of a starting point: the point itself is the one atom."""
+        one = np.ones(1)
+        return cls(Bundle((x0,)), one, Point(x0.coords, x0.terms, ((x0,), one)))
+
+    def inner(self, problem: Problem, slope: Any) -> np.ndarray:
+        """Return <slope, atom> for every atom."""
+        return self.atoms.inner(problem, slope)
+
+    def toward(self, v: Point) -> Move:
+        """Return the Frank-Wolfe direction v - x."""
+        atoms, i = self.atoms.add(v)
+        weights = np.zeros(atoms.size)
+        weights[i] = 1.0
+        return Move(atoms, weights, atoms.points[i], 1.0, None, 0.0)
+
+    def away(self, i: int) -> Move:
+        """Return the direction x - a away from an active atom."""
+        weights = 2 * self.weights
+        weights[i] -= 1.0
+        w = float(self.weights[i])
+        cap = w / (1 - w) if w < 1 else np.inf
+        return Move(self.atoms, weights, mix(self.x, self.atoms.points[i], -1.0), cap, i, 2.0)
+
+    def exchange(self, i: int, v: Point) -> Move:
+        """Return the pairwise direction v - a, from an active atom to another one."""
+        atoms, j = self.atoms.add(v)
+        weights = self._padded(atoms)
+        weights[i] -= 1.0
+        weights[j] += 1.0
+        # x + v - a by two mixes, exactly: halves cost no rounding.
+        target = mix(mix(self.x, atoms.points[j], 0.5), atoms.points[i], -1.0)
+        return Move(atoms, weights, target, float(self.weights[i]), i, 1.0)
+
+    def to(self, atoms: Bundle, weights: np.ndarray) -> Move:
+        """Return the direction to other weights, of these atoms and any that follow them; they must sum to one."""
+        own = self._padded(atoms)
+        falls = own - weights
+        ratios = np.divide(own, falls, out=np.full(own.size, np.inf), where=falls > 0)
+        blocking = int(np.argmin(ratios))
+        return Move(atoms, weights, atoms.point(weights, self.x.coords), float(ratios[blocking]), blocking, 0.0)
+
+    def moved(self, move: Move, step: Scalar) -> ActiveSet:
+        """Return the active set after a step of a move; the largest step drops an atom."""
+        step = float(step)
+        if step == 0.0:
+            return self
+        own = self._padded(move.atoms)
+        weights = own + step * (move.weights - own)
+        if step >= move.cap and move.blocking is not None:
+            weights[move.blocking] = 0.0
+        positive = weights > ZERO
+        atoms, weights = move.atoms.keep(positive), weights[positive]
+        weights = weights / weights.sum()
+        roundings = abs(1 + step * (move.share - 1)) * self.roundings + 1
+        if atoms.size == 1 or roundings > ROUNDINGS:
+            return ActiveSet(atoms, weights, atoms.point(weights, self.x.coords))
+        x = mix(self.x, move.target, step)
+        coords = atoms.sum(weights, x.coords) if atoms.light else x.coords
+        return ActiveSet(atoms, weights, Point(coords, x.terms, (atoms.points, weights)), roundings)
+
+    def _padded(self, atoms: Bundle) -> np.ndarray:
+        return np.concatenate([self.weights, np.zeros(atoms.size - self.weights.size)])
+
+
+@plain
+class ActiveState(NamedTuple):
+    k: int
+    active: ActiveSet
+    gap: float  # the last Frank-Wolfe gap, which tells an iterative oracle how accurate to be
+    memory: Any  # of the step-size rule
+
+    @property
+    def x(self) -> Point:
+        """The iterate x_k."""
+        return self.active.x
+
+
+def ask(problem: Problem, k: int, at_x: Evaluation, x: Point, gap: float) -> Vertex:
+    """Return the vertex for the gradient at x, from an iterative oracle to a tenth of the last Frank-Wolfe gap."""
+    share = 0.06 / (k + 2)
+    if isinstance(problem.domain, IterativeSet):
+        share = max(min(share, 0.1 * gap / problem.curvature), 1e-14)
+    return problem.lmo(at_x.slope, k, share, keep=x)
+
+
+@dataclass(frozen=True)
+class ActiveSetMethod(Method):
+    """One gradient, one oracle call, and one move of weight between atoms per step; subclasses choose the move."""
+
+    separates = True
+    step_size: StepSize = field(default_factory=ExactLineSearch)
+
+    def __post_init__(self) -> None:
+        refuse_open_loop(self.step_size)
+
+    def check(self, problem: Problem) -> None:
+        super().check(problem)
+        if isinstance(self.step_size, ShortStep):
+            require_smoothness(self, problem, self.step_size.L)
+
+    def init(self, problem: Problem, x0: Point) -> ActiveState:
+        return ActiveState(0, ActiveSet.at(x0), np.inf, self.step_size.init())
+
+    def step(self, problem: Problem, state: ActiveState) -> tuple[ActiveState, Evidence]:
+        k, active, gap, memory = state
+        at_x = problem.evaluate(active.x)
+        vertex = ask(problem, k, at_x, active.x, gap)
+        gap = float(at_x.inner - vertex.value)
+        move, slope = self.choose(active, active.inner(problem, at_x.slope), float(at_x.inner), vertex, gap)
+        delta, memory = self.step_size.choose(problem, k, active.x, move.target, at_x.value, slope, memory, move.cap)
+        evidence = Evidence(((at_x.value, active.x),), ((at_x.tangent, vertex),))
+        return ActiveState(k + 1, active.moved(move, delta), gap, memory), evidence
+
+    @abstractmethod
+    def choose(
+        self, active: ActiveSet, scores: np.ndarray, inner: float, vertex: Vertex, gap: float
+    ) -> tuple[Move, float]:
+        """Return a move and <-grad, direction>, from <grad, atom> for all atoms, <grad, x>, the vertex and its gap."""
+
+
+def refuse_open_loop(step_size: StepSize) -> None:
+    """Raise a TypeError for steps that do not look at f: weight moved between atoms must come back."""
+    if isinstance(step_size, OpenLoop):
+        raise TypeError("step_size must be ExactLineSearch(), Backtracking() or ShortStep(); OpenLoop() is for 'fw'")

@@ -1,0 +1,83 @@
+"""The Birkhoff polytope: doubly stochastic matrices."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from frankwolfe.atoms import Atom, Sparse
+from frankwolfe.backends import Array, all_finite, namespace, scaled
+from frankwolfe.backends.namespace import as_like
+from frankwolfe.sets.base import Set, require_shape
+from frankwolfe.sets.common import no_radius, on_host
+from frankwolfe.sets.norms import slack
+from frankwolfe.validation import integer
+
+
+@dataclass(frozen=True)
+class Birkhoff(Set):
+    """Nonnegative n x n matrices whose rows and columns each sum to one.
+
+    Parameters
+    ----------
+    n : int
+        Order of the matrices.
+
+    Notes
+    -----
+    The extreme points are the permutation matrices [1]_, and an atom is the best assignment of rows to columns: SciPy's
+    shortest augmenting paths, O(n³) at worst [2]_. It is kept as n ones and their places.
+
+    References
+    ----------
+    .. [1] G. Birkhoff, "Tres observaciones sobre el algebra lineal", Univ. Nac. Tucuman Rev. Ser. A 5, 1946.
+    .. [2] D. F. Crouse, "On implementing 2D rectangular assignment algorithms", IEEE Transactions on Aerospace and
+       Electronic Systems 52, 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Birkhoff(2).lmo(np.array([[1.0, 0.0], [0.0, 3.0]])).toarray()
+    array([[0., 1.],
+           [1., 0.]])
+    """
+
+    n: int
+    sparse_atoms: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n", integer("n", self.n, 1))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the points, ``(n, n)``."""
+        return (self.n, self.n)
+
+    def lmo(self, g: Array) -> Atom:
+        require_shape(self, g, self.shape)
+        from scipy.optimize import linear_sum_assignment
+
+        rows, columns = linear_sum_assignment(scaled(on_host(g)))
+        places = rows * self.n + columns
+        xp = namespace(g)
+        indices = places if xp is np else xp.asarray(places)
+        return Sparse(indices, as_like(np.ones(self.n), g), self.shape)
+
+    def diameter(self, shape: tuple[int, ...] | None = None) -> float:
+        """Return the distance of two permutations that agree nowhere; zero where there is only one."""
+        return math.sqrt(2 * self.n) if self.n > 1 else 0.0
+
+    def contains(self, x: Array, tol: float = 1e-9) -> bool:
+        require_shape(self, x, self.shape)
+        if not all_finite(x):
+            return False
+        xp = namespace(x)
+        room = slack(x, tol)
+        sums = (xp.sum(x, axis=0), xp.sum(x, axis=1))
+        return bool(xp.min(x) >= -room) and all(bool(xp.max(xp.abs(s - 1)) <= room) for s in sums)
+
+    def with_radius(self, radius: float) -> Self:
+        no_radius(self)

@@ -1,0 +1,56 @@
+"""Small things that many sets share: fixed arrays, arrays on the host, the sentence for a set without a radius."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import array_api_compat
+import numpy as np
+
+from frankwolfe.backends import Array
+
+REMEDY = "scale it instead: Scaled(domain, factor)"
+
+
+def frozen(name: str, values: Any) -> np.ndarray:
+    """Return a read-only copy in double precision, or say why the values cannot describe a set.
+
+    Examples
+    --------
+    >>> frozen("points", [1, 2])
+    array([1., 2.])
+    >>> frozen("points", [1, float("nan")])
+    Traceback (most recent call last):
+    ValueError: points contains NaN or infinity; a set must be bounded
+    """
+    try:
+        out = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be an array of numbers, got {values!r}") from None
+    if not np.all(np.isfinite(out)):
+        raise ValueError(f"{name} contains NaN or infinity; a set must be bounded")
+    out.setflags(write=False)
+    return out
+
+
+def frozen_vector(name: str, values: Any) -> np.ndarray:
+    """Return a nonempty read-only vector in double precision."""
+    out = frozen(name, values)
+    if out.ndim != 1 or out.size == 0:
+        raise ValueError(f"{name} must be a nonempty vector, got shape {out.shape}")
+    return out
+
+
+def on_host(g: Array) -> np.ndarray:
+    """Return any array as a NumPy array in double precision, for solvers that live on the host."""
+    if not isinstance(g, np.ndarray):
+        try:
+            g = np.asarray(g)
+        except (TypeError, RuntimeError):  # on a device that does not copy by itself
+            g = np.asarray(array_api_compat.to_device(g, "cpu"))
+    return g.astype(np.float64, copy=False)
+
+
+def no_radius(domain: Any, remedy: str = REMEDY) -> NoReturn:
+    """Raise: the set has no single radius to change."""
+    raise TypeError(f"{type(domain).__name__} has no radius to change; {remedy}")

@@ -1,0 +1,127 @@
+"""Ellipsoids: linear images of the Euclidean ball."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from frankwolfe.atoms import Atom, Dense
+from frankwolfe.backends import Array, Scalar, all_finite, namespace, scaled, vdot
+from frankwolfe.backends.namespace import as_like, nonzero
+from frankwolfe.sets.base import Set, require_shape
+from frankwolfe.sets.common import frozen, frozen_vector, on_host
+from frankwolfe.sets.norms import norm, slack
+from frankwolfe.validation import positive
+
+
+@dataclass(frozen=True, eq=False)
+class Ellipsoid(Set):
+    """The points c + M u with Euclidean norm of u at most `radius`.
+
+    Parameters
+    ----------
+    center : array_like of shape (n,)
+        The middle c.
+    matrix : array_like of shape (n, q) or (n,)
+        The map M; a vector gives the half-axes of an ellipsoid along the coordinates. M need not be square nor of full
+        rank: a flat ellipsoid is a set as good as any.
+    radius : float, default=1.0
+        Bound on u.
+
+    Notes
+    -----
+    The atom at g is c - radius M h / \\|h\\| with h = M'g, in two products with M. To describe {x : (x - c)' P (x - c)
+    <= 1} take for M the inverse of the transposed Cholesky factor of P.
+
+    References
+    ----------
+    .. [1] S. Boyd, L. Vandenberghe, "Convex optimization", Cambridge University Press 2004, section 2.2.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> domain = Ellipsoid([1.0, 1.0], [3.0, 4.0])
+    >>> domain.lmo(np.array([1.0, 0.0])).toarray()
+    array([-2.,  1.])
+    >>> domain.diameter()
+    8.0
+    """
+
+    center: Any
+    matrix: Any
+    radius: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", positive("radius", self.radius))
+        center, matrix = frozen_vector("center", self.center), frozen("matrix", self.matrix)
+        if matrix.ndim not in (1, 2) or matrix.shape[0] != center.size or matrix.size == 0:
+            raise ValueError(
+                f"matrix must have shape ({center.size}, q) or ({center.size},) to match center, got {matrix.shape}"
+            )
+        object.__setattr__(self, "center", center)
+        object.__setattr__(self, "matrix", matrix)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Ellipsoid):
+            return NotImplemented
+        same = np.array_equal(self.center, other.center) and np.array_equal(self.matrix, other.matrix)
+        return same and self.radius == other.radius
+
+    def __hash__(self) -> int:
+        return hash((self.radius, self.center.tobytes(), self.matrix.tobytes()))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the points, that of the centre."""
+        return self.center.shape
+
+    @property
+    def curved(self) -> bool:
+        return True
+
+    def lmo(self, g: Array) -> Atom:
+        require_shape(self, g, self.shape)
+        M, center = as_like(self.matrix, g), as_like(self.center, g)
+        h = scaled(_adjoint(M, scaled(g)))
+        step = (self.radius / nonzero(namespace(g).linalg.vector_norm(h))) * h
+        return Dense(center - (M * step if M.ndim == 1 else M @ step))
+
+    def support(self, g: Array) -> Scalar:
+        require_shape(self, g, self.shape)
+        return vdot(g, as_like(self.center, g)) + self.radius * norm(_adjoint(as_like(self.matrix, g), g), 2)
+
+    def diameter(self, shape: tuple[int, ...] | None = None) -> float:
+        """Return twice the longest half-axis."""
+        return 2 * self.radius * float(np.max(self._axes[1]))
+
+    def contains(self, x: Array, tol: float = 1e-9) -> bool:
+        require_shape(self, x, self.shape)
+        if not all_finite(x):
+            return False
+        U, s = self._axes
+        apart = on_host(x) - self.center
+        along = apart if U is None else U.T @ apart
+        outside = 0.0 if U is None else float(np.linalg.norm(apart - U @ along))
+        # Up to `room` in every direction: half-axes may be of very different lengths, or zero.
+        size = self.radius * float(np.max(s)) + float(np.max(np.abs(self.center)))
+        room = max(slack(x, tol) * size, np.finfo(np.float64).tiny)
+        with np.errstate(over="ignore"):
+            return outside <= room and bool(norm(along / (self.radius * s + room), 2) <= 1)
+
+    def with_radius(self, radius: float) -> Self:
+        return replace(self, radius=radius)
+
+    @cached_property
+    def _axes(self) -> tuple[np.ndarray | None, np.ndarray]:
+        """The directions of the half-axes (None: the coordinates) and their lengths for radius one."""
+        if self.matrix.ndim == 1:
+            return None, np.abs(self.matrix)
+        U, s, _ = np.linalg.svd(self.matrix, full_matrices=False)
+        return U, s
+
+
+def _adjoint(M: Array, g: Array) -> Array:
+    return M * g if M.ndim == 1 else M.T @ g

@@ -1,0 +1,108 @@
+"""The convex hull of finitely many points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from frankwolfe.atoms import Atom, Dense
+from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled
+from frankwolfe.backends.namespace import as_like
+from frankwolfe.sets.base import Set, require_shape
+from frankwolfe.sets.common import frozen, no_radius, on_host
+from frankwolfe.sets.membership import hull_distance
+from frankwolfe.sets.norms import slack
+
+_PAIRS = 4000  # up to so many points all distances are compared
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConvexHull(Set):
+    """All averages of the given points.
+
+    Parameters
+    ----------
+    points : array_like of shape (m, ...)
+        The points, one after the other, each of any shape. Points that are no vertices do no harm.
+
+    Notes
+    -----
+    The oracle multiplies all points with the direction and takes the least, O(m d). Membership is a nonnegative least
+    squares problem with m unknowns, far costlier.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> domain = ConvexHull([[0.0, 0.0], [2.0, 0.0], [0.0, 3.0]])
+    >>> domain.lmo(np.array([1.0, -1.0])).toarray()
+    array([0., 3.])
+    >>> domain.contains(np.array([0.5, 0.5])), domain.contains(np.array([2.0, 2.0]))
+    (True, False)
+    """
+
+    points: Any
+
+    def __post_init__(self) -> None:
+        points = frozen("points", self.points)
+        if points.ndim < 2 or points.size == 0:
+            raise ValueError(f"points must have shape (m, ...) with at least one point, got shape {points.shape}")
+        object.__setattr__(self, "points", points)
+
+    def __repr__(self) -> str:
+        return f"ConvexHull(<{len(self.points)} points of shape {self.shape}>)"
+
+    def __eq__(self, other: object) -> bool:
+        return np.array_equal(self.points, other.points) if isinstance(other, ConvexHull) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.points.shape, self.points.tobytes()))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of one point."""
+        return self.points.shape[1:]
+
+    def lmo(self, g: Array) -> Atom:
+        j = int(namespace(g).argmin(self._values(scaled(g))))
+        return Dense(as_like(self.points[j], g) if not isinstance(g, np.ndarray) else self.points[j].astype(g.dtype))
+
+    def support(self, g: Array) -> Scalar:
+        return largest(g) * namespace(g).max(self._values(scaled(g)))
+
+    def diameter(self, shape: tuple[int, ...] | None = None) -> float:
+        """Return the largest distance of two points; of more than 4000 points, twice the largest from their mean."""
+        return self._diameter
+
+    def contains(self, x: Array, tol: float = 1e-9) -> bool:
+        require_shape(self, x, self.shape)
+        if not all_finite(x):
+            return False
+        size = float(np.max(np.abs(self.points)))
+        flat = on_host(x).reshape(-1)
+        if np.max(np.abs(flat)) > 2 * size:
+            return False
+        away = self._rows - flat
+        return bool(hull_distance(away)[0] <= slack(x, tol) * size)
+
+    def with_radius(self, radius: float) -> Self:
+        no_radius(self)
+
+    @property
+    def _rows(self) -> np.ndarray:
+        return self.points.reshape(len(self.points), -1)
+
+    @cached_property
+    def _diameter(self) -> float:
+        rows = self._rows - self._rows.mean(axis=0)
+        if len(rows) > _PAIRS:
+            return 2 * float(np.max(np.linalg.norm(rows, axis=1)))
+        return max(float(np.max(np.linalg.norm(rows - row, axis=1))) for row in rows)
+
+    def _values(self, g: Array) -> Array:
+        """Return <g, point> for every point."""
+        require_shape(self, g, self.shape)
+        xp = namespace(g)
+        return as_like(self._rows, g) @ xp.reshape(g, (-1,)) if xp is not np else self._rows @ g.reshape(-1)

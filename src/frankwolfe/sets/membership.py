@@ -1,0 +1,76 @@
+"""Is a point in a set that is known by its oracle alone?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frankwolfe.atoms import Atom
+from frankwolfe.backends import all_finite
+from frankwolfe.backends.namespace import as_like
+from frankwolfe.sets.base import Set
+from frankwolfe.sets.common import on_host
+from frankwolfe.sets.norms import slack
+
+
+def hull_distance(rows: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return the distance of the origin from the convex hull of the rows, and the weights of the nearest point.
+
+    Notes
+    -----
+    Nonnegative least squares with one more equation, that the weights sum to one; they are then normalised. This is a
+    form of the nearest-point algorithm of Wolfe (1976), accurate to rounding.
+
+    Examples
+    --------
+    >>> distance, weights = hull_distance(np.array([[1.0, 2.0], [1.0, -2.0]]))
+    >>> round(distance, 12), weights.round(12)
+    (1.0, array([0.5, 0.5]))
+    """
+    from scipy.optimize import nnls
+
+    size = float(np.max(np.abs(rows), initial=0.0)) or 1.0
+    system = np.vstack([rows.T / size, np.ones(len(rows))])
+    target = np.zeros(len(system))
+    target[-1] = 1.0
+    weights, _ = nnls(system, target, maxiter=max(100, 30 * len(rows)))
+    total = float(np.sum(weights))
+    if not total > 0:
+        weights, total = np.full(len(rows), 1.0), float(len(rows))
+    weights = weights / total
+    return float(np.linalg.norm(weights @ rows)), weights
+
+
+def contains_by_oracle(domain: Set, x: np.ndarray, tol: float, max_calls: int = 1000) -> bool:
+    """Tell whether x lies in the set, up to `tol` relative to the size of the atoms met, by calls of the oracle.
+
+    Notes
+    -----
+    The nearest point to x in the hull of the atoms met so far gives the next direction; the oracle either proves that a
+    hyperplane separates x from the set, or gives a new atom. On a polytope it ends after finitely many calls. Where
+    `max_calls` do not decide, the answer is no.
+    """
+    if not all_finite(x):
+        return False
+    target = on_host(x).reshape(-1)
+    room = slack(x, tol)
+
+    def corner(direction: np.ndarray) -> np.ndarray:
+        atom: Atom = domain.lmo(as_like(direction.reshape(x.shape), x))
+        return on_host(atom.toarray()).reshape(-1)
+
+    away = [corner(-target) - target]  # atoms, seen from x
+    for _ in range(max_calls):
+        rows = np.array(away)
+        distance, weights = hull_distance(rows)
+        size = max(float(np.max(np.abs(rows + target))), np.finfo(float).tiny)
+        if distance <= room * size:
+            return True
+        nearest = (weights @ rows) / distance
+        new = corner(nearest) - target
+        if nearest @ new > room * size:
+            return False  # every point of the set is at least so far from x
+        away = [row for row, weight in zip(away, weights, strict=True) if weight > 0]
+        if any(np.array_equal(new, row) for row in away):
+            return False  # rounding: the hull cannot come nearer
+        away.append(new)
+    return False

@@ -1,0 +1,168 @@
+"""Balls of matrices in norms of their singular values."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from frankwolfe.atoms import Atom, Dense, RankOne
+from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled
+from frankwolfe.sets.base import ProjectableSet, known_shape
+from frankwolfe.sets.norms import conjugate, dual_vectors, exponent, norm, slack
+from frankwolfe.sets.projections import project_lp
+from frankwolfe.validation import positive
+
+
+@dataclass(frozen=True)
+class SpectralBall(ProjectableSet):
+    """Matrices whose largest singular value is at most `radius`.
+
+    Parameters
+    ----------
+    radius : float
+        Positive radius.
+
+    Notes
+    -----
+    With the singular value decomposition g = U S W' an atom is -radius U W', a multiple of a partial isometry; the
+    support value is `radius` times the nuclear norm. The projection clips the singular values. Both cost one dense
+    decomposition.
+
+    References
+    ----------
+    .. [1] M. Jaggi, "Revisiting Frank-Wolfe: projection-free sparse convex optimization", ICML 2013.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ball = SpectralBall(2.0)
+    >>> ball.lmo(np.diag([3.0, -1.0])).toarray().round(12) + 0.0
+    array([[-2.,  0.],
+           [ 0.,  2.]])
+    >>> ball.project(np.diag([3.0, 1.0])).round(12) + 0.0
+    array([[2., 0.],
+           [0., 1.]])
+    """
+
+    radius: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", positive("radius", self.radius))
+
+    def lmo(self, g: Array) -> Atom:
+        U, _, Wt = _svd(self, g)
+        return Dense(-self.radius * (U @ Wt))
+
+    def support(self, g: Array) -> Scalar:
+        return self.radius * largest(g) * namespace(g).sum(_singular_values(self, g))
+
+    def diameter(self, shape: tuple[int, ...] | None = None) -> float:
+        """Return 2 * radius * sqrt(min(m, n)) for m x n matrices; the shape is needed."""
+        return 2 * self.radius * math.sqrt(min(known_shape(self, shape)))
+
+    def contains(self, x: Array, tol: float = 1e-9) -> bool:
+        if not all_finite(_matrix(self, x)):
+            return False
+        return bool(largest(x) * _singular_values(self, x)[0] <= self.radius * (1 + slack(x, tol)))
+
+    def with_radius(self, radius: float) -> Self:
+        return replace(self, radius=radius)
+
+    def project(self, x: Array) -> Array:
+        return _project(self, x, math.inf)
+
+
+@dataclass(frozen=True)
+class SchattenBall(ProjectableSet):
+    """Matrices whose singular values have l_p norm at most `radius`.
+
+    With p = 1 it is the nuclear-norm ball, with p = 2 the Frobenius ball, with p infinite the spectral ball.
+
+    Parameters
+    ----------
+    radius : float
+        Positive radius.
+    p : float
+        Exponent of the norm, at least one; infinity is allowed.
+
+    Notes
+    -----
+    Oracle, support value and projection act on the singular values as those of :class:`LpBall` act on magnitudes (von
+    Neumann's trace inequality [1]_), after one dense decomposition. For p = 1 atoms are rank-one; for large matrices
+    :class:`NuclearBall`, which needs only the top singular pair, is faster.
+
+    References
+    ----------
+    .. [1] R. Bhatia, "Matrix analysis", Springer 1997, chapter IV.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ball = SchattenBall(5.0, p=2)
+    >>> ball.lmo(np.diag([3.0, -4.0])).toarray().round(12) + 0.0
+    array([[-3.,  0.],
+           [ 0.,  4.]])
+    """
+
+    radius: float
+    p: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", positive("radius", self.radius))
+        object.__setattr__(self, "p", exponent("p", self.p))
+
+    @property
+    def curved(self) -> bool:
+        return 1 < self.p <= 3
+
+    def lmo(self, g: Array) -> Atom:
+        U, s, Wt = _svd(self, g)
+        if self.p == 1:
+            return RankOne(-self.radius, U[:, 0], Wt[0, :])
+        return Dense(-self.radius * ((U * dual_vectors(s, self.p)) @ Wt))
+
+    def support(self, g: Array) -> Scalar:
+        return self.radius * largest(g) * norm(_singular_values(self, g), conjugate(self.p))
+
+    def diameter(self, shape: tuple[int, ...] | None = None) -> float:
+        """Return 2 * radius * min(m, n)^max(0, 1/2 - 1/p) for m x n matrices; the shape is needed when p > 2."""
+        if self.p <= 2:
+            return 2 * self.radius
+        return 2 * self.radius * min(known_shape(self, shape)) ** (0.5 - 1 / self.p)
+
+    def contains(self, x: Array, tol: float = 1e-9) -> bool:
+        if not all_finite(_matrix(self, x)):
+            return False
+        return bool(largest(x) * norm(_singular_values(self, x), self.p) <= self.radius * (1 + slack(x, tol)))
+
+    def with_radius(self, radius: float) -> Self:
+        return replace(self, radius=radius)
+
+    def project(self, x: Array) -> Array:
+        return _project(self, x, self.p)
+
+
+def _matrix(domain: Any, x: Array) -> Array:
+    if len(x.shape) != 2 or 0 in x.shape:
+        raise ValueError(f"{type(domain).__name__} holds matrices, got an array of shape {tuple(x.shape)}; reshape it")
+    return x
+
+
+def _svd(domain: Any, g: Array) -> tuple[Array, Array, Array]:
+    """Return the decomposition of g / max|g|."""
+    return namespace(g).linalg.svd(scaled(_matrix(domain, g)), full_matrices=False)
+
+
+def _singular_values(domain: Any, g: Array) -> Array:
+    """Return the singular values of g / max|g|, descending."""
+    return namespace(g).linalg.svdvals(scaled(_matrix(domain, g)))
+
+
+def _project(domain: Any, x: Array, p: float) -> Array:
+    U, s, Wt = _svd(domain, x)
+    s = largest(x) * s
+    shrunk = project_lp(s, domain.radius, p)
+    if shrunk is s or not namespace(x).any(shrunk < s):
+        return x  # inside already: not even rounding should move it
+    return (U * shrunk) @ Wt
