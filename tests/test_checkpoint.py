@@ -159,6 +159,18 @@ def test_a_failing_function_leaves_a_checkpoint(tmp_path: Path) -> None:
     assert np.array_equal(resumed.x, once.x)
 
 
+def test_functions_with_other_data_are_told_apart(tmp_path: Path) -> None:
+    """Two closures share their code and differ in what they have caught: the second must not go on from the first."""
+
+    def problem(target: float) -> fw.Function:
+        return fw.Function(lambda x: float(np.sum((x - target) ** 2)), lambda x: 2 * (x - target))
+
+    save = fw.Checkpoint(tmp_path / "run.npz")
+    fw.minimize(problem(1.0), fw.L2Ball(1.0), np.zeros(3), max_iter=5, checkpoint=save)
+    with pytest.raises(fw.CheckpointError, match="another problem"):
+        fw.minimize(problem(2.0), fw.L2Ball(1.0), np.zeros(3), max_iter=5, checkpoint=save)
+
+
 def test_identity_tells_problems_apart() -> None:
     assert identity(fw.Box(np.zeros(3), np.ones(3))) != identity(fw.Box(np.zeros(3), np.array([1.0, 1.0, 2.0])))
     assert identity(np.zeros(2, np.float32)) != identity(np.zeros(2))

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from frankwolfe.lowrank import LowRank
 from frankwolfe.serialisation import Dual, decode, encode
 from frankwolfe.validation import nonnegative
 
@@ -127,6 +128,8 @@ def _feed(digest: Any, thing: Any) -> None:
     if isinstance(thing, np.ndarray):
         digest.update(f"{thing.dtype.str}{thing.shape}".encode())
         digest.update(np.ascontiguousarray(thing).reshape(-1).view(np.uint8).data)
+    elif isinstance(thing, LowRank):
+        _feed(digest, [thing.shape, thing.weights, *thing.left, *thing.right])
     elif isinstance(thing, list | tuple):
         digest.update(f"[{len(thing)}".encode())
         for part in thing:

@@ -111,7 +111,7 @@ def minimize(
     run.state = chosen.init(problem, start)
     digest = ""
     if checkpoint is not None:
-        digest = identity(objective.fingerprint(), domain, chosen, start.coords, seed)
+        digest = identity(objective.fingerprint(start.coords), domain, chosen, start.coords, seed)
         saved = checkpoint.load(digest, problem.objective.dual)
         if saved is not None:
             run.restore(saved)
@@ -157,7 +157,8 @@ def _loop(
             if callback is not None and run.trouble is None:
                 fun = float(evidence.seen[0][0])
                 bound = min(run.certificate.lower_bound, run.best_value)
-                if callback(Iteration(before.k, _read_only(before.x), fun, bound, fun - bound, run.elapsed)) is True:
+                answer = callback(Iteration(before.k, _read_only(before.x), fun, bound, fun - bound, run.elapsed))
+                if isinstance(answer, bool | np.bool_) and answer:
                     return Status.CALLBACK
     except KeyboardInterrupt:
         return Status.INTERRUPTED

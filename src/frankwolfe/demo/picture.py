@@ -11,6 +11,7 @@ from frankwolfe.demo.console import Console
 from frankwolfe.demo.settings import Settings
 from frankwolfe.demo.study import THREADS, Study
 from frankwolfe.demo.study import solve as solve_study
+from frankwolfe.methods import AcceleratedProjectedGradient
 from frankwolfe.minimize import minimize
 from frankwolfe.objectives import MatrixCompletion
 from frankwolfe.sets import NuclearBall
@@ -81,7 +82,7 @@ def solve(settings: Settings, console: Console) -> Photograph:
         NuclearBall(radius),
         settings.picture_steps,
         console,
-        reference="apgd",
+        reference=AcceleratedProjectedGradient(restart=True),
         limits={"tol": 0, "rtol": settings.picture_rtol, "max_iter": settings.reference_steps},
         score=score,
         score_name="RMSE",

@@ -115,8 +115,12 @@ class ActiveSet(NamedTuple):
         roundings = abs(1 + step * (move.share - 1)) * self.roundings + 1
         if atoms.size == 1 or roundings > ROUNDINGS:
             return ActiveSet(atoms, weights, atoms.point(weights, self.x.coords))
-        x = mix(self.x, move.target, step)
-        coords = atoms.sum(weights, x.coords) if atoms.light else x.coords
+        if atoms.light(self.x.coords):
+            coords = atoms.sum(weights, self.x.coords)
+            x = mix(Point(0.0, self.x.terms), Point(0.0, move.target.terms), step)  # the images alone
+        else:
+            x = mix(self.x, move.target, step)
+            coords = x.coords
         return ActiveSet(atoms, weights, Point(coords, x.terms, (atoms.points, weights)), roundings)
 
     def _padded(self, atoms: Bundle) -> np.ndarray:

@@ -39,7 +39,7 @@ class AwayFrankWolfe(ActiveSetMethod):
     >>> f = fw.LeastSquares(np.eye(3), np.array([1.0, 2.0, -5.0]))
     >>> result = fw.minimize(f, fw.Simplex(3, radius=2.0), method=AwayFrankWolfe(), tol=1e-9)
     >>> result.x.round(6), result.weights.round(6)
-    (array([0.5, 1.5, 0. ]), array([0.25, 0.75]))
+    (array([0.5, 1.5, 0. ]), array([0.75, 0.25]))
     """
 
     name: ClassVar[str] = "away"

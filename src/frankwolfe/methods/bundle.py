@@ -87,10 +87,9 @@ class Bundle(_Points):
             out[places] = stack.inner(problem, slope)
         return out
 
-    @property
-    def light(self) -> bool:
-        """Whether `sum` costs no more than a few operations on a single point."""
-        return sum(len(places) for places, stack in self._stacks if not isinstance(stack, _Sparse)) <= 1
+    def light(self, like: Any) -> bool:
+        """Tell whether `sum` costs no more than a few operations on a single point."""
+        return isinstance(like, LowRank) or sum(len(places) for places, stack in self._stacks if not isinstance(stack, _Sparse)) <= 1
 
     def sum(self, weights: Any, like: Any) -> Any:
         """Return the coordinates of the weighted sum, in the form of `like`."""

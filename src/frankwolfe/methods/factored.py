@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from frankwolfe.atoms import RankOne
-from frankwolfe.kernels.pattern import PatternMatrix
+from frankwolfe.kernels.pattern import Pattern, PatternMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
@@ -24,6 +24,8 @@ POWERS = 4  # block power iterations for the directions beside the oracle's own,
 CUT = 1e-3  # singular values are dropped while that raises f by at most this share of the gap
 SETTLED = 0.05  # a correction ends when the factors can promise no more than this share of the gap
 ARMIJO = 1e-4
+SPARSE = 40  # from this share of observed entries on, whole rows by BLAS beat gathering
+BLOCK = 1 << 17  # numbers in a block of whole rows: 1 MB
 
 Smooth = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
@@ -168,7 +170,7 @@ class FactoredFrankWolfe(Method):
         left, sigma, right = left[:, kept], sigma[kept], right[:, kept]
         sigma = sigma * min(1.0, radius / max(float(sigma.sum()), 1e-300))
         coords = LowRank(sigma, list(left.T.copy()), list(right.T.copy()), (m, n), settled=len(sigma))
-        image = objective.pattern.entries(left, sigma, right).values
+        image = _entries(objective.pattern, left * sigma, right)
         problem.counts.n_pass += max(len(sigma), 1)
         return Point(coords, ((1.0, Leaf(None, image)),))
 
@@ -204,18 +206,29 @@ def _new_pairs(
 def _on_sphere(objective: MatrixCompletion, rank: int, rho: float) -> Smooth:
     """Return f(UV') as a function of z = (U, V, slack) brought to length rho first: the same along every ray."""
     (m, n), pattern = objective.pattern.shape, objective.pattern
-    ones = np.ones(rank)
 
     def smooth(z: np.ndarray) -> tuple[float, np.ndarray]:
         scale = rho / float(np.sqrt(z @ z))
         U, V = scale * z[: m * rank].reshape(m, rank), scale * z[m * rank : -1].reshape(n, rank)
-        residual = objective.loss_slope(pattern.entries(U, ones, V).values)
+        residual = objective.loss_slope(_entries(pattern, U, V))
         G = PatternMatrix(residual, pattern)
         g = np.concatenate([(G @ V).ravel(), G.rmatvec(U).ravel(), [0.0]])
         g -= (scale / rho) ** 2 * float(g @ z) * z
         return 0.5 * float(residual @ residual), scale * g
 
     return smooth
+
+
+def _entries(pattern: Pattern, U: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """Return the observed entries of U V', a block of rows at a time; by whole rows where many are observed."""
+    m, n = pattern.shape
+    if pattern.size * SPARSE < m * n:
+        return pattern.entries(U, np.ones(U.shape[1]), V).values
+    out, rows = np.empty(pattern.size, np.result_type(U, V)), max(1, BLOCK // n)
+    for i in range(0, m, rows):
+        part = slice(pattern.indptr[i], pattern.indptr[min(i + rows, m)])
+        out[part] = (U[i : i + rows] @ V.T)[pattern.rows[part] - i, pattern.cols[part]]
+    return out
 
 
 def lbfgs(smooth: Smooth, z: np.ndarray, most: int, memory: int, goal: float) -> tuple[np.ndarray, int]:

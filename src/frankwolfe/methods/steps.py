@@ -141,7 +141,7 @@ class Backtracking(StepSize):
             fall = before - value
             curved = gap * gap / (2 * fall * length2) if fall > 0 else estimate
             M = min(max(curved, self.shrink * estimate), estimate)
-        rounding = 1e-15 * abs(value)
+        rounding = 8 * problem.eps * abs(value)
         while True:
             delta = _ratio(gap, M * length2, cap)
             bound = value - delta * gap + 0.5 * delta * delta * M * length2

@@ -96,5 +96,8 @@ class Objective(ABC):
         return values
 
     @abstractmethod
-    def fingerprint(self) -> list[Any]:
-        """Return what identifies the function: names, numbers and arrays, hashed by checkpoints."""
+    def fingerprint(self, start: Any) -> list[Any]:
+        """Return what identifies the function: names, numbers and arrays, hashed by checkpoints.
+
+        A function whose data cannot be seen is identified by what it does at the starting coordinates.
+        """

@@ -96,8 +96,8 @@ class Function(Objective):
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
         return _GradientLine(self, x, v), 0.0
 
-    def fingerprint(self) -> list[Any]:
-        return ["Function", *_code(self.f), *_code(self.gradient)]
+    def fingerprint(self, start: Any) -> list[Any]:
+        return ["Function", *_code(self.f), *_code(self.gradient), self.value(start), self.grad(start)]
 
 
 class _GradientLine(Line):

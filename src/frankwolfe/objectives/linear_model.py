@@ -41,7 +41,7 @@ class LinearModel(Composite):
 
         return spectral_norm(_Scaled(self.data, self.share)) ** 2
 
-    def fingerprint(self) -> list[Any]:
+    def fingerprint(self, start: Any) -> list[Any]:
         return [type(self).__name__, self.ridge, self.b, self.share, *self.data.parts()]
 
 

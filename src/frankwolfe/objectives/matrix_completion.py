@@ -92,7 +92,7 @@ class MatrixCompletion(Composite):
     def dual(self, values: Array) -> PatternMatrix:
         return PatternMatrix(values, self.pattern)
 
-    def fingerprint(self) -> list[Any]:
+    def fingerprint(self, start: Any) -> list[Any]:
         return ["MatrixCompletion", *self.pattern.shape, self.pattern.indptr, self.pattern.cols, self.values]
 
 

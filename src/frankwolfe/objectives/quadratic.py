@@ -106,7 +106,7 @@ class Quadratic(ImageObjective):
     def oriented(self, sparse_atoms: bool) -> Quadratic:
         return reoriented(self, sparse_atoms)
 
-    def fingerprint(self) -> list[Any]:
+    def fingerprint(self, start: Any) -> list[Any]:
         return ["Quadratic", self.constant, self.c, *self.data.parts()]
 
 
