@@ -13,6 +13,7 @@ from frankwolfe.backends import Array, Scalar, all_finite, eps, is_zero, vdot
 from frankwolfe.kernels.pattern import PatternMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.base import Evaluation, Objective
+from frankwolfe.objectives.composite import ImageObjective
 from frankwolfe.objectives.line_search import minimise_on_segment
 from frankwolfe.points import Point, mix
 from frankwolfe.sets.base import IterativeSet, ProjectableSet, Set
@@ -66,6 +67,12 @@ class Problem:
         self.counts.n_pass += passes
         return value
 
+    def image(self, x: Point) -> Array:
+        """Return the image of a point under the objective's linear map."""
+        assert isinstance(self.objective, ImageObjective)
+        self.counts.n_pass += self.objective.resolve(x)
+        return x.image
+
     def mix(self, x: Point, v: Point, delta: Scalar) -> Point:
         """Return (1 - delta) x + delta v; a low-rank x that has collected too many factors is compressed."""
         moved = mix(x, v, delta)
@@ -106,10 +113,10 @@ class Problem:
             return moved
         return x.coords - step * slope
 
-    def line_search(self, x: Point, v: Point, cap: float = 1.0) -> float:
-        """Return the gamma in [0, cap] that minimises f on the segment from x to v."""
+    def line_search(self, x: Point, v: Point, cap: float = 1.0, rtol: float = 1e-12) -> float:
+        """Return the gamma in [0, cap] that minimises f on the segment from x to v, up to `rtol`."""
         line, passes = self.objective.line(x, v)
-        gamma, probes = minimise_on_segment(line, cap)
+        gamma, probes = minimise_on_segment(line, cap, rtol)
         self.counts.n_pass += passes + probes * line.passes
         self.counts.n_grad += probes * line.gradients
         return gamma
@@ -155,7 +162,7 @@ class Problem:
             raise ValueError(f"x0 must have shape {tuple(shape)} to match the problem, got {tuple(coords.shape)}")
         if not isinstance(coords, LowRank) and not all_finite(coords):
             raise ValueError("x0 contains NaN or infinity; pass a finite point or leave x0=None")
-        if self.domain is None or self.domain.contains(coords, tol=1e-6 if coords.dtype.itemsize == 8 else 1e-4):
+        if self.domain is None or self.domain.contains(coords, tol=1e-6 if self.eps < 1e-9 else 1e-4):
             return Point.at(coords)
         if x0 is not None:
             raise ValueError(f"x0 does not lie in {self.domain!r}; pass a feasible point or leave x0=None")

@@ -25,9 +25,9 @@ from the best possible one.</p>
 def reading(study: Study) -> str:
     """Say how to read the table, and who leads when."""
     return (
-        "<p>&ldquo;Error&rdquo; is the distance from the optimal value f*, which these runs and a longer one of "
-        f"restarted projected AGM pin down: f* lies between {study.lower_bound:.12g} and {study.optimum:.12g}, a proven gap of "
-        f"{study.gap:.1e}. "
+        "<p>&ldquo;Error&rdquo; is the distance from the optimal value f*, which these runs and one of restarted "
+        f"projected AGM to a tight tolerance pin down: f* lies between {study.lower_bound:.12g} and "
+        f"{study.optimum:.12g}, a proven gap of {study.gap:.1e}. "
         "&ldquo;Proven gap&rdquo; is what each method can promise by itself, knowing nothing of f*. "
         f"{_leaders(study)}</p>"
     )

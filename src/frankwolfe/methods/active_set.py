@@ -85,7 +85,7 @@ class ActiveSet(NamedTuple):
     def exchange(self, i: int, v: Point) -> Move:
         """Return the pairwise direction v - a, from an active atom to another one."""
         atoms, j = self.atoms.add(v)
-        weights = self._padded(atoms)
+        weights = self.padded(atoms)
         weights[i] -= 1.0
         weights[j] += 1.0
         # x + v - a by two mixes, exactly: halves cost no rounding.
@@ -94,7 +94,7 @@ class ActiveSet(NamedTuple):
 
     def to(self, atoms: Bundle, weights: np.ndarray) -> Move:
         """Return the direction to other weights, of these atoms and any that follow them; they must sum to one."""
-        own = self._padded(atoms)
+        own = self.padded(atoms)
         falls = own - weights
         ratios = np.divide(own, falls, out=np.full(own.size, np.inf), where=falls > 0)
         blocking = int(np.argmin(ratios))
@@ -105,16 +105,15 @@ class ActiveSet(NamedTuple):
         step = float(step)
         if step == 0.0:
             return self
-        own = self._padded(move.atoms)
+        own = self.padded(move.atoms)
         weights = own + step * (move.weights - own)
         if step >= move.cap and move.blocking is not None:
             weights[move.blocking] = 0.0
-        positive = weights > ZERO
-        atoms, weights = move.atoms.keep(positive), weights[positive]
-        weights = weights / weights.sum()
         roundings = abs(1 + step * (move.share - 1)) * self.roundings + 1
-        if atoms.size == 1 or roundings > ROUNDINGS:
-            return ActiveSet(atoms, weights, atoms.point(weights, self.x.coords))
+        positive = weights > ZERO
+        if roundings > ROUNDINGS or np.count_nonzero(positive) == 1:
+            return self.reweighted(move.atoms, weights)
+        atoms, weights = move.atoms.keep(positive), weights[positive] / weights[positive].sum()
         if atoms.light(self.x.coords):
             coords = atoms.sum(weights, self.x.coords)
             x = mix(Point(0.0, self.x.terms), Point(0.0, move.target.terms), step)  # the images alone
@@ -123,7 +122,17 @@ class ActiveSet(NamedTuple):
             coords = x.coords
         return ActiveSet(atoms, weights, Point(coords, x.terms, (atoms.points, weights)), roundings)
 
-    def _padded(self, atoms: Bundle) -> np.ndarray:
+    def reweighted(self, atoms: Bundle, weights: np.ndarray) -> ActiveSet:
+        """Return the active set with these atoms and weights, its point summed up afresh."""
+        weights = np.where(weights > ZERO, weights, 0.0)
+        weights = weights / weights.sum()
+        x = atoms.point(weights, self.x.coords)
+        positive = weights > 0
+        atoms, weights = atoms.keep(positive), weights[positive]
+        return ActiveSet(atoms, weights, Point(x.coords, x.terms, (atoms.points, weights)))
+
+    def padded(self, atoms: Bundle) -> np.ndarray:
+        """Return the weights of a bundle that begins with the active atoms."""
         return np.concatenate([self.weights, np.zeros(atoms.size - self.weights.size)])
 
 

@@ -7,11 +7,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from frankwolfe.atoms import Atom
+from frankwolfe.backends import vdot
 from frankwolfe.kernels.simplex_qp import simplex_qp
-from frankwolfe.methods.active_set import ActiveSet, ask
+from frankwolfe.methods.active_set import ZERO, ActiveSet, ask
 from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.methods.bundle import Bundle
-from frankwolfe.objectives.composite import Composite, ImageObjective
+from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Point, mix
 from frankwolfe.problem import Problem
@@ -98,11 +100,112 @@ class FullyCorrective(Method):
         vertex = ask(problem, k, at_x, active.x, gap)
         gap = float(at_x.inner - vertex.value)
         evidence = Evidence(((at_x.value, active.x),), ((at_x.tangent, vertex),))
-        atoms, _ = active.atoms.add(vertex.point)
-        model = _Model(problem, atoms, curvature, hessian)
-        weights = self._correct(problem, model, active, gap)
-        positive = weights > 0
-        move = active.to(atoms, weights)
-        active = active.moved(move._replace(cap=1.0, blocking=None), 1.0)
-        kept = model.hessian[np.ix_(positive, positive)]
-        return FCState(k + 1, active, gap, model.curvature, kept), evidence
+        model = _Model(problem, active.atoms, curvature, hessian).extended(vertex.point)
+        weights, model = self._correct(problem, model, active, gap)
+        hessian = model.hessian[np.ix_(weights > ZERO, weights > ZERO)]
+        return FCState(k + 1, active.reweighted(model.atoms, weights), gap, model.curvature, hessian), evidence
+
+    def _correct(
+        self, problem: Problem, model: _Model, active: ActiveSet, gap: float
+    ) -> tuple[np.ndarray, _Model]:
+        """Return weights that nearly minimise f over the atoms of the model, and the model they were found with."""
+        x, weights = active.x, active.padded(model.atoms)
+        for _ in range(self.max_inner):
+            slope = model.slope(x)
+            if float(slope @ weights - slope.min()) <= self.accuracy * gap:
+                break
+            u, target = model.minimiser(x, slope, weights)
+            if not model.trusts(x, target, u - weights):
+                model = model.renewed(x)
+                u, target = model.minimiser(x, slope, weights)
+            falls = weights - u
+            ratios = np.divide(weights, falls, out=np.full(u.size, np.inf), where=falls > 0)
+            i = int(np.argmin(ratios))
+            step = problem.line_search(x, target, float(ratios[i]), rtol=0.05)  # the next step knows better
+            if step == 0:
+                break
+            weights = weights + step * (u - weights)
+            if step >= ratios[i]:
+                weights[i] = 0.0
+            x = mix(x, target, step)
+        return weights, model
+
+
+class _Model(NamedTuple):
+    """f as a function of the weights of some atoms, to second order."""
+
+    problem: Problem
+    atoms: Bundle
+    curvature: Any
+    hessian: np.ndarray
+
+    def extended(self, v: Point) -> _Model:
+        """Return the model with one atom more, unless it is there already."""
+        self.problem.image(v)
+        atoms, i = self.atoms.add(v)
+        model = self._replace(atoms=atoms)
+        if i < self.hessian.shape[0] or not self.hessian.size:
+            return model
+        column = model._column(i)
+        return model._replace(hessian=np.block([[self.hessian, column[:i, None]], [column[None, :]]]))
+
+    def renewed(self, x: Point) -> _Model:
+        """Return the model with the curvature at x."""
+        objective, atoms = self.problem.objective, self.atoms
+        if not isinstance(objective, Composite):
+            return self._replace(hessian=np.stack([self._column(i) for i in range(atoms.size)]))
+        curvature = objective.loss_curvature(x.image)
+        images = atoms.images
+        if isinstance(images, np.ndarray):
+            hessian = (images * curvature[:, None]).T @ images
+        else:
+            scaled = images.copy()
+            scaled.data *= curvature[scaled.indices]
+            hessian = (scaled.T @ images).toarray()
+        model = self._replace(curvature=curvature, hessian=np.asarray(hessian, dtype=np.float64))
+        if objective.ridge:
+            model.hessian[:] += objective.ridge * np.stack([model._products(i) for i in range(atoms.size)])
+        return model
+
+    def slope(self, x: Point) -> np.ndarray:
+        """Return the derivative of f in each weight, at x."""
+        objective = self.problem.objective
+        if isinstance(objective, Quadratic):
+            return self.atoms.inner(self.problem, x.image + objective.c)
+        assert isinstance(objective, Composite)
+        slope = np.asarray(self.atoms.images.T @ objective.loss_slope(x.image), dtype=np.float64)
+        if objective.ridge:
+            slope = slope + objective.ridge * self.atoms.inner(self.problem, x.coords)
+        return slope
+
+    def minimiser(self, x: Point, slope: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, Point]:
+        """Return the weights that minimise the model at x, and their point."""
+        if not self.hessian.size:
+            return weights, x
+        u = simplex_qp(self.hessian, slope - self.hessian @ weights, weights)
+        return u, self.atoms.point(u, x.coords)
+
+    def trusts(self, x: Point, target: Point, step: np.ndarray) -> bool:
+        """Tell whether the model's curvature along a step is about that of f at x."""
+        if not self.hessian.size:
+            return False
+        objective = self.problem.objective
+        if not isinstance(objective, Composite):
+            return True
+        move = target.image - x.image
+        met = float(vdot(objective.loss_curvature(x.image) * move, move))
+        modelled = float(vdot(self.curvature * move, move))
+        return modelled <= TRUST * met and met <= TRUST * modelled
+
+    def _column(self, i: int) -> np.ndarray:
+        """Return row i of the Hessian."""
+        objective, image = self.problem.objective, self.atoms.points[i].image
+        if not isinstance(objective, Composite):
+            return self.atoms.inner(self.problem, image)
+        column = np.asarray(self.atoms.images.T @ (self.curvature * image), dtype=np.float64)
+        return column + objective.ridge * self._products(i) if objective.ridge else column
+
+    def _products(self, i: int) -> np.ndarray:
+        """Return the inner products of atom i with all atoms."""
+        coords = self.atoms.points[i].coords
+        return self.atoms.inner(self.problem, coords.toarray() if isinstance(coords, Atom) else coords)

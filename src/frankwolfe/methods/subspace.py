@@ -10,8 +10,9 @@ import numpy as np
 
 from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, namespace, vdot
+from frankwolfe.kernels.simplex_qp import simplex_qp
 from frankwolfe.methods.base import Evidence, Method
-from frankwolfe.objectives.composite import Composite, ImageObjective
+from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Point, Tangent, combine, weighted_sum
 from frankwolfe.problem import Problem
@@ -91,8 +92,8 @@ class SubspaceFrankWolfe(Method):
         super().check(problem)
         if not isinstance(problem.objective, Composite | Quadratic):
             raise TypeError(
-                f"method 'subspace' works on images φ(Ax), which {type(problem.objective).__name__} has not; use 'afw', or "
-                "state the objective as Logistic, LeastSquares, Quadratic or MatrixCompletion"
+                f"method 'subspace' works on images φ(Ax), which {type(problem.objective).__name__} has not; use 'afw', "
+                "or state the objective as Logistic, LeastSquares, Quadratic or MatrixCompletion"
             )
 
     def init(self, problem: Problem, x0: Point) -> SubspaceState:
@@ -120,8 +121,8 @@ class SubspaceFrankWolfe(Method):
     ) -> tuple[Point, tuple[Point, ...]]:
         """Return the minimiser over the span of x, v and the past steps within the ball, and the steps to remember."""
         points = [x, v, *past]
-        _resolve(problem, v)
-        vectors = [_coords(p) for p in points]
+        problem.image(v)
+        vectors = [_dense(p.coords) for p in points]
         T = orthonormal(vectors)  # row i: the weights of basis vector i on the points
         basis = [weighted_sum(list(zip(row, vectors, strict=True))) for row in T.tolist()]
         images = _stacked([p.image for p in points], T)
@@ -136,11 +137,11 @@ class SubspaceFrankWolfe(Method):
         self, problem: Problem, x: Point, v: Point, past: tuple[Point, ...], goal: float
     ) -> tuple[Point, tuple[Point, ...]]:
         """Return the minimiser over the hull of x, v and the past atoms, and the atoms to remember."""
-        _resolve(problem, v)
+        problem.image(v)
         points = [x, v, *past]
         images = _stacked([p.image for p in points], np.eye(len(points)))
         small = restriction(problem.objective, [p.coords for p in points], images, None)
-        weights = newton(small, np.eye(len(points))[0], in_simplex, goal)
+        weights = newton(small, np.eye(len(points))[0], _in_simplex, goal)
         # Mixed in one by one, so that every kind of atom goes into every kind of iterate.
         total, x_next = weights[0], x
         for weight, atom in zip(weights[1:].tolist(), points[1:], strict=True):
@@ -228,39 +229,8 @@ def in_ball(q: np.ndarray, H: np.ndarray, radius: float) -> np.ndarray:
     return Q @ (z * min(1.0, radius / length) if length > 0 else z)
 
 
-def in_simplex(q: np.ndarray, H: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Return the minimiser of q'z + z'Hz/2 over the simplex, by a primal active-set method from the feasible z.
-
-    Examples
-    --------
-    >>> in_simplex(np.array([0.0, -1.0, 5.0]), np.eye(3), np.array([1.0, 0.0, 0.0]))
-    array([0., 1., 0.])
-    """
-    size = len(q)
-    H = H + 1e-13 * max(float(np.trace(H)), 1e-300) * np.eye(size)
-    free = z > 0
-    scale = 1e-13 * float(np.max(np.abs(q)) + np.max(np.abs(H)))
-    for _ in range(10 * size):
-        index = np.flatnonzero(free)
-        kkt = np.ones((len(index) + 1, len(index) + 1))
-        kkt[:-1, :-1], kkt[-1, -1] = H[np.ix_(index, index)], 0.0
-        target = np.zeros(size)
-        target[index] = np.linalg.solve(kkt, np.append(-q[index], 1.0))[:-1]
-        if target.min() >= 0:
-            z = target
-            slope = q + H @ z
-            slack = slope - float(slope[index] @ z[index])
-            enter = int(np.argmin(np.where(free, np.inf, slack)))
-            if free.all() or slack[enter] >= -scale:
-                break
-            free[enter] = True
-            continue
-        falling = np.flatnonzero(target < 0)
-        rooms = z[falling] / (z[falling] - target[falling])
-        z = np.maximum(z + float(rooms.min()) * (target - z), 0.0)
-        leave = falling[int(np.argmin(rooms))]
-        z[leave], free[leave] = 0.0, False
-    return z / z.sum()
+def _in_simplex(q: np.ndarray, H: np.ndarray, z: np.ndarray) -> np.ndarray:
+    return simplex_qp(H, q, z)
 
 
 def best_average(tangents: tuple[Tangent, ...], radius: float) -> Tangent:
@@ -275,7 +245,7 @@ def best_average(tangents: tuple[Tangent, ...], radius: float) -> Tangent:
         bend = gram / length - np.outer(along, along) / length**3
         return float(radius * length - offsets @ c), radius * along / length - offsets, radius * bend
 
-    weights = newton(bound, np.eye(size)[0], in_simplex, 0.0).tolist()
+    weights = newton(bound, np.eye(size)[0], _in_simplex, 0.0).tolist()
     slope = weighted_sum([(w, t.slope) for w, t in zip(weights, tangents, strict=True)])
     offset, noise = (sum(w * t[i] for w, t in zip(weights, tangents, strict=True)) for i in (1, 3))
     return Tangent(slope, offset, 1.0, noise + 4 * size * 2.0**-52 * float(np.max(np.abs(offsets))))
@@ -298,15 +268,6 @@ def orthonormal(vectors: list[Array]) -> np.ndarray:
         if left > DEPENDENT:
             basis.append((vector / left, row / left))
     return np.array([row for _, row in basis]).reshape(-1, len(vectors))
-
-
-def _resolve(problem: Problem, v: Point) -> None:
-    assert isinstance(problem.objective, ImageObjective)
-    problem.counts.n_pass += problem.objective.resolve(v)
-
-
-def _coords(p: Point) -> Array:
-    return p.coords.toarray() if isinstance(p.coords, Atom) else p.coords
 
 
 def _dense(coords: Any) -> Array:

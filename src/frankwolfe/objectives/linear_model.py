@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from frankwolfe.backends import Array, namespace
+from frankwolfe.backends import Array, eps, namespace
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.data import DataMatrix, data_matrix, reoriented
 from frankwolfe.validation import nonnegative, vector
@@ -46,14 +46,14 @@ class LinearModel(Composite):
 
 
 class _Scaled:
-    """The data with rows scaled by the square roots of their weights, as an operator for the Lanczos kernel."""
+    """The data with rows scaled by the roots of their weights, as a NumPy operator for the Lanczos kernel."""
 
     def __init__(self, data: DataMatrix, share: Array) -> None:
         self.data, self.root = data, namespace(share).sqrt(share)
-        self.shape, self.dtype = data.shape, data.dtype
+        self.shape, self.dtype = data.shape, np.dtype(np.float32 if eps(share) > 1e-9 else np.float64)
 
-    def __matmul__(self, x: Array) -> Array:
-        return self.root * self.data.product(x)
+    def __matmul__(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(self.root * self.data.product(self.data.array(x)))
 
     @property
     def T(self) -> Any:
@@ -65,8 +65,9 @@ class _Adjoint:
         self.scaled = scaled
         self.shape, self.dtype = scaled.shape[::-1], scaled.dtype
 
-    def __matmul__(self, r: Array) -> Array:
-        return self.scaled.data.adjoint(self.scaled.root * r)
+    def __matmul__(self, r: np.ndarray) -> np.ndarray:
+        data = self.scaled.data
+        return np.asarray(data.adjoint(self.scaled.root * data.array(r)))
 
 
 def _shares(weights: Any, n: int) -> np.ndarray:

@@ -31,15 +31,15 @@ class Polytope(Set):
         Equations.
     lower, upper : float or array_like of shape (n,), default -inf and inf
         Bounds on the entries. Unlike SciPy's ``linprog``, nothing is taken as nonnegative unless said so here.
-    warm_start : bool, default=False
-        Start each linear programme from the solution of the last one, which saves most pivots where directions change
-        little. The answer to a direction with many best vertices, and the last bits of any, may then depend on what was
-        asked before; without it an answer depends on the direction alone, and runs repeat bit for bit.
+    warm_start : bool, default=True
+        Start each linear programme from the solution of the last one (with highspy), which saves most pivots where
+        directions change little. The answer to a direction with many best vertices, and the last bits of any, may then
+        depend on what was asked before. False: an answer depends on the direction alone, runs repeat bit for bit.
 
     Notes
     -----
     An atom is a vertex, found by the simplex method of HiGHS [1]_ to tolerances of 1e-10, relative to the largest entry
-    of the direction: through highspy where it is installed (the model and a feasible basis are kept between calls),
+    of the direction: through highspy where it is installed (the model and its basis are kept between calls),
     otherwise through SciPy. An empty or unbounded polytope is refused at once. A linear image, a shift or a product is
     cheaper than one large programme: see the combinators.
 
@@ -64,7 +64,7 @@ class Polytope(Set):
     b_eq: Any = None
     lower: Any = field(default=-math.inf, kw_only=True)
     upper: Any = field(default=math.inf, kw_only=True)
-    warm_start: bool = field(default=False, kw_only=True)
+    warm_start: bool = field(default=True, kw_only=True)
     digest: str = field(init=False)  # of all numbers: tells two polytopes apart
     closed_form: ClassVar[bool] = False
 

@@ -1,0 +1,181 @@
+"""Stacks: atoms of one form as a few arrays, so that one operation serves them all."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frankwolfe.atoms import Atom, Dense, OneHot, RankOne, Sparse
+from frankwolfe.lowrank import LowRank
+from frankwolfe.points import Point
+from frankwolfe.problem import Problem
+
+SPARSE_IMAGES = 0.3  # density below which images are stacked as a sparse matrix
+
+
+class _Stack:
+    """Atoms of one form, as arrays with one row each."""
+
+    def __init__(self, rows: tuple[np.ndarray, ...]) -> None:
+        self.rows = rows
+
+    @classmethod
+    def of(cls, points: list[Point]) -> _Stack:
+        """Return the stack of these atoms."""
+        return cls(tuple(_joined(parts) for parts in zip(*(cls.row(p) for p in points), strict=True)))
+
+    def grown(self, point: Point) -> _Stack:
+        """Return the stack with one atom more."""
+        return type(self)(tuple(_joined(parts) for parts in zip(self.rows, self.row(point), strict=True)))
+
+    def kept(self, mask: np.ndarray) -> _Stack:
+        """Return the stack of the atoms where `mask` is true."""
+        return type(self)(tuple(a[mask] for a in self.rows))
+
+    @staticmethod
+    def row(p: Point) -> tuple[np.ndarray, ...]:
+        """Return the arrays of one atom, each with a first axis of length one."""
+        raise NotImplementedError
+
+    def inner(self, problem: Problem, slope: Any) -> np.ndarray:
+        """Return <slope, atom> for every atom."""
+        raise NotImplementedError
+
+    def add(self, total: np.ndarray, weights: np.ndarray) -> None:
+        """Add the weighted sum of the atoms to a flat array, in place."""
+        raise NotImplementedError
+
+
+class _Sparse(_Stack):
+    """One-hot and sparse atoms: indices and values, filled up with zeros to a common length."""
+
+    @staticmethod
+    def row(p: Point) -> tuple[np.ndarray, ...]:
+        a = p.coords
+        pair = (a.index, a.value) if isinstance(a, OneHot) else (a.indices, a.values)
+        return tuple(np.reshape(part, (1, -1)) for part in pair)
+
+    def inner(self, problem: Problem, slope: Any) -> np.ndarray:
+        indices, values = self.rows
+        return np.sum(slope.reshape(-1)[indices] * values, axis=1)
+
+    def add(self, total: np.ndarray, weights: np.ndarray) -> None:
+        indices, values = self.rows
+        np.add.at(total, indices, values * weights[:, None])
+
+
+class _Dense(_Stack):
+    """Dense atoms and plain arrays, as rows of a matrix."""
+
+    @staticmethod
+    def row(p: Point) -> tuple[np.ndarray, ...]:
+        return (np.reshape(p.coords.array if isinstance(p.coords, Dense) else p.coords, (1, -1)),)
+
+    def inner(self, problem: Problem, slope: Any) -> np.ndarray:
+        return self.rows[0] @ slope.reshape(-1)
+
+    def add(self, total: np.ndarray, weights: np.ndarray) -> None:
+        total += weights @ self.rows[0]
+
+
+class _RankOne(_Stack):
+    """Rank-one atoms: scales, left and right vectors."""
+
+    @staticmethod
+    def row(p: Point) -> tuple[np.ndarray, ...]:
+        return np.reshape(p.coords.scale, 1), p.coords.left[None, :], p.coords.right[None, :]
+
+    def inner(self, problem: Problem, slope: Any) -> np.ndarray:
+        scale, left, right = self.rows
+        return scale * np.sum(left * (slope @ right.T).T, axis=1)
+
+    def add(self, total: np.ndarray, weights: np.ndarray) -> None:
+        scale, left, right = self.rows
+        total += ((left * (weights * scale)[:, None]).T @ right).reshape(-1)
+
+
+class _Other(_Stack):
+    """Whatever else, one by one: low-rank starting points, arrays that are not NumPy's."""
+
+    @staticmethod
+    def row(p: Point) -> tuple[np.ndarray, ...]:
+        box = np.empty(1, dtype=object)
+        box[0] = p
+        return (box,)
+
+    def inner(self, problem: Problem, slope: Any) -> np.ndarray:
+        return np.array([float(problem.inner(slope, p)) for p in self.rows[0]])
+
+    def add(self, total: np.ndarray, weights: np.ndarray) -> None:
+        for weight, p in zip(weights, self.rows[0], strict=True):
+            total += weight * p.coords.toarray().reshape(-1)
+
+
+def _joined(parts: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Return arrays one below the other, shorter rows filled up with zeros."""
+    if parts[0].ndim == 2:
+        width = max(a.shape[1] for a in parts)
+        parts = tuple(a if a.shape[1] == width else np.pad(a, ((0, 0), (0, width - a.shape[1]))) for a in parts)
+    return np.concatenate(parts)
+
+
+def _form(coords: Any) -> type[_Stack]:
+    """Return the kind of stack that holds such coordinates."""
+    arrays = tuple(vars(coords).values()) if isinstance(coords, Atom) else (coords,)
+    if any(not isinstance(a, np.ndarray | np.generic | int | float | tuple) for a in arrays):
+        return _Other
+    if isinstance(coords, OneHot | Sparse):
+        return _Sparse
+    if isinstance(coords, RankOne):
+        return _RankOne
+    return _Dense if isinstance(coords, Dense | np.ndarray) else _Other
+
+
+def _key(coords: Any) -> tuple[type[_Stack], Any]:
+    """Return form and numbers of an atom, or a digest of them; the object itself where they are not NumPy's."""
+    form = _form(coords)
+    if form is _Other:
+        return form, id(coords)
+    if isinstance(coords, OneHot):
+        return form, (coords.index, float(coords.value))
+    digest = hashlib.blake2b(type(coords).__name__.encode(), digest_size=16)
+    for part in vars(coords).values() if isinstance(coords, Atom) else (coords,):
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return form, digest.digest()
+
+
+def _low_rank(weights: np.ndarray, coords: list[Any], like: LowRank) -> LowRank:
+    """Return the weighted sum of rank-one atoms, and perhaps low-rank matrices, with shared factors."""
+    if all(isinstance(c, RankOne) for c in coords):
+        scales = np.array([c.scale for c in coords])
+        return LowRank(weights * scales, [c.left for c in coords], [c.right for c in coords], like.shape, dtype=like.dtype)
+    return LowRank.combine(weights.tolist(), [LowRank.from_atom(c) if isinstance(c, RankOne) else c for c in coords])
+
+
+class Images(NamedTuple):
+    """Images as columns of a matrix: dense, or sparse where there are few nonzeros.
+
+    Which of the two depends on the columns alone, never on how they came together: a resumed run repeats.
+    """
+
+    matrix: Any
+    counts: np.ndarray  # nonzeros of each column
+
+    @classmethod
+    def none(cls) -> Images:
+        """Return no images."""
+        return cls(None, np.zeros(0, dtype=np.int64))
+
+    def grown(self, columns: list[np.ndarray]) -> Images:
+        """Return the images with some more columns."""
+        if not columns:
+            return self
+        counts = np.append(self.counts, [np.count_nonzero(c) for c in columns])
+        new = np.stack(columns, axis=1)
+        return Images._of(new if self.matrix is None else self._dense_or_sparse(new), counts)
+
+    def kept(self, mask: np.ndarray) -> Images:
+        """Return the images where `mask` is true."""
+        return Images(self.matrix[:, mask], self.counts[mask])
