@@ -44,9 +44,9 @@ class BlendedConditionalGradients(Method):
     Notes
     -----
     While the gradient varies by Φ or more over the active atoms, step along minus its projection on the simplex of
-    weights, as far as the boundary (an atom is dropped) unless f would rise, then to the minimiser on the way [1]_. Else
-    call the oracle: a vertex that promises Φ/K is worth a Frank-Wolfe step, any other halves Φ. Assumes f convex and
-    smooth; geometric on polytopes for strongly convex f. Most steps need a gradient and no oracle call, and the
+    weights, as far as the boundary (an atom is dropped) unless f would rise, then to the minimiser on the way [1]_.
+    Else call the oracle: a vertex that promises Φ/K is worth a Frank-Wolfe step, any other halves Φ. Assumes f convex
+    and smooth; geometric on polytopes for strongly convex f. Many steps need a gradient and no oracle call; the
     certificate is renewed by the steps that do call it.
 
     References
@@ -84,7 +84,7 @@ class BlendedConditionalGradients(Method):
         at_x = problem.evaluate(active.x)
         seen = ((at_x.value, active.x),)
         scores = active.inner(problem, at_x.slope)
-        if np.ptp(scores) >= phi:
+        if np.ptp(scores) >= phi > 0:
             slope = scores - scores.mean()
             move = active.to(active.atoms, active.weights - slope / np.max(np.abs(slope)))
             promise = float(slope @ scores) / float(np.max(np.abs(slope)))
@@ -97,7 +97,7 @@ class BlendedConditionalGradients(Method):
         if phi == np.inf:
             phi = 0.5 * gap
         elif gap < phi / self.K:
-            return BCGState(k + 1, active, 0.5 * min(phi, max(gap, 0.0)), memory), evidence
+            return BCGState(k + 1, active, 0.5 * (gap if gap > 0 else phi), memory), evidence
         move = active.toward(vertex.point)
         delta, memory = self.step_size.choose(problem, k, active.x, move.target, at_x.value, gap, memory, move.cap)
         return BCGState(k + 1, active.moved(move, delta), phi, memory), evidence
@@ -108,7 +108,5 @@ class BlendedConditionalGradients(Method):
         """Go to where an atom drops out if f does not rise on the way there, else by the step-size rule."""
         if float(problem.value(mix(active.x, move.target, move.cap))) <= float(at_x.value):
             return active.moved(move, move.cap), memory
-        delta, memory = self.step_size.choose(
-            problem, k, active.x, move.target, at_x.value, promise, memory, move.cap
-        )
+        delta, memory = self.step_size.choose(problem, k, active.x, move.target, at_x.value, promise, memory, move.cap)
         return active.moved(move, delta), memory

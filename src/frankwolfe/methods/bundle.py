@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from frankwolfe.atoms import Atom, Dense, OneHot, RankOne, Sparse
+from frankwolfe.atoms import Atom
 from frankwolfe.lowrank import LowRank
+from frankwolfe.methods.stacks import Images, SparseStack, Stack, key, low_rank_sum
 from frankwolfe.points import Leaf, Point, weighted_sum
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
-
-SPARSE_IMAGES = 0.3  # density below which images are stacked as a sparse matrix
 
 
 class _Points(NamedTuple):
@@ -31,6 +29,7 @@ class Bundle(_Points):
 
     Examples
     --------
+    >>> from frankwolfe.atoms import OneHot
     >>> bundle = Bundle((Point.at(OneHot(1, np.float64(2.0), (3,))), Point.at(np.ones(3))))
     >>> bundle.size, bundle.find(OneHot(1, np.float64(2.0), (3,))), bundle.find(OneHot(1, np.float64(-2.0), (3,)))
     (2, 0, None)
@@ -46,23 +45,23 @@ class Bundle(_Points):
     @cached_property
     def keys(self) -> tuple[Any, ...]:
         """What identifies each atom: the kind of stack it belongs to, and its numbers, exactly."""
-        return tuple(_key(p.coords) for p in self.points)
+        return tuple(key(p.coords) for p in self.points)
 
     def find(self, coords: Any) -> int | None:
         """Return the position of the atom with exactly these numbers, or None."""
-        return self._place(_key(coords))
+        return self._place(key(coords))
 
     def add(self, point: Point) -> tuple[Bundle, int]:
         """Return the bundle that has the atom, and the atom's position in it."""
-        key = _key(point.coords)
-        place = self._place(key)
+        label = key(point.coords)
+        place = self._place(label)
         if place is not None:
             return self, place
         grown = Bundle((*self.points, point))
-        grown.__dict__["keys"] = (*self.keys, key)
-        if any(type(stack) is key[0] for _, stack in self._stacks):
+        grown.__dict__["keys"] = (*self.keys, label)
+        if any(type(stack) is label[0] for _, stack in self._stacks):
             grown.__dict__["_stacks"] = [
-                (np.append(where, self.size), stack.grown(point)) if type(stack) is key[0] else (where, stack)
+                (np.append(where, self.size), stack.grown(point)) if type(stack) is label[0] else (where, stack)
                 for where, stack in self._stacks
             ]
         if "_images" in self.__dict__:
@@ -78,7 +77,9 @@ class Bundle(_Points):
         kept.__dict__["keys"] = tuple(self.keys[i] for i in places)
         renumbered = np.cumsum(mask) - 1
         kept.__dict__["_stacks"] = [
-            (renumbered[where[mask[where]]], stack.kept(mask[where])) for where, stack in self._stacks if mask[where].any()
+            (renumbered[where[mask[where]]], stack.kept(mask[where]))
+            for where, stack in self._stacks
+            if mask[where].any()
         ]
         if "_images" in self.__dict__:
             kept.__dict__["_known"] = self._images.kept(mask)
@@ -93,13 +94,16 @@ class Bundle(_Points):
 
     def light(self, like: Any) -> bool:
         """Tell whether `sum` costs no more than a few operations on a single point."""
-        return isinstance(like, LowRank) or sum(len(places) for places, stack in self._stacks if not isinstance(stack, _Sparse)) <= 1
+        return (
+            isinstance(like, LowRank)
+            or sum(len(places) for places, stack in self._stacks if not isinstance(stack, SparseStack)) <= 1
+        )
 
     def sum(self, weights: Any, like: Any) -> Any:
         """Return the coordinates of the weighted sum, in the form of `like`."""
         weights = np.asarray(weights, dtype=np.float64)
         if isinstance(like, LowRank):
-            return _low_rank(weights, [p.coords for p in self.points], like)
+            return low_rank_sum(weights, [p.coords for p in self.points], like)
         if not isinstance(like, np.ndarray):
             arrays = [p.coords.toarray() if isinstance(p.coords, Atom) else p.coords for p in self.points]
             return weighted_sum(list(zip(weights.tolist(), arrays, strict=True)))
@@ -133,12 +137,12 @@ class Bundle(_Points):
         return known.grown([p.image for p in self.points[known.counts.size :]])
 
     @cached_property
-    def _stacks(self) -> list[tuple[np.ndarray, _Stack]]:
+    def _stacks(self) -> list[tuple[np.ndarray, Stack]]:
         """The atoms by form: their places, and the stack."""
-        places: dict[type[_Stack], list[int]] = {}
+        places: dict[type[Stack], list[int]] = {}
         for i, (form, _) in enumerate(self.keys):
             places.setdefault(form, []).append(i)
         return [(np.array(where), form.of([self.points[i] for i in where])) for form, where in places.items()]
 
-    def _place(self, key: Any) -> int | None:
-        return self.keys.index(key) if key in self.keys else None
+    def _place(self, label: Any) -> int | None:
+        return self.keys.index(label) if label in self.keys else None

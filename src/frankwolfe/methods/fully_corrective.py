@@ -105,9 +105,7 @@ class FullyCorrective(Method):
         hessian = model.hessian[np.ix_(weights > ZERO, weights > ZERO)]
         return FCState(k + 1, active.reweighted(model.atoms, weights), gap, model.curvature, hessian), evidence
 
-    def _correct(
-        self, problem: Problem, model: _Model, active: ActiveSet, gap: float
-    ) -> tuple[np.ndarray, _Model]:
+    def _correct(self, problem: Problem, model: _Model, active: ActiveSet, gap: float) -> tuple[np.ndarray, _Model]:
         """Return weights that nearly minimise f over the atoms of the model, and the model they were found with."""
         x, weights = active.x, active.padded(model.atoms)
         for _ in range(self.max_inner):

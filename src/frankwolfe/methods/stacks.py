@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,40 +16,40 @@ from frankwolfe.problem import Problem
 SPARSE_IMAGES = 0.3  # density below which images are stacked as a sparse matrix
 
 
-class _Stack:
+class Stack(ABC):
     """Atoms of one form, as arrays with one row each."""
 
     def __init__(self, rows: tuple[np.ndarray, ...]) -> None:
         self.rows = rows
 
     @classmethod
-    def of(cls, points: list[Point]) -> _Stack:
+    def of(cls, points: list[Point]) -> Stack:
         """Return the stack of these atoms."""
         return cls(tuple(_joined(parts) for parts in zip(*(cls.row(p) for p in points), strict=True)))
 
-    def grown(self, point: Point) -> _Stack:
+    def grown(self, point: Point) -> Stack:
         """Return the stack with one atom more."""
         return type(self)(tuple(_joined(parts) for parts in zip(self.rows, self.row(point), strict=True)))
 
-    def kept(self, mask: np.ndarray) -> _Stack:
+    def kept(self, mask: np.ndarray) -> Stack:
         """Return the stack of the atoms where `mask` is true."""
         return type(self)(tuple(a[mask] for a in self.rows))
 
     @staticmethod
+    @abstractmethod
     def row(p: Point) -> tuple[np.ndarray, ...]:
         """Return the arrays of one atom, each with a first axis of length one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def inner(self, problem: Problem, slope: Any) -> np.ndarray:
         """Return <slope, atom> for every atom."""
-        raise NotImplementedError
 
+    @abstractmethod
     def add(self, total: np.ndarray, weights: np.ndarray) -> None:
         """Add the weighted sum of the atoms to a flat array, in place."""
-        raise NotImplementedError
 
 
-class _Sparse(_Stack):
+class SparseStack(Stack):
     """One-hot and sparse atoms: indices and values, filled up with zeros to a common length."""
 
     @staticmethod
@@ -66,7 +67,7 @@ class _Sparse(_Stack):
         np.add.at(total, indices, values * weights[:, None])
 
 
-class _Dense(_Stack):
+class _DenseStack(Stack):
     """Dense atoms and plain arrays, as rows of a matrix."""
 
     @staticmethod
@@ -80,7 +81,7 @@ class _Dense(_Stack):
         total += weights @ self.rows[0]
 
 
-class _RankOne(_Stack):
+class _RankOneStack(Stack):
     """Rank-one atoms: scales, left and right vectors."""
 
     @staticmethod
@@ -96,7 +97,7 @@ class _RankOne(_Stack):
         total += ((left * (weights * scale)[:, None]).T @ right).reshape(-1)
 
 
-class _Other(_Stack):
+class _OtherStack(Stack):
     """Whatever else, one by one: low-rank starting points, arrays that are not NumPy's."""
 
     @staticmethod
@@ -121,36 +122,38 @@ def _joined(parts: tuple[np.ndarray, ...]) -> np.ndarray:
     return np.concatenate(parts)
 
 
-def _form(coords: Any) -> type[_Stack]:
+def form(coords: Any) -> type[Stack]:
     """Return the kind of stack that holds such coordinates."""
     arrays = tuple(vars(coords).values()) if isinstance(coords, Atom) else (coords,)
     if any(not isinstance(a, np.ndarray | np.generic | int | float | tuple) for a in arrays):
-        return _Other
+        return _OtherStack
     if isinstance(coords, OneHot | Sparse):
-        return _Sparse
+        return SparseStack
     if isinstance(coords, RankOne):
-        return _RankOne
-    return _Dense if isinstance(coords, Dense | np.ndarray) else _Other
+        return _RankOneStack
+    return _DenseStack if isinstance(coords, Dense | np.ndarray) else _OtherStack
 
 
-def _key(coords: Any) -> tuple[type[_Stack], Any]:
+def key(coords: Any) -> tuple[type[Stack], Any]:
     """Return form and numbers of an atom, or a digest of them; the object itself where they are not NumPy's."""
-    form = _form(coords)
-    if form is _Other:
-        return form, id(coords)
+    kind = form(coords)
+    if kind is _OtherStack:
+        return kind, id(coords)
     if isinstance(coords, OneHot):
-        return form, (coords.index, float(coords.value))
+        return kind, (coords.index, float(coords.value))
     digest = hashlib.blake2b(type(coords).__name__.encode(), digest_size=16)
     for part in vars(coords).values() if isinstance(coords, Atom) else (coords,):
         digest.update(np.ascontiguousarray(part).tobytes())
-    return form, digest.digest()
+    return kind, digest.digest()
 
 
-def _low_rank(weights: np.ndarray, coords: list[Any], like: LowRank) -> LowRank:
+def low_rank_sum(weights: np.ndarray, coords: list[Any], like: LowRank) -> LowRank:
     """Return the weighted sum of rank-one atoms, and perhaps low-rank matrices, with shared factors."""
     if all(isinstance(c, RankOne) for c in coords):
         scales = np.array([c.scale for c in coords])
-        return LowRank(weights * scales, [c.left for c in coords], [c.right for c in coords], like.shape, dtype=like.dtype)
+        return LowRank(
+            weights * scales, [c.left for c in coords], [c.right for c in coords], like.shape, dtype=like.dtype
+        )
     return LowRank.combine(weights.tolist(), [LowRank.from_atom(c) if isinstance(c, RankOne) else c for c in coords])
 
 
@@ -169,12 +172,18 @@ class Images(NamedTuple):
         return cls(None, np.zeros(0, dtype=np.int64))
 
     def grown(self, columns: list[np.ndarray]) -> Images:
-        """Return the images with some more columns."""
-        if not columns:
-            return self
-        counts = np.append(self.counts, [np.count_nonzero(c) for c in columns])
-        new = np.stack(columns, axis=1)
-        return Images._of(new if self.matrix is None else self._dense_or_sparse(new), counts)
+        """Return the images with some more columns, in the form that suits them all."""
+        parts = [] if self.matrix is None else [self.matrix]
+        counts = self.counts
+        if columns:
+            parts.append(np.stack(columns, axis=1))
+            counts = np.append(counts, np.count_nonzero(parts[-1], axis=0))
+        if np.sum(counts) > SPARSE_IMAGES * counts.size * parts[0].shape[0]:
+            arrays = [part if isinstance(part, np.ndarray) else part.toarray() for part in parts]
+            return Images(np.ascontiguousarray(np.concatenate(arrays, axis=1)), counts)
+        from scipy.sparse import csc_array, hstack
+
+        return Images(hstack([csc_array(part) for part in parts], format="csc"), counts)
 
     def kept(self, mask: np.ndarray) -> Images:
         """Return the images where `mask` is true."""

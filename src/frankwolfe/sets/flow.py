@@ -25,13 +25,15 @@ from frankwolfe.validation import positive
 class FlowPolytope(Set):
     """Flows of `radius` units from a source to a target; a point holds one number for each edge.
 
-    What enters a node leaves it, except at the two ends; no flow is negative, nor above the capacity where one is given.
+    What enters a node leaves it, except at the two ends; no flow is negative, nor above the capacity where there is one.
+    Edges that no way from source to target takes carry nothing.
 
     Parameters
     ----------
     graph : sequence of (tail, head) pairs, array of shape (m, 2), or sparse matrix
         The directed edges, in the order of a point's entries; parallel edges are allowed. Nodes may be integers or any
-        other hashable labels. Of a sparse adjacency matrix the stored entries are the edges, row by row.
+        other hashable labels. Of a sparse adjacency matrix the stored entries are the edges, row by row. Kept as an
+        array, the nodes numbered in the order in which they appear; so are the ends.
     source, target : node
         The two ends.
     radius : float, default=1.0
@@ -43,9 +45,9 @@ class FlowPolytope(Set):
     Notes
     -----
     Without capacities the extreme points are the paths, and an atom is the shortest one: dynamic programming over the
-    layers of the acyclic network, O(m), with costs of any sign; among equally short paths, the one whose last edges come
-    first. With capacities an atom is a minimum-cost flow, found by the simplex method (see :class:`Polytope`); for whole
-    capacities and radius it is whole itself [1]_. Either is kept as its few nonzeros.
+    layers of the acyclic network, O(m), with costs of any sign; of equally short ways to a node the one by the edge that
+    comes first. With capacities an atom is a minimum-cost flow, found by the simplex method (see :class:`Polytope`); for
+    whole capacities and radius it is whole itself [1]_. Either is kept as its few nonzeros.
 
     References
     ----------
@@ -79,6 +81,7 @@ class FlowPolytope(Set):
             raise ValueError("there is no directed path from source to target; check the directions of the edges")
         layers = Layers.of(edges, useful, *ends)
         object.__setattr__(self, "_layers", layers)
+        object.__setattr__(self, "_useful", useful)
         if self.capacity is None:
             if layers is None:
                 raise ValueError("the graph has a directed cycle, round which any amount could flow; pass capacity")
@@ -120,7 +123,7 @@ class FlowPolytope(Set):
         return Sparse(places if xp is np else xp.asarray(places), as_like(values, g), self.shape)
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
-        """Return an upper bound: of paths, from the edges in which two can differ; of limited flows, from the limits."""
+        """Return an upper bound: for paths, from the edges in which two can differ; with capacities, from those."""
         if self.capacity is None:
             longest, edges = self._route.longest, self._route.count
             return self.radius * math.sqrt(min(2 * longest, edges)) if edges > longest else 0.0
@@ -150,6 +153,7 @@ class FlowPolytope(Set):
     def _limits(self) -> np.ndarray:
         """The most that an edge can carry; without cycles no more than all."""
         limits = np.full(len(self.graph), math.inf) if self.capacity is None else self.capacity
+        limits = np.where(self.__dict__["_useful"], limits, 0.0)
         return limits if self.__dict__["_layers"] is None else np.minimum(limits, self.radius)
 
     @cached_property

@@ -34,12 +34,12 @@ class OWLBall(ProjectableSet):
     Notes
     -----
     With S_k the sum of the k largest magnitudes of the direction and W_k that of the first k weights, the support value
-    is ``radius`` times the largest S_k / W_k, and an atom is plus or minus radius / W_k at the k largest magnitudes, with
-    signs against the direction [1]_.
+    is `radius` times the largest S_k / W_k, and an atom has entries of magnitude radius / W_k at the k largest places,
+    with signs against the direction [1]_.
 
     The projection is the proximal operator of a multiple t of the norm: an isotonic regression of the sorted magnitudes
-    less t times the weights, cut at zero [2]_. The norm of the result is convex, falling and piecewise linear in t (with
-    growing t blocks only merge or vanish), so Newton's method from t = 0 ends at the root after finitely many steps.
+    less t times the weights, cut at zero [2]_. The norm of the result is convex, falling and piecewise linear in t (as
+    t grows, blocks only merge or vanish), so Newton's method from t = 0 ends at the root after finitely many steps.
 
     References
     ----------
@@ -147,7 +147,7 @@ def _shrink(y: np.ndarray, weights: np.ndarray) -> np.ndarray:
         slope = math.fsum(block_w[kept] ** 2 / sizes[kept])
         if not slope > 0:
             break
-        # Block by block z = (sum of y - new * sum of w) / size; differences from the first block lose no digits far away.
+        # By blocks z = (sum of y - new * sum of w) / size; differences from the first block lose no digits far away.
         pivot = block_y[0] / block_w[0]
         apart = block_y - pivot * block_w
         offset = (math.fsum((block_w * apart / sizes)[kept]) - 1.0) / slope
