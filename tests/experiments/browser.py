@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import fcntl
 import json
 import os
 import select
 import shutil
-import subprocess
+import signal
 import tempfile
 from pathlib import Path
 from time import monotonic, sleep
@@ -21,6 +22,14 @@ def chromium() -> str | None:
     return next((path for path in found if path), None)
 
 
+def _high(*descriptors: int) -> list[int]:
+    """Move descriptors out of the way of the low numbers that the browser expects."""
+    moved = [fcntl.fcntl(d, fcntl.F_DUPFD_CLOEXEC, 20) for d in descriptors]
+    for d in descriptors:
+        os.close(d)
+    return moved
+
+
 class Browser:
     """One page in a headless Chromium; remembers console messages, errors and every request."""
 
@@ -28,20 +37,15 @@ class Browser:
         path = chromium()
         assert path is not None
         self.folder = tempfile.mkdtemp()
-        to_browser, self._write = os.pipe()
-        self._read, from_browser = os.pipe()
+        to_browser, self._write = _high(*os.pipe())
+        self._read, from_browser = _high(*os.pipe())
         flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage"]
         flags += ["--hide-scrollbars", "--disable-background-networking", "--disable-component-update"]
         flags += [f"--user-data-dir={self.folder}", f"--window-size={width},{height}", "--remote-debugging-pipe"]
         # Chromium reads commands from descriptor 3 and answers on 4.
-        wiring = f'exec "$0" "$@" 3<&{to_browser} 4>&{from_browser}'
-        self.process = subprocess.Popen(
-            ["/bin/sh", "-c", wiring, path, *flags, "about:blank"],
-            pass_fds=(to_browser, from_browser),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        wiring = [(os.POSIX_SPAWN_DUP2, to_browser, 3), (os.POSIX_SPAWN_DUP2, from_browser, 4)]
+        wiring += [(os.POSIX_SPAWN_OPEN, n, os.devnull, os.O_WRONLY, 0) for n in (1, 2)]
+        self.pid = os.posix_spawn(path, [path, *flags, "about:blank"], os.environ, file_actions=wiring)
         os.close(to_browser)
         os.close(from_browser)
         self._buffer, self._number = b"", 0
@@ -65,7 +69,9 @@ class Browser:
 
     def resize(self, width: int, height: int, *, phone: bool = False) -> None:
         scale = 2 if phone else 1
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=phone)
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=phone
+        )
 
     def open(self, path: Path) -> None:
         self.call("Page.navigate", url=path.resolve().as_uri())
@@ -137,11 +143,13 @@ class Browser:
         with contextlib.suppress(Exception):
             self.session = None
             self.call("Browser.close")
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(10)
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+        until = monotonic() + 10
+        while os.waitpid(self.pid, os.WNOHANG) == (0, 0):
+            if monotonic() > until:
+                os.kill(self.pid, signal.SIGKILL)
+                os.waitpid(self.pid, 0)
+                break
+            sleep(0.05)
         os.close(self._read)
         os.close(self._write)
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -107,12 +107,12 @@ def solve(
     score_name: str,
 ) -> Study:
     """Run every method for its number of steps, and the reference to its tolerance."""
+    quiet = {"progress": False, "n_threads": THREADS}
+    minimize(objective, domain, max_iter=1, **quiet)  # loads what is loaded lazily, so that no method pays for it
     results = {}
     for method, count in steps.items():
         console.begin(f"{title}: {TITLES.get(method, method)}")
-        results[method] = minimize(
-            objective, domain, method=method, tol=0, max_iter=count, progress=False, n_threads=THREADS
-        )
+        results[method] = minimize(objective, domain, method=method, tol=0, max_iter=count, **quiet)
     console.begin(f"{title}: reference solution")
-    best = minimize(objective, domain, method=reference, progress=False, n_threads=THREADS, **limits)
+    best = minimize(objective, domain, method=reference, **quiet, **limits)
     return Study(name, title, Comparison(results), best, score, score_name)

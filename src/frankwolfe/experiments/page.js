@@ -42,6 +42,7 @@
       margin: { l: 58, r: 12, t: 8, b: 44 }, height: 360, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { color: ink, size: 12, family: "inherit" }, shapes: shapes, hovermode: "closest",
       hoverlabel: { font: { family: "inherit" } },
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--faint"), activecolor: css("--accent") },
       legend: { orientation: "h", y: -0.24, x: 0, font: { size: 11 } },
       xaxis: Object.assign({ title: { text: words, standoff: 6 }, type: panel.log[0] ? "log" : "linear",
         exponentformat: "power" }, grid),

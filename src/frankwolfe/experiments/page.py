@@ -79,9 +79,8 @@ def _distinct(sections: list[Section]) -> list[Section]:
 
 def _lead() -> str:
     return (
-        '<p class="lead">Li, Coutino, Giannakis and Leus give Frank-Wolfe a momentum term and show what it does on six '
-        "figures’ worth of problems. Here every figure and table is computed again from the public data, with "
-        "the optimal "
+        '<p class="lead">Li, Coutino, Giannakis and Leus give Frank-Wolfe a momentum term, prove when it pays, and '
+        "show it on real data. Here every figure and table is computed again from the public data, with the optimal "
         "value known to a proven accuracy, and every claim gets a verdict that is computed from the numbers.</p>"
     )
 

@@ -85,6 +85,8 @@ class ActiveSet(NamedTuple):
     def exchange(self, i: int, v: Point) -> Move:
         """Return the pairwise direction v - a, from an active atom to another one."""
         atoms, j = self.atoms.add(v)
+        if i == j:
+            return Move(atoms, self.weights, self.x, 1.0, None, 1.0)
         weights = self.padded(atoms)
         weights[i] -= 1.0
         weights[j] += 1.0

@@ -138,11 +138,12 @@ class Bundle(_Points):
 
     @cached_property
     def _stacks(self) -> list[tuple[np.ndarray, Stack]]:
-        """The atoms by form: their places, and the stack."""
+        """The atoms by form: their places, and the stack; always in the same order, so that sums repeat."""
         places: dict[type[Stack], list[int]] = {}
         for i, (form, _) in enumerate(self.keys):
             places.setdefault(form, []).append(i)
-        return [(np.array(where), form.of([self.points[i] for i in where])) for form, where in places.items()]
+        ordered = sorted(places.items(), key=lambda item: item[0].__name__)
+        return [(np.array(where), form.of([self.points[i] for i in where])) for form, where in ordered]
 
     def _place(self, label: Any) -> int | None:
         return self.keys.index(label) if label in self.keys else None

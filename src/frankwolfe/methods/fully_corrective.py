@@ -87,8 +87,8 @@ class FullyCorrective(Method):
         super().check(problem)
         if not isinstance(problem.objective, Composite | Quadratic):
             raise TypeError(
-                f"method 'fcfw' needs the curvature of the objective, which {type(problem.objective).__name__} does not "
-                "tell; use 'bpcg' or 'away', or an objective such as Logistic, LeastSquares or Quadratic"
+                f"method 'fcfw' needs the curvature of the objective, which {type(problem.objective).__name__} does "
+                "not tell; use 'bpcg' or 'away', or an objective such as Logistic, LeastSquares or Quadratic"
             )
 
     def init(self, problem: Problem, x0: Point) -> FCState:
@@ -101,25 +101,29 @@ class FullyCorrective(Method):
         gap = float(at_x.inner - vertex.value)
         evidence = Evidence(((at_x.value, active.x),), ((at_x.tangent, vertex),))
         model = _Model(problem, active.atoms, curvature, hessian).extended(vertex.point)
-        weights, model = self._correct(problem, model, active, gap)
+        weights, model = self._correct(problem, model, active, max(self.accuracy * gap, float(at_x.tangent.noise)))
+        if np.array_equal(weights, active.padded(model.atoms)):  # rounding has the last word: a plain step, a new model
+            active = active.moved(active.toward(vertex.point), problem.line_search(active.x, vertex.point))
+            return FCState(k + 1, active, gap, None, np.zeros((0, 0))), evidence
         hessian = model.hessian[np.ix_(weights > ZERO, weights > ZERO)]
         return FCState(k + 1, active.reweighted(model.atoms, weights), gap, model.curvature, hessian), evidence
 
-    def _correct(self, problem: Problem, model: _Model, active: ActiveSet, gap: float) -> tuple[np.ndarray, _Model]:
+    def _correct(self, problem: Problem, model: _Model, active: ActiveSet, goal: float) -> tuple[np.ndarray, _Model]:
         """Return weights that nearly minimise f over the atoms of the model, and the model they were found with."""
         x, weights = active.x, active.padded(model.atoms)
         for _ in range(self.max_inner):
             slope = model.slope(x)
-            if float(slope @ weights - slope.min()) <= self.accuracy * gap:
+            if float(slope @ weights - slope.min()) <= goal:
                 break
             u, target = model.minimiser(x, slope, weights)
-            if not model.trusts(x, target, u - weights):
+            if not model.trusts(x, target):
                 model = model.renewed(x)
                 u, target = model.minimiser(x, slope, weights)
             falls = weights - u
             ratios = np.divide(weights, falls, out=np.full(u.size, np.inf), where=falls > 0)
             i = int(np.argmin(ratios))
-            step = problem.line_search(x, target, float(ratios[i]), rtol=0.05)  # the next step knows better
+            cap = min(float(ratios[i]), TRUST)
+            step = problem.line_search(x, target, cap, rtol=0.05)  # the next step knows better
             if step == 0:
                 break
             weights = weights + step * (u - weights)
@@ -183,8 +187,8 @@ class _Model(NamedTuple):
         u = simplex_qp(self.hessian, slope - self.hessian @ weights, weights)
         return u, self.atoms.point(u, x.coords)
 
-    def trusts(self, x: Point, target: Point, step: np.ndarray) -> bool:
-        """Tell whether the model's curvature along a step is about that of f at x."""
+    def trusts(self, x: Point, target: Point) -> bool:
+        """Tell whether the model's curvature on the way to the target is about that of f at x."""
         if not self.hessian.size:
             return False
         objective = self.problem.objective

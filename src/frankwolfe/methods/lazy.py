@@ -57,9 +57,9 @@ class Lazy(Method):
     Examples
     --------
     >>> import numpy as np, frankwolfe as fw
-    >>> f = fw.LeastSquares(np.diag([1.0, 2.0, 3.0]), np.array([1.0, 2.0, -5.0]))
-    >>> result = fw.minimize(f, fw.Simplex(3, radius=2.0), method=Lazy(), tol=1e-9)
-    >>> result.success, result.n_lmo < result.n_iter
+    >>> A = np.random.default_rng(0).standard_normal((50, 10))
+    >>> result = fw.minimize(fw.LeastSquares(A, A[:, 0] + A[:, 1]), fw.LInfBall(0.5), method=Lazy())
+    >>> result.success, result.n_lmo < result.n_iter / 2
     (True, True)
     """
 

@@ -55,15 +55,20 @@ class SparseStack(Stack):
     @staticmethod
     def row(p: Point) -> tuple[np.ndarray, ...]:
         a = p.coords
-        pair = (a.index, a.value) if isinstance(a, OneHot) else (a.indices, a.values)
-        return tuple(np.reshape(part, (1, -1)) for part in pair)
+        indices, values = (a.index, a.value) if isinstance(a, OneHot) else (a.indices, a.values)
+        return np.reshape(indices, (1, -1)), np.reshape(values, (1, -1)), np.array([np.size(values)])
+
+    def kept(self, mask: np.ndarray) -> Stack:
+        indices, values, counts = (a[mask] for a in self.rows)
+        width = counts.max()  # as if the others had never been there: sums repeat to the last bit
+        return SparseStack((indices[:, :width], values[:, :width], counts))
 
     def inner(self, problem: Problem, slope: Any) -> np.ndarray:
-        indices, values = self.rows
+        indices, values, _ = self.rows
         return np.sum(slope.reshape(-1)[indices] * values, axis=1)
 
     def add(self, total: np.ndarray, weights: np.ndarray) -> None:
-        indices, values = self.rows
+        indices, values, _ = self.rows
         np.add.at(total, indices, values * weights[:, None])
 
 

@@ -24,10 +24,7 @@ class Combination(Set):
     told by the type of an instance: `of_kind` gives `__new__` the right one.
     """
 
-    @property
-    @abstractmethod
-    def parts(self) -> tuple[Set, ...]:
-        """The sets that this one is made from."""
+    parts: Any  # the sets that this one is made from, a tuple
 
     @abstractmethod
     def _questions(self, g: Array) -> list[Array]:
@@ -41,7 +38,7 @@ class Combination(Set):
     def _total(self, g: Array, minima: list[Scalar]) -> Scalar:
         """Return the minimum over this set from the parts' minima (of lower bounds, a lower bound)."""
 
-    _weight = 1.0  # how much an error of a part's minimum weighs
+    _weight: Any = 1.0  # how much an error of a part's minimum weighs
 
     def lmo(self, g: Array) -> Atom:
         return self._atom(g, [_exactly(part, h)[:2] for part, h in self._asked(g)])

@@ -41,7 +41,7 @@ class MinkowskiSum(Combination):
     array([-1.,  3.])
     """
 
-    parts: tuple[Set, ...]  # pyright: ignore[reportIncompatibleMethodOverride]
+    parts: tuple[Set, ...]
 
     def __new__(cls, *parts: Any) -> Self:
         return of_kind(cls, _some(cls, parts), projects=False)
@@ -111,7 +111,7 @@ class UnionHull(Combination):
     array([ 0., -3.,  0.,  0.])
     """
 
-    parts: tuple[Set, ...]  # pyright: ignore[reportIncompatibleMethodOverride]
+    parts: tuple[Set, ...]
 
     def __new__(cls, *parts: Any) -> Self:
         return of_kind(cls, _some(cls, parts), projects=False)
@@ -177,7 +177,7 @@ class Product(Combination):
     (slice(0, 2, None), slice(2, 4, None))
     """
 
-    parts: tuple[Set, ...]  # pyright: ignore[reportIncompatibleMethodOverride]
+    parts: tuple[Set, ...]
     shapes: tuple[tuple[int, ...], ...]
 
     def __new__(cls, *parts: Any, shapes: Any = None) -> Self:
@@ -242,7 +242,7 @@ def add(domain: Set, other: Any) -> Any:
     if isinstance(other, Set):
         lists = (d.parts if isinstance(d, MinkowskiSum) else (d,) for d in (domain, other))
         return MinkowskiSum(*(part for parts in lists for part in parts))
-    if not array_api_compat.is_array_api_obj(other) or other.ndim == 0:
+    if not array_api_compat.is_array_api_obj(other) or getattr(other, "ndim", 0) == 0:
         return NotImplemented
     if isinstance(domain, Shifted):
         return Shifted(domain.part, domain.offset + np.asarray(other))

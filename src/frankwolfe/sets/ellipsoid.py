@@ -104,7 +104,7 @@ class Ellipsoid(Set):
         U, s = self._axes
         apart = on_host(x) - self.center
         along = apart if U is None else U.T @ apart
-        outside = 0.0 if U is None else float(np.linalg.norm(apart - U @ along))
+        outside = 0.0 if U is None else float(norm(apart - U @ along, 2))
         # Up to `room` in every direction: half-axes may be of very different lengths, or zero.
         size = self.radius * float(np.max(s)) + float(np.max(np.abs(self.center)))
         room = max(slack(x, tol) * size, np.finfo(np.float64).tiny)

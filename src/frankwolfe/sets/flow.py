@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -25,8 +24,8 @@ from frankwolfe.validation import positive
 class FlowPolytope(Set):
     """Flows of `radius` units from a source to a target; a point holds one number for each edge.
 
-    What enters a node leaves it, except at the two ends; no flow is negative, nor above the capacity where there is one.
-    Edges that no way from source to target takes carry nothing.
+    What enters a node leaves it, except at the two ends; no flow is negative, nor above a capacity where there is one.
+    Edges that lie on no way from source to target carry nothing.
 
     Parameters
     ----------
@@ -34,8 +33,8 @@ class FlowPolytope(Set):
         The directed edges, in the order of a point's entries; parallel edges are allowed. Nodes may be integers or any
         other hashable labels. Of a sparse adjacency matrix the stored entries are the edges, row by row. Kept as an
         array, the nodes numbered in the order in which they appear; so are the ends.
-    source, target : node
-        The two ends.
+    source, target : hashable
+        The two ends, two nodes of the graph.
     radius : float, default=1.0
         How much flows.
     capacity : float or array_like of shape (m,), optional
@@ -45,9 +44,9 @@ class FlowPolytope(Set):
     Notes
     -----
     Without capacities the extreme points are the paths, and an atom is the shortest one: dynamic programming over the
-    layers of the acyclic network, O(m), with costs of any sign; of equally short ways to a node the one by the edge that
-    comes first. With capacities an atom is a minimum-cost flow, found by the simplex method (see :class:`Polytope`); for
-    whole capacities and radius it is whole itself [1]_. Either is kept as its few nonzeros.
+    layers of the acyclic network, O(m), with costs of any sign; of equally short ways to a node, the one by the edge
+    that comes first. With capacities an atom is a minimum-cost flow, found by the simplex method (see
+    :class:`Polytope`); for whole capacities and radius it is whole itself [1]_. Either is kept as its few nonzeros.
 
     References
     ----------
@@ -64,8 +63,8 @@ class FlowPolytope(Set):
     """
 
     graph: Any
-    source: Hashable
-    target: Hashable
+    source: Any
+    target: Any
     radius: float = 1.0
     capacity: Any = None
     sparse_atoms: ClassVar[bool] = True

@@ -107,7 +107,7 @@ class _Cold:
         answer = linprog(cost, **self.arguments, method="highs-ds", options=options)
         if answer.status == 0:
             return answer.x, "optimal"
-        return None, {2: _INFEASIBLE, 3: _UNBOUNDED}.get(answer.status, answer.message)
+        return None, {2: _INFEASIBLE, 3: _UNBOUNDED}.get(answer.status, str(answer.message))
 
 
 def _highspy() -> ModuleType | None:

@@ -29,7 +29,8 @@ def hull_distance(rows: np.ndarray) -> tuple[float, np.ndarray]:
     from scipy.optimize import nnls
 
     size = float(np.max(np.abs(rows), initial=0.0)) or 1.0
-    system = np.vstack([rows.T / size, np.ones(len(rows))])
+    unit = rows / size
+    system = np.vstack([unit.T, np.ones(len(rows))])
     target = np.zeros(len(system))
     target[-1] = 1.0
     weights, _ = nnls(system, target, maxiter=max(100, 30 * len(rows)))
@@ -37,7 +38,7 @@ def hull_distance(rows: np.ndarray) -> tuple[float, np.ndarray]:
     if not total > 0:
         weights, total = np.full(len(rows), 1.0), float(len(rows))
     weights = weights / total
-    return float(np.linalg.norm(weights @ rows)), weights
+    return size * float(np.linalg.norm(weights @ unit)), weights
 
 
 def contains_by_oracle(domain: Set, x: np.ndarray, tol: float, max_calls: int = 1000) -> bool:

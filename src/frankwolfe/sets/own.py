@@ -39,8 +39,8 @@ class OracleSet(Set):
 
     Notes
     -----
-    Certificates are as good as the function: an answer that is not the minimum makes lower bounds wrong. Where `project`
-    is not given, methods that project refuse the set.
+    Certificates are as good as the function: an answer that is not the minimum makes lower bounds wrong. Methods that
+    project refuse the set where `project` is not given.
 
     Examples
     --------
@@ -81,6 +81,7 @@ class OracleSet(Set):
             "size": None if diameter is None else nonnegative("diameter", diameter),
             "code": tuple(_code(function) for function in functions.values()),
             "_functions": functions,
+            "_diagonals": {},  # by shape, once they are known
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -95,21 +96,20 @@ class OracleSet(Set):
             require_shape(self, g, self.shape)
         v = self._function("lmo")(g)
         if not isinstance(v, Atom):
-            v = Dense(v if is_array_api_obj(v) and v.dtype == g.dtype else as_like(v, g))
+            v = Dense(_like(v, g))
         if tuple(v.shape) != tuple(g.shape):
             raise ValueError(f"lmo must return a point of shape {tuple(g.shape)} as it was given, got {tuple(v.shape)}")
         return v
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return what was given, else an upper bound from two calls of `lmo` for each entry of a point."""
-        if self.size is None:
-            object.__setattr__(self, "_box", self.__dict__.get("_box") or {})
-            shape = self.shape or known_shape(self, shape)
-            kept = self.__dict__["_box"]
-            if shape not in kept:
-                kept[shape] = self._diagonal(shape)
-            return kept[shape]
-        return self.size
+        if self.size is not None:
+            return self.size
+        shape = self.shape or known_shape(self, shape)
+        kept = self.__dict__["_diagonals"]
+        if shape not in kept:
+            kept[shape] = self._diagonal(shape)
+        return kept[shape]
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         if self.shape is not None:
@@ -137,8 +137,13 @@ class _ProjectableOracleSet(OracleSet, ProjectableSet):
     """A user's set with a projection."""
 
     def project(self, x: Array) -> Array:
-        z = self._function("project")(x)
-        return z if is_array_api_obj(z) and z.dtype == x.dtype else as_like(z, x)
+        return _like(self._function("project")(x), x)
+
+
+def _like(values: Any, like: Array) -> Array:
+    return (
+        values if is_array_api_obj(values) and getattr(values, "dtype", None) == like.dtype else as_like(values, like)
+    )
 
 
 def _code(function: Any) -> str:

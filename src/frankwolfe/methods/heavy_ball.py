@@ -1,0 +1,128 @@
+"""Heavy-ball Frank-Wolfe: the vertex answers to an average of the gradients at the iterates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from frankwolfe.methods.base import Evidence, Method, require_smoothness
+from frankwolfe.methods.steps import ShortStep, warm_shift
+from frankwolfe.objectives.base import ROUNDING, Evaluation
+from frankwolfe.points import Point, Tangent, mix
+from frankwolfe.problem import Problem
+from frankwolfe.serialisation import plain
+from frankwolfe.sets.base import IterativeSet
+
+WEIGHTS = ("weighted", "uniform")
+STEPS = ("open", "smooth", "search")
+
+
+@plain
+class HFWState(NamedTuple):
+    k: int
+    x: Point
+    theta: Tangent  # averaged tangent
+    age: int  # steps since the last restart
+    shift: float  # steps that the last restart was worth
+    bound: float  # best lower bound so far
+
+
+@dataclass(frozen=True)
+class HeavyBallFrankWolfe(Method):
+    """Frank-Wolfe with momentum in the gradient and no look-ahead: a primal-dual gap that holds at every step.
+
+    Parameters
+    ----------
+    weights : {"weighted", "uniform"}
+        How gradients are averaged: by 2/(k+2), which favours the late ones, or all alike, by 1/(k+1).
+    steps : {"open", "smooth", "search"}
+        How far x goes to the vertex: by the averaging weight; by a short step (needs the smoothness constant); by exact
+        line search. All three keep the bound below.
+    restart : bool, default False
+        Begin the average anew from the Frank-Wolfe gap at x whenever it proves more than the average does; weighted
+        averages only. Costs one more oracle call a step, and needs the smoothness constant.
+
+    Notes
+    -----
+    g⁺ = (1-δ)g + δ∇f(x), v the vertex of g⁺, x⁺ = (1-η)x + ηv [1]_. With c the averaged offset of the tangents, the
+    generalised gap G_{k+1} = f(x_{k+1}) - (c + <g⁺, v>) bounds f(x_{k+1}) - f*. It obeys
+    G_{k+1} <= (1-δ)G_k + Lδ²D²/2, hence G_{k+1} <= 2LD²/(k+2) at every k with δ = 2/(k+2), where Frank-Wolfe's own gap is
+    bounded for the best iterate only, and G_k <= LD²(1 + ln k)/(2k) with δ = 1/(k+1).
+
+    A restart at a point with certified gap G goes on with δ = 2/(j+2+C), C = 2LD²/G, j steps later, from the constant
+    tangent at the bound [2]_; then G_j <= 2LD²/(j+C).
+
+    References
+    ----------
+    .. [1] B. Li, A. Sadeghi and G. B. Giannakis, Heavy ball momentum for conditional gradient, NeurIPS 2021.
+    .. [2] R. M. Freund and P. Grigas, New analysis and results for the Frank-Wolfe method, Math. Program. 155, 2016.
+
+    Examples
+    --------
+    >>> import numpy as np, frankwolfe as fw
+    >>> f = fw.LeastSquares(np.eye(3), np.array([3.0, 0.0, 4.0]))
+    >>> result = fw.minimize(f, fw.L2Ball(1.0), method=HeavyBallFrankWolfe(steps="smooth"), tol=1e-4)
+    >>> result.x.round(3)
+    array([0.6, 0. , 0.8])
+    """
+
+    name: ClassVar[str] = "hfw"
+    weights: str = "weighted"
+    steps: str = "open"
+    restart: bool = False
+
+    def __post_init__(self) -> None:
+        for name, value, known in (("weights", self.weights, WEIGHTS), ("steps", self.steps, STEPS)):
+            if value not in known:
+                raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}")
+        if self.restart and self.weights != "weighted":
+            raise ValueError("restart=True needs weights='weighted': the uniform average has no shifted form")
+
+    def check(self, problem: Problem) -> None:
+        super().check(problem)
+        if self.restart or self.steps == "smooth":
+            require_smoothness(self, problem, None)
+        if self.restart and isinstance(problem.domain, IterativeSet):
+            raise TypeError(
+                f"restart=True needs a proven gap at every step, which the oracle of {type(problem.domain).__name__} "
+                "does not give; use restart=False"
+            )
+
+    def init(self, problem: Problem, x0: Point) -> HFWState:
+        return HFWState(0, x0, Tangent.nothing(), age=0, shift=0.0, bound=-math.inf)
+
+    def step(self, problem: Problem, state: HFWState) -> tuple[HFWState, Evidence]:
+        k, x, theta, age, shift, bound = state
+        at_x = problem.evaluate(x)
+        floor = -math.inf
+        if self.restart:
+            theta, age, shift, floor = self._restarted(problem, state, at_x.tangent, float(at_x.value))
+        delta = 1.0 / (age + 1) if self.weights == "uniform" else 2.0 / (age + 2 + shift)
+        theta = mix(theta, at_x.tangent, delta)
+        vertex = problem.lmo(theta.slope, k, share=0.1 * delta**2, keep=x)
+        x_next = problem.mix(x, vertex.point, self._eta(problem, k, x, vertex.point, at_x, delta))
+
+        bound = max(bound, floor, float(theta.bound(vertex.lower, ROUNDING * problem.eps)))
+        minorants = ((theta, vertex), (at_x.tangent, None))
+        evidence = Evidence(((at_x.value, x),), minorants, floor=floor)
+        return HFWState(k + 1, x_next, theta, age + 1, shift, bound), evidence
+
+    def _eta(self, problem: Problem, k: int, x: Point, v: Point, at_x: Evaluation, delta: float) -> float:
+        """Return how far to go from x towards v."""
+        if self.steps == "open":
+            return delta
+        if self.steps == "search":
+            return problem.line_search(x, v)
+        gap = at_x.inner - problem.inner(at_x.slope, v)
+        return ShortStep().choose(problem, k, x, v, at_x.value, gap, None)[0]
+
+    def _restarted(
+        self, problem: Problem, state: HFWState, tangent: Tangent, value: float
+    ) -> tuple[Tangent, int, float, float]:
+        """Return average, age and shift, begun anew if the Frank-Wolfe gap at x proves more than they; and its bound."""
+        vertex = problem.lmo(tangent.slope, state.k, share=0.0, keep=state.x)
+        floor = float(tangent.bound(vertex.lower, ROUNDING * problem.eps))
+        if state.k == 0 or floor <= state.bound:
+            return state.theta, state.age, state.shift, floor
+        return Tangent.constant(floor), 0, warm_shift(value - floor, problem.curvature), floor

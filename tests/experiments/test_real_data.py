@@ -1,0 +1,75 @@
+"""What the paper's figures must show on the real data, as far as a minute allows."""
+
+from __future__ import annotations
+
+import pytest
+
+from frankwolfe.experiments import fig2, fig3, fig4, table
+from frankwolfe.experiments.problems import Ball, Data, _objective
+from frankwolfe.experiments.reference import Reference
+from frankwolfe.experiments.runner import Results, run_tasks
+from frankwolfe.experiments.runs import Run
+from frankwolfe.experiments.store import Store
+from frankwolfe.experiments.verdicts import near, ordered
+
+pytestmark = [pytest.mark.data, pytest.mark.slow]
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    _objective.cache_clear()
+    yield
+    _objective.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("l2", {"afw": 2.3e-5, "agm": 2.9e-4, "fw": 7.1e-3}), ("l1", {"afw": 7.9e-5, "agm": 1.5e-3, "fw": 4.7e-3})],
+)
+def test_mushrooms(kind, expected, data_dir, tmp_path):
+    store = Store(tmp_path)
+    ball = Ball(kind, fig3.radius("mushrooms", kind))
+    data = Data("mushrooms")
+    runs = [Run(data, ball, method, fig3.ITERATIONS) for method in expected]
+    run_tasks([Reference(data, ball), *runs], store, str(data_dir), 1, True)
+    results = Results(store)
+    h = {run.method: results.series(run).at(500) for run in runs}
+    assert ordered(h, "afw", "agm", "fw")
+    assert all(near(h[m], value, 0.1) for m, value in expected.items()), h
+    assert results.optimum(data, ball).facts["gap"] < 1e-9
+
+
+def test_a9a(data_dir, tmp_path):
+    store, ball = Store(tmp_path), Ball("l2", fig2.RADIUS)
+    expected = {"agm": 3.3e-5, "afw": 6.4e-4, "gd": 1.9e-3, "fw": 3.2e-3}
+    runs = [Run(fig2.DATA, ball, method, 1000) for method in expected]
+    run_tasks([Reference(fig2.DATA, ball), *runs], store, str(data_dir), 1, True)
+    results = Results(store)
+    h = {run.method: results.series(run).at(1000) for run in runs}
+    assert ordered(h, "agm", "afw", "gd", "fw")
+    assert all(near(h[m], value, 0.1) for m, value in expected.items()), h
+    assert results.optimum(fig2.DATA, ball).facts["gap"] < 1e-9
+
+
+def test_the_start_of_figure_4(data_dir, tmp_path):
+    store = Store(tmp_path)
+    runs = [Run(fig4.DATA, fig4.BALL, method, 100, ranks=True) for method in ("fw", "afw")]
+    run_tasks(runs, store, str(data_dir), 1, True)
+    results = Results(store)
+    optimum = 0.318228554  # certified elsewhere to 2e-11; the errors here are a million times larger
+    h = {run.method: float(results[run]["fun"][100]) - optimum for run in runs}
+    ranks = {run.method: results[run]["rank"][100] for run in runs}
+    assert near(h["fw"], 9.4e-3, 0.1)
+    assert near(h["afw"], 4.6e-3, 0.1)
+    assert near(ranks["fw"], 91, 0.05)
+    assert near(ranks["afw"], 101, 0.05)
+
+
+def test_the_table_of_datasets(data_dir, tmp_path):
+    store = Store(tmp_path)
+    counts = [table.Count(Data(name)) for name in ("a9a", "mushrooms")]
+    run_tasks(counts, store, str(data_dir), 1, True)
+    a9a, mushrooms = (store.get(c).facts for c in counts)
+    assert table.differences(a9a, table.PAPER["a9a"]) == []
+    assert table.differences(mushrooms, table.PAPER["mushrooms"]) == ["features"]
+    assert (mushrooms["rows"], mushrooms["columns"], mushrooms["nonzeros"]) == (8124, 112, 170604)
