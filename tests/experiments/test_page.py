@@ -77,7 +77,8 @@ def test_what_was_hidden_stays_hidden_when_the_axis_changes(page, browser):
     browser.open(page)
     show(browser)
     visible = f"{PLOT}.data.find(t => t.name === 'GD').visible"
-    browser.evaluate(f"Plotly.restyle({PLOT}, {{visible: 'legendonly'}}, {PLOT}.data.map((t, i) => i))")
+    everything = f"{PLOT}.data.map((t, i) => i)"
+    browser.evaluate(f"Plotly.restyle({PLOT}, {{visible: 'legendonly'}}, {everything}).then(() => true)")
     browser.evaluate("document.querySelector('#fig2-axes button[data-axis=n_pass]').click()")
     browser.wait_for(f"{PLOT}.querySelector('.xtitle').textContent === 'passes over the data'")
     assert browser.evaluate(visible) == "legendonly"

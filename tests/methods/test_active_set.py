@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -59,6 +60,7 @@ def setting(name: str) -> tuple[Problem, Point]:
     return problem, problem.start(x0, False)
 
 
+FORMS = ["logistic-l2", "logistic-l1", "quadratic-simplex", "function-l2", "completion-nuclear"]
 POLYTOPES = ["squares-l1", "squares-box", "quadratic-simplex", "logistic-l1", "logistic-l1-vertex", "logistic-linf"]
 
 
@@ -81,7 +83,7 @@ def test_low_rank_completion() -> None:
     for label in ("away", "pairwise", "bpcg", "bcg", "lazy"):
         slow = fw.minimize(objective, domain, method=METHODS[label], tol=0, max_iter=250)
         curvature = objective.smoothness * domain.diameter() ** 2
-        assert 0 <= slow.fun - optimum <= min(2 * curvature / 252, 0.05), label
+        assert 0 <= slow.fun - optimum <= 0.05 * 2 * curvature / 252, label
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -120,40 +122,43 @@ def face_problem() -> tuple[fw.Quadratic, fw.Simplex, float]:
 
 @pytest.mark.parametrize("label", [*METHODS, "away-short", "pairwise-backtracking"])
 def test_linear_convergence_where_frank_wolfe_is_sublinear(label: str) -> None:
-    """The optimum lies inside a face: log h falls on a line in k; for Frank-Wolfe it falls on one in log k, slope -1."""
+    """The optimum lies inside a face, the start outside: log h falls like k; for Frank-Wolfe like log k, slope -1."""
     objective, domain, optimum = face_problem()
-    h = fw.minimize(objective, domain, method=ALL[label], tol=0, max_iter=400).trace.fun - optimum
+    x0 = np.full(30, 1 / 30)
+    h = fw.minimize(objective, domain, x0, method=ALL[label], tol=0, max_iter=400).trace.fun - optimum
     reached = int(np.argmax(h < 1e-12))
     assert 0 < reached < 300
     if label != "fcfw":  # a dozen steps are no line
-        k = np.flatnonzero((h > 1e-12) & (np.arange(h.size) < reached))
-        slope, start = np.polyfit(k, np.log(h[k]), 1)
-        assert slope < -0.05, "at least five per cent a step"
-        assert np.std(np.log(h[k]) - start - slope * k) < 1.5, "and evenly so, over ten orders of magnitude"
+        quarters = np.linspace(0, reached - 1, 5).astype(int)
+        assert np.all(np.diff(np.log(h[quarters])) < -2), "each quarter of the way gains as the others do, or more"
+        slope = np.polyfit(np.arange(reached), np.log(h[:reached]), 1)[0]
+        assert slope < -0.1, "a tenth off with every step"
 
-    plain = fw.minimize(objective, domain, method=fw.FrankWolfe(fw.ExactLineSearch()), tol=0, max_iter=1000)
+    plain = fw.minimize(objective, domain, x0, method=fw.FrankWolfe(fw.ExactLineSearch()), tol=0, max_iter=1000)
     tail = np.arange(100, 1000)
     rate = np.polyfit(np.log(tail), np.log(plain.trace.fun[tail] - optimum), 1)[0]
     assert -1.6 < rate < -0.6
     assert plain.trace.fun[reached] - optimum > 1e-6
 
 
-def random_moves(active: ActiveSet, vertices: list[Point], count: int, seed: int) -> ActiveSet:
-    """Move weight about at random: Frank-Wolfe, away and pairwise steps, a third of them to the boundary."""
+def random_moves(active: ActiveSet, vertices: list[Point], count: int, seed: int) -> Iterator[ActiveSet]:
+    """Move weight about at random, and stop to be looked at now and then.
+
+    Frank-Wolfe steps leave next to nothing of what was there, and away steps that drop the new atom bring it back: that
+    magnifies rounding errors.
+    """
     rng = np.random.default_rng(seed)
     kinds, picks, steps = rng.integers(3, size=count), rng.integers(10**9, size=(count, 2)), rng.random(count)
-    for kind, (i, j), step in zip(kinds.tolist(), picks.tolist(), steps.tolist(), strict=True):
+    for n, (kind, (i, j), step) in enumerate(zip(kinds.tolist(), picks.tolist(), steps.tolist(), strict=True), 1):
+        v = vertices[j % len(vertices)]
         if kind == 0:
-            move = active.toward(vertices[j % len(vertices)])
-            step = 0.3 * step
+            active = active.moved(active.toward(v), 1 - 10 ** (-5 * step))
         elif active.atoms.size > 2:
-            a = i % active.atoms.size
-            move = active.away(a) if kind == 1 else active.exchange(a, vertices[j % len(vertices)])
-            step = min(2 * step, 1.0) * move.cap
-        else:
-            continue
-        active = active.moved(move, step)
-    return active
+            a = int(np.argmax(active.weights)) if i % 2 else i % active.atoms.size
+            move = active.away(a) if kind == 1 else active.exchange(a, v)
+            active = active.moved(move, min(2 * step, 1.0) * move.cap)
+        if n % (count // 100) == 0:
+            yield active
 
 
 def drift(active: ActiveSet, A: np.ndarray) -> tuple[float, float, float]:
@@ -182,17 +187,16 @@ def test_no_drift(form: str, count: int, monkeypatch: pytest.MonkeyPatch) -> Non
         problem.value(v)
     start = Point.at(np.full(5, 0.1))
     problem.value(start)
-    active = random_moves(ActiveSet.at(start), vertices, count, seed=1)
-    weights, point, image = drift(active, A)
-    assert weights <= 1e-12
-    assert point <= 1e-10
-    assert image <= 1e-10
-    assert active.weights.min() > 0
+    for active in random_moves(ActiveSet.at(start), vertices, count, seed=1):
+        weights, point, image = drift(active, A)
+        assert weights <= 1e-12
+        assert point <= 1e-10
+        assert image <= 1e-10
+        assert active.weights.min() > 0
     if form == "dense":  # the test can tell: without summing up afresh, the point drifts away
         monkeypatch.setattr(active_set, "ROUNDINGS", np.inf)
-        monkeypatch.setattr(ActiveSet, "reweighted", None)
-        loose = random_moves(ActiveSet.at(start)._replace(weights=np.ones(1)), vertices, 2000, seed=1)
-        assert max(drift(loose, A)[1:]) > 1e-10
+        loose = random_moves(ActiveSet.at(start), vertices, 2000, seed=1)
+        assert max(max(drift(active, A)[1:]) for active in loose) > 1e-10
 
 
 @pytest.mark.parametrize("label", ["away", "pairwise", "bpcg"])
@@ -207,9 +211,7 @@ def test_no_drift_in_a_run(label: str) -> None:
 
 
 @pytest.mark.parametrize("label", ALL)
-@pytest.mark.parametrize(
-    "name", ["logistic-l2", "logistic-l1", "quadratic-simplex", "function-l2", "completion-nuclear"]
-)
+@pytest.mark.parametrize("name", FORMS)
 def test_save_and_load_at_every_iteration(label: str, name: str) -> None:
     """A state that goes through the file format after every step makes the same iterates, to the last bit."""
     if not applies(label, name):
@@ -340,11 +342,11 @@ def test_lazy_methods_save_oracle_calls(label: str) -> None:
 
 
 def test_corrective_steps_read_no_data() -> None:
-    """One pass for each gradient, one column for each atom."""
+    """One pass for each gradient, one column for each atom, and four for the start and the value at the end."""
     objective, domain, *_ = case("logistic-l1")
     result = fw.minimize(objective, domain, method=FullyCorrective(), tol=1e-9)
     assert result.n_grad == result.n_iter
-    assert result.n_pass <= result.n_iter * (1 + 1 / 12) + 3
+    assert result.n_pass <= result.n_iter * (1 + 1 / 12) + 4
 
 
 def test_corrective_steps_solve_the_restricted_problem() -> None:
@@ -381,6 +383,6 @@ def test_inapplicable_pairs_say_what_applies() -> None:
         Lazy(fw.AcceleratedFrankWolfe())
     with pytest.raises(ValueError, match="accuracy"):
         FullyCorrective(accuracy=1.0)
+    blind = fw.Function(lambda x: float(x @ x), lambda x: 2 * x)
     with pytest.raises(ValueError, match="smoothness"):
-        blind = fw.Function(lambda x: float(x @ x), lambda x: 2 * x)
         fw.minimize(blind, fw.L2Ball(1.0), np.ones(2) / 2, method=AwayFrankWolfe(fw.ShortStep()))

@@ -223,3 +223,17 @@ def test_atoms_are_kept_in_their_natural_form():
         for domain in domains:
             assert type(domain.lmo(g)).__name__ == name
             assert domain.sparse_atoms is (name != "Dense")
+
+
+def test_membership_of_simplex_and_box():
+    simplex, box = Simplex(3, 2.0), Box([-1.0, 0.0], [1.0, 3.0])
+    assert simplex.contains(np.array([0.5, 1.5, 0.0]))
+    assert not simplex.contains(np.array([-0.1, 2.1, 0.0]))
+    assert not simplex.contains(np.array([0.5, 1.0, 0.0]))
+    assert not simplex.contains(np.array([0.5, 2.0, 0.0]))
+    assert simplex.with_radius(1.5).contains(np.array([0.5, 1.0, 0.0]))
+    assert simplex.contains(np.array([-0.1, 2.1, 0.0]), tol=0.1)
+    assert box.contains(np.array([-1.0, 3.0]))
+    assert not box.contains(np.array([-1.001, 3.0]))
+    assert not box.contains(np.array([-1.0, 3.001]))
+    assert box.contains(np.array([-1.001, 3.0]), tol=1e-2)

@@ -21,6 +21,7 @@ from tests.sets.more_cases import DAG, MORE, ROADS, paths
 
 import frankwolfe as fw
 from frankwolfe.atoms import Dense, OneHot, RankOne, Sparse
+from frankwolfe.checkpoint import identity
 from frankwolfe.sets import L1Ball, L2Ball, LInfBall, NuclearBall, ProjectableSet, Set, Simplex
 from frankwolfe.sets.base import IterativeSet
 from frankwolfe.sets.birkhoff import Birkhoff
@@ -303,7 +304,6 @@ def test_polytope_answers_alike_cold_warm_and_without_highspy(monkeypatch):
     warm, cold = Polytope(**arguments), Polytope(**arguments, warm_start=False)
     monkeypatch.setattr("frankwolfe.sets.linear_programme._highspy", lambda: None)
     plain = Polytope(**arguments)
-    plain.__dict__.pop("_programme")
     assert warm == plain != cold
     g = rng.normal(size=12)
     for _ in range(20):
@@ -493,6 +493,8 @@ def test_own_set_from_one_function():
         (lambda: Polytope([[1.0, 1.0]], [1.0, 2.0]), r"A_ub must have shape \(2, 2\)"),
         (lambda: Polytope([1.0], [1.0]), "must be matrices"),
         (lambda: Polytope([[math.nan]], [1.0]), "must be finite"),
+        (lambda: Polytope([[1.0]], [1.0]), "entry 0 can grow forever"),
+        (lambda: Polytope([[-1.0]], [1.0]), "entry 0 can grow forever"),
         (lambda: Polytope([[1.0, 1.0]], [1.0]), "must be bounded, but entry . can grow forever; pass lower and upper"),
         (lambda: Polytope([[1.0, 0.0]], [1.0], lower=[0.0, -math.inf], upper=[1.0, math.inf]), "entry 1 can grow"),
         (lambda: Polytope([[1.0], [-1.0]], [1.0, -2.0]), "must not be empty"),
@@ -535,6 +537,21 @@ def test_wrong_shapes_are_named(case):
     for question in questions:
         with pytest.raises(ValueError, match="holds points of shape"):
             getattr(case.set, question)(wrong)
+
+
+def test_checkpoints_tell_sets_apart():
+    A = sp.csr_array(np.eye(2))
+    pairs = [
+        (Polytope(A, [1, 1], lower=0.0, upper=2.0), Polytope(2 * A, [1, 1], lower=0.0, upper=2.0)),
+        (FlowPolytope(DAG, 0, 3), FlowPolytope(DAG, 0, 2)),
+        (MinkowskiSum(L1Ball(1.0), L2Ball(1.0)), MinkowskiSum(L1Ball(1.0), L2Ball(2.0))),
+        (LinearImage(L1Ball(1.0), np.eye(2)), LinearImage(L1Ball(1.0), 2 * np.eye(2))),
+        (OracleSet(lambda g: g), OracleSet(lambda g: -g)),
+    ]
+    for one, other in pairs:
+        assert one != other
+        assert identity(one) != identity(other)
+        assert identity(one) == identity(one)
 
 
 def test_matrices_are_asked_for():

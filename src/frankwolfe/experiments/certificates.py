@@ -28,8 +28,8 @@ def tasks(quick: bool) -> list[Task]:
 def ratios(results: Results, estimate: Estimate) -> tuple[float, float]:
     """Return how many times looser than the true error the two certified gaps are at the end (ES, tangents)."""
     walk = results[estimate]
-    h = walk["fun"][-1] - results.optimum(estimate.data, estimate.ball).facts["fun"]
-    return float((walk["fun"][-1] - walk["es"][-1]) / h), float((walk["fun"][-1] - walk["fw"][-1]) / h)
+    h = max(float(walk["fun"][-1]) - results.optimum(estimate.data, estimate.ball).facts["fun"], 1e-16)
+    return float(walk["fun"][-1] - walk["es"][-1]) / h, float(walk["fun"][-1] - walk["fw"][-1]) / h
 
 
 def movement(results: Results, estimate: Estimate, column: str) -> Slope:

@@ -138,7 +138,7 @@ def _free(results: Results, quick: bool) -> Judged:
         passes[f"{name} {ball.kind}"] = float(runs["afw"]["n_pass"][-1] / runs["fw"]["n_pass"][-1])
     series = _movielens(results, quick)
     k = fig4.iterations(quick)
-    products = float(series["afw"].outcome["n_matvec"][-1] / series["fw"].outcome["n_matvec"][-1])
+    products = float(series["afw"].outcome["n_matvec"][-1] / max(series["fw"].outcome["n_matvec"][-1], 1.0))
     cases = {"closed-form oracles": max(passes.values()) <= 1.1, "the Lanczos oracle": products <= 1.1}
     words = (
         f"passes over the data, AFW / FW: {spread_of(list(passes.values()), 3)}; products with the matrix on MovieLens "
@@ -150,7 +150,7 @@ def _free(results: Results, quick: bool) -> Judged:
 def _equal_products(results: Results, quick: bool) -> Judged:
     series = _movielens(results, quick)
     plain, ours = series["fw"], series["afw"]
-    most = min(plain.outcome["n_matvec"][-1], ours.outcome["n_matvec"][-1])
+    most = max(min(plain.outcome["n_matvec"][-1], ours.outcome["n_matvec"][-1]), 1.0)
     cases, words = {}, []
     for budget in np.geomspace(most / 20, most, 4):
         h = [float(s.h[np.searchsorted(s.outcome["n_matvec"], budget, side="right") - 1]) for s in (plain, ours)]

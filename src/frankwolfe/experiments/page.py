@@ -160,7 +160,7 @@ def _has(section: Section) -> bool:
 
 def _figure(figure: Figure) -> str:
     cells = "".join(
-        f'<div class="card"><h4>{escape(panel.title)}</h4><div class="plot" id="{figure.key}-panel-{i}"></div></div>'
+        f'<div class="panel"><h4>{escape(panel.title)}</h4><div class="plot" id="{figure.key}-panel-{i}"></div></div>'
         for i, panel in enumerate(figure.panels)
     )
     axes = (

@@ -47,8 +47,8 @@ class HeavyBallFrankWolfe(Method):
     -----
     g⁺ = (1-δ)g + δ∇f(x), v the vertex of g⁺, x⁺ = (1-η)x + ηv [1]_. With c the averaged offset of the tangents, the
     generalised gap G_{k+1} = f(x_{k+1}) - (c + <g⁺, v>) bounds f(x_{k+1}) - f*. It obeys
-    G_{k+1} <= (1-δ)G_k + Lδ²D²/2, hence G_{k+1} <= 2LD²/(k+2) at every k with δ = 2/(k+2), where Frank-Wolfe's own gap is
-    bounded for the best iterate only, and G_k <= LD²(1 + ln k)/(2k) with δ = 1/(k+1).
+    G_{k+1} <= (1-δ)G_k + Lδ²D²/2, hence G_{k+1} <= 2LD²/(k+2) at every k with δ = 2/(k+2), where Frank-Wolfe's own gap
+    is bounded for the best iterate only, and G_k <= LD²(1 + ln k)/(2k) with δ = 1/(k+1).
 
     A restart at a point with certified gap G goes on with δ = 2/(j+2+C), C = 2LD²/G, j steps later, from the constant
     tangent at the bound [2]_; then G_j <= 2LD²/(j+C).
@@ -120,7 +120,7 @@ class HeavyBallFrankWolfe(Method):
     def _restarted(
         self, problem: Problem, state: HFWState, tangent: Tangent, value: float
     ) -> tuple[Tangent, int, float, float]:
-        """Return average, age and shift, begun anew if the Frank-Wolfe gap at x proves more than they; and its bound."""
+        """Return average, age and shift, anew if the Frank-Wolfe gap at x proves more than they; and what it proves."""
         vertex = problem.lmo(tangent.slope, state.k, share=0.0, keep=state.x)
         floor = float(tangent.bound(vertex.lower, ROUNDING * problem.eps))
         if state.k == 0 or floor <= state.bound:

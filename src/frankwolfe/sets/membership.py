@@ -47,8 +47,9 @@ def contains_by_oracle(domain: Set, x: np.ndarray, tol: float, max_calls: int = 
     Notes
     -----
     The nearest point to x in the hull of the atoms met so far gives the next direction; the oracle either proves that a
-    hyperplane separates x from the set, or gives a new atom. On a polytope it ends after finitely many calls. Where
-    `max_calls` do not decide, the answer is no.
+    hyperplane separates x from the set, or gives a new atom. On a polytope it ends after finitely many calls; interior
+    points are quick on every set. On a curved boundary in many dimensions it nears x slowly (1e-6 after several hundred
+    calls in 20 dimensions), and where `max_calls` do not decide, the answer is no.
     """
     if not all_finite(x):
         return False
