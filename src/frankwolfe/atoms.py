@@ -125,7 +125,7 @@ class RankOne(Atom):
         return self.scale * vdot(self.left, g @ self.right)
 
     def toarray(self) -> Array:
-        return self.scale * namespace(self.left).outer(self.left, self.right)
+        return self.scale * namespace(self.left).linalg.outer(self.left, self.right)
 
     def mixed_into(self, x: Any, delta: Scalar) -> Any:
         if isinstance(x, Mixable):

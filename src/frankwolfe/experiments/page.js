@@ -28,8 +28,8 @@
     return out;
   }
 
-  function layout(panel, axis, words) {
-    var ink = css("--ink"), faint = css("--line");
+  function layout(panel, data, words) {
+    var ink = css("--ink"), faint = css("--line"), limits = range(panel, hiddenIn(data));
     var grid = { gridcolor: faint, zeroline: false, linecolor: faint, automargin: true };
     var shapes = [];
     if (panel.floor > 0 && panel.log[1]) {
@@ -45,17 +45,19 @@
       modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--faint"), activecolor: css("--accent") },
       legend: { orientation: "h", y: -0.24, x: 0, font: { size: 11 } },
       xaxis: Object.assign({ title: { text: words, standoff: 6 }, type: panel.log[0] ? "log" : "linear",
-        exponentformat: "power" }, grid),
+        exponentformat: "power" }, grid, ticks(data, panel.log[0])),
       yaxis: Object.assign({ title: { text: panel.ylabel, standoff: 4 }, type: panel.log[1] ? "log" : "linear",
-        exponentformat: "power", range: range(panel), autorange: range(panel) ? false : true }, grid)
+        exponentformat: "power", range: limits, autorange: !limits,
+        dtick: limits ? (limits[1] - limits[0] > 7 ? 2 : limits[1] - limits[0] > 1.2 ? 1 : "D2") : undefined }, grid)
     };
   }
 
-  // A floor of f* far below the curves must not squeeze them: fit the axis to the curves alone.
-  function range(panel) {
+  // Fit the axis to the curves that are shown; a floor of f* far below them must not squeeze them.
+  function range(panel, hidden) {
     if (!panel.log[1]) { return null; }
     var low = Infinity, high = -Infinity;
     panel.curves.forEach(function (curve) {
+      if (hidden[curve.name]) { return; }
       curve.y.forEach(function (value) {
         if (value > 0) { low = Math.min(low, value); high = Math.max(high, value); }
       });
@@ -64,6 +66,20 @@
     if (panel.floor > 0) { low = Math.max(low, Math.min(panel.floor / 3, high / 10)); }
     var pad = 0.04 * (Math.log10(high) - Math.log10(low)) + 0.05;
     return [Math.log10(low) - pad, Math.log10(high) + pad];
+  }
+
+  function hiddenIn(data) {
+    var hidden = {};
+    data.forEach(function (trace) { if (trace.visible === "legendonly") { hidden[trace.legendgroup] = true; } });
+    return hidden;
+  }
+
+  function ticks(data, log) {
+    var low = Infinity, high = 0;
+    data.forEach(function (trace) {
+      trace.x.forEach(function (value) { if (value > 0) { low = Math.min(low, value); high = Math.max(high, value); } });
+    });
+    return log ? { dtick: high > 30 * low ? 1 : "D2" } : {};
   }
 
   function visibilityOf(plot) {
@@ -79,7 +95,7 @@
       var data = traces(panel, axis);
       data.forEach(function (trace) { if (trace.legendgroup in kept) { trace.visible = kept[trace.legendgroup]; } });
       var words = panel.xlabel || figure.axes[axis];
-      Plotly.react(plot, data, layout(panel, axis, words), {
+      Plotly.react(plot, data, layout(panel, data, words), {
         responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"], showSendToCloud: false
       });
       if (!plot.dataset.linked) { plot.dataset.linked = "yes"; link(figure, plot); }
@@ -91,11 +107,14 @@
     plot.on("plotly_legendclick", function (event) {
       var trace = event.data[event.curveNumber];
       var next = trace.visible === "legendonly" ? true : "legendonly";
-      figure.panels.forEach(function (_, i) {
+      figure.panels.forEach(function (panel, i) {
         var other = document.getElementById(figure.key + "-panel-" + i), hits = [];
         if (!other.data) { return; }
         other.data.forEach(function (t, j) { if (t.legendgroup === trace.legendgroup) { hits.push(j); } });
-        if (hits.length) { Plotly.restyle(other, { visible: next }, hits); }
+        if (!hits.length) { return; }
+        Plotly.restyle(other, { visible: next }, hits);
+        var limits = range(panel, hiddenIn(other.data));
+        if (limits) { Plotly.relayout(other, { "yaxis.range": limits }); }
       });
       return false;
     });

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -163,7 +163,7 @@ def ask(problem: Problem, k: int, at_x: Evaluation, x: Point, gap: float) -> Ver
 class ActiveSetMethod(Method):
     """One gradient, one oracle call, and one move of weight between atoms per step; subclasses choose the move."""
 
-    separates = True
+    separates: ClassVar[bool] = True
     step_size: StepSize = field(default_factory=ExactLineSearch)
 
     def __post_init__(self) -> None:

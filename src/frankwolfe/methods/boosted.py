@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
+from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, vdot
 from frankwolfe.kernels.pattern import PatternMatrix
 from frankwolfe.methods.base import Evidence, Method, require_smoothness
@@ -129,4 +130,4 @@ def _cosine(g: Array, d: Array) -> float:
 
 
 def _array(value: Any) -> Array:
-    return value.toarray() if isinstance(value, PatternMatrix) or hasattr(value, "mixed_into") else value
+    return value.toarray() if isinstance(value, PatternMatrix | Atom) else value

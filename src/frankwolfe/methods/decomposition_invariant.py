@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, namespace, vdot
 from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.points import Point, combine
@@ -33,10 +34,10 @@ class DecompositionInvariant(Method):
     Notes
     -----
     For polytopes whose vertices are 0/1 vectors (times a height) and whose faces are given by entries at their bounds:
-    `Simplex`, `Hypersimplex`, `Birkhoff`, and `FlowPolytope` without capacities. The away vertex maximises <∇f(x), .> over
-    the smallest face that holds x, which the oracle finds when entries of x at zero are made dear and those at the top
-    cheap [1]_. The step goes from x along s - a, by exact line search up to the boundary. Memory is that of x alone;
-    two oracle calls a step.
+    `Simplex`, `Hypersimplex`, `Birkhoff`, and `FlowPolytope` without capacities. The away vertex maximises <∇f(x), .>
+    over the smallest face that holds x, which the oracle finds when entries of x at zero are made dear and those at the
+    top cheap [1]_. The step goes from x along s - a, by exact line search up to the boundary. Memory is that of x
+    alone; two oracle calls a step.
 
     For an L-smooth, μ-strongly convex f the error falls geometrically, by a factor of 1 - O(μ/(L D² card(x*))) a step,
     independent of the dimension where x* is sparse.
@@ -60,8 +61,9 @@ class DecompositionInvariant(Method):
         super().check(problem)
         if height(problem.domain) is None:
             raise TypeError(
-                "method 'dicg' needs a polytope with 0/1 vertices (Simplex, Hypersimplex, Birkhoff, FlowPolytope without "
-                f"capacities), and {type(problem.domain).__name__} is not known to be one; use 'pairwise', 'away' or 'bpcg'"
+                "method 'dicg' needs a polytope with 0/1 vertices (Simplex, Hypersimplex, Birkhoff, FlowPolytope "
+                f"without capacities), and {type(problem.domain).__name__} is not known to be one; use 'pairwise', "
+                "'away' or 'bpcg'"
             )
 
     def init(self, problem: Problem, x0: Point) -> DICGState:
@@ -116,4 +118,4 @@ def _snapped(x: Array, top: float) -> Array:
 
 
 def _array(coords: Any) -> Array:
-    return coords.toarray() if hasattr(coords, "mixed_into") else coords
+    return coords.toarray() if isinstance(coords, Atom) else coords

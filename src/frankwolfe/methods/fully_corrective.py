@@ -10,6 +10,7 @@ import numpy as np
 from frankwolfe.atoms import Atom
 from frankwolfe.backends import vdot
 from frankwolfe.kernels.simplex_qp import simplex_qp
+from frankwolfe.lowrank import LowRank
 from frankwolfe.methods.active_set import ZERO, ActiveSet, ask
 from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.methods.bundle import Bundle
@@ -92,6 +93,10 @@ class FullyCorrective(Method):
             )
 
     def init(self, problem: Problem, x0: Point) -> FCState:
+        if not isinstance(x0.coords, np.ndarray | LowRank):
+            raise TypeError(
+                f"method 'fcfw' works on NumPy arrays, got {type(x0.coords).__name__}; use 'bpcg' or 'away'"
+            )
         return FCState(0, ActiveSet.at(x0), np.inf, None, np.zeros((0, 0)))
 
     def step(self, problem: Problem, state: FCState) -> tuple[FCState, Evidence]:

@@ -142,10 +142,10 @@ def form(coords: Any) -> type[Stack]:
 def key(coords: Any) -> tuple[type[Stack], Any]:
     """Return form and numbers of an atom, or a digest of them; the object itself where they are not NumPy's."""
     kind = form(coords)
-    if kind is _OtherStack:
-        return kind, id(coords)
     if isinstance(coords, OneHot):
         return kind, (coords.index, float(coords.value))
+    if kind is _OtherStack:
+        return kind, id(coords)
     digest = hashlib.blake2b(type(coords).__name__.encode(), digest_size=16)
     for part in vars(coords).values() if isinstance(coords, Atom) else (coords,):
         digest.update(np.ascontiguousarray(part).tobytes())
@@ -155,10 +155,8 @@ def key(coords: Any) -> tuple[type[Stack], Any]:
 def low_rank_sum(weights: np.ndarray, coords: list[Any], like: LowRank) -> LowRank:
     """Return the weighted sum of rank-one atoms, and perhaps low-rank matrices, with shared factors."""
     if all(isinstance(c, RankOne) for c in coords):
-        scales = np.array([c.scale for c in coords])
-        return LowRank(
-            weights * scales, [c.left for c in coords], [c.right for c in coords], like.shape, dtype=like.dtype
-        )
+        left, right = [c.left for c in coords], [c.right for c in coords]
+        return LowRank(weights * [c.scale for c in coords], left, right, like.shape, dtype=like.dtype)
     return LowRank.combine(weights.tolist(), [LowRank.from_atom(c) if isinstance(c, RankOne) else c for c in coords])
 
 

@@ -18,6 +18,8 @@ class Set(ABC):
     wrap a set to change it.
     """
 
+    __array_ufunc__ = None  # so that an array plus, or times, a set comes to the set
+
     closed_form: ClassVar[bool] = True
     """Whether `lmo` and `support` are exact and cheap (no inner iteration)."""
 
@@ -54,6 +56,41 @@ class Set(ABC):
     def with_radius(self, radius: float) -> Self:
         """Return the same kind of set with another radius."""
 
+    @classmethod
+    def from_lmo(cls, lmo: Any, **options: Any) -> Set:
+        """Return the set of a user's own oracle, with optional `shape`, `diameter`, `contains` and `project`.
+
+        See :class:`frankwolfe.sets.OracleSet`.
+        """
+        from frankwolfe.sets.own import OracleSet
+
+        return OracleSet(lmo, **options)
+
+    def __add__(self, other: Any) -> Set:
+        from frankwolfe.sets.combinators import add
+
+        return add(self, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, offset: Any) -> Set:
+        return NotImplemented if isinstance(offset, Set) else self + -offset
+
+    def __mul__(self, factor: Any) -> Set:
+        from frankwolfe.sets.combinators import multiply
+
+        return multiply(self, factor)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Set:
+        return -1.0 * self
+
+    def __rmatmul__(self, matrix: Any) -> Set:
+        from frankwolfe.sets.combinators import transform
+
+        return transform(matrix, self)
+
 
 class ProjectableSet(Set):
     """A set whose Euclidean projection is cheap enough to use."""
@@ -84,7 +121,7 @@ class SupportBound(NamedTuple):
     matvecs: int = 0
 
 
-class IterativeSet(ProjectableSet):
+class IterativeSet(Set):
     """A set whose oracle iterates (Lanczos, say), to an accuracy that the method chooses."""
 
     closed_form: ClassVar[bool] = False

@@ -13,7 +13,7 @@ from frankwolfe.atoms import RankOne
 from frankwolfe.backends import Array, eps, largest, namespace, scaled
 from frankwolfe.kernels.lanczos import SingularPair, norm_upper_bound, top_singular
 from frankwolfe.lowrank import LowRank
-from frankwolfe.sets.base import IterativeSet, LinearMinimum, SupportBound
+from frankwolfe.sets.base import IterativeSet, LinearMinimum, ProjectableSet, SupportBound
 from frankwolfe.sets.projections import project_l1
 from frankwolfe.validation import positive
 
@@ -22,7 +22,7 @@ _SEED = 20210909
 
 
 @dataclass(frozen=True)
-class NuclearBall(IterativeSet):
+class NuclearBall(IterativeSet, ProjectableSet):
     """Matrices with nuclear norm (the sum of singular values) at most `radius`.
 
     Directions may be arrays, SciPy sparse matrices or a :class:`~frankwolfe.kernels.pattern.PatternMatrix`; atoms are
