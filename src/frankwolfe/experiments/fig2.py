@@ -76,7 +76,7 @@ def _flatness(results: Results, quick: bool) -> str:
     over = {r: results.optimum(DATA, Ball("l2", r)).facts["fun"] - best for r in (20.0, RADIUS)}
     words = " and ".join(f"{h:.0e} (R = {r:g})" for r, h in over.items())
     return (
-        "No moderate radius is strictly inactive: the optimal value is still falling with R, but the ball costs no more "
+        "No moderate radius is strictly inactive: the optimal value still falls with R, but the ball costs no more "
         f"than {words} against the largest radius, far below the errors drawn here."
     )
 

@@ -6,8 +6,14 @@ from collections.abc import Callable
 
 from frankwolfe.methods.accelerated import AcceleratedFrankWolfe
 from frankwolfe.methods.agm import AcceleratedGradient, StronglyConvexAGM
+from frankwolfe.methods.away import AwayFrankWolfe
 from frankwolfe.methods.base import Evidence, Method, State, advance
+from frankwolfe.methods.blended import BlendedConditionalGradients
+from frankwolfe.methods.blended_pairwise import BlendedPairwise
 from frankwolfe.methods.frank_wolfe import FrankWolfe
+from frankwolfe.methods.fully_corrective import FullyCorrective
+from frankwolfe.methods.lazy import Lazy
+from frankwolfe.methods.pairwise import PairwiseFrankWolfe
 from frankwolfe.methods.projected import AcceleratedProjectedGradient, ProjectedGradient
 from frankwolfe.methods.steps import Backtracking, ExactLineSearch, OpenLoop, ShortStep, StepSize
 from frankwolfe.validation import nearest
@@ -19,6 +25,12 @@ METHODS: dict[str, Callable[[], Method]] = {
     "agm_sc": StronglyConvexAGM,
     "pgd": ProjectedGradient,
     "apgd": AcceleratedProjectedGradient,
+    "away": AwayFrankWolfe,
+    "pairwise": PairwiseFrankWolfe,
+    "bpcg": BlendedPairwise,
+    "bcg": BlendedConditionalGradients,
+    "fcfw": FullyCorrective,
+    "lazy": Lazy,
 }
 
 
@@ -47,12 +59,18 @@ __all__ = [
     "AcceleratedFrankWolfe",
     "AcceleratedGradient",
     "AcceleratedProjectedGradient",
+    "AwayFrankWolfe",
     "Backtracking",
+    "BlendedConditionalGradients",
+    "BlendedPairwise",
     "Evidence",
     "ExactLineSearch",
     "FrankWolfe",
+    "FullyCorrective",
+    "Lazy",
     "Method",
     "OpenLoop",
+    "PairwiseFrankWolfe",
     "ProjectedGradient",
     "ShortStep",
     "State",

@@ -70,7 +70,8 @@ class Logistic(LinearModel):
         return -b * self.share[rows] * _sigmoid(-b * m)
 
     def loss_curvature(self, m: Array) -> Array:
-        return self.share * _sigmoid(m) * _sigmoid(-m)
+        small = namespace(m).exp(-abs(m))  # the product of the two tails, with one exponential
+        return self.share * small / (1 + small) ** 2
 
 
 def _sigmoid(t: Array) -> Array:
