@@ -39,7 +39,7 @@ def test_the_page_and_its_files(whole):
     assert "Not run yet" not in text
     data = json.loads(re.search(r'id="figures">(.*?)</script>', text, re.DOTALL)[1])
     assert {f["key"] for f in data} >= {"fig1", "fig2", "fig3", "fig4"}
-    assert not re.search(r'(?:src|href)="https?:', text)
+    assert not re.search(r'(?:src|href)="https?:', text.split("<script")[0])
 
 
 @pytest.mark.slow

@@ -48,7 +48,7 @@ def tasks(quick: bool) -> list[Task]:
 def section(results: Results, quick: bool) -> Section:
     series = {run.method: results.series(run) for run in runs(quick)}
     optimum = results.optimum(DATA, BALL).facts
-    axes = ("k", "n_matvec", "time")
+    axes = ("k", "time", "n_pass", "n_matvec")
     figures = [
         Figure(
             "fig4",

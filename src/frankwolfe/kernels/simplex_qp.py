@@ -40,10 +40,10 @@ def simplex_qp(H: np.ndarray, b: np.ndarray, start: np.ndarray, tol: float = 0.0
     released = -1
     for _ in range(max_iter):
         F = np.flatnonzero(free)
-        system = H[np.ix_(F, F)] + ridge * np.eye(F.size)
-        rights = np.stack([ridge * u[F] - b[F], np.ones(F.size)], axis=1)
-        plain, ones = np.linalg.solve(system, rights).T
-        z = plain + ones * ((1 - plain.sum()) / ones.sum())
+        z = _on_the_hull(H[np.ix_(F, F)], b[F], u[F], ridge)
+        if z is None:
+            ridge *= 1e3  # rounding made the system indefinite
+            continue
         if z.min() > 0:
             u[F] = z / z.sum()
             q = H @ u + b
@@ -61,8 +61,24 @@ def simplex_qp(H: np.ndarray, b: np.ndarray, start: np.ndarray, tol: float = 0.0
         if F[i] == released and ratios[i] <= 0:
             return u  # rounding alone made it look worth letting go
         u[F] += min(float(ratios[i]), 1.0) * (z - u[F])
+        if F.size == 1 or not float(u.sum() - u[F[i]]) > 0:
+            return np.maximum(u, 0.0) / np.maximum(u, 0.0).sum()
         u[F[i]] = 0.0
         free[F[i]] = False
         u = np.maximum(u, 0.0)
         u /= u.sum()
     return u
+
+
+def _on_the_hull(H: np.ndarray, b: np.ndarray, u: np.ndarray, ridge: float) -> np.ndarray | None:
+    """Return the minimiser with sum one, signs free, kept near u by the ridge; None if the system is not definite."""
+    rights = np.stack([ridge * u - b, np.ones(u.size)], axis=1)
+    try:
+        plain, ones = np.linalg.solve(H + ridge * np.eye(u.size), rights).T
+    except np.linalg.LinAlgError:
+        return None
+    total = ones.sum()
+    if not total > 0:  # 1'H⁻¹1 is positive for every definite H
+        return None
+    z = plain + ones * ((1 - plain.sum()) / total)
+    return z if np.all(np.isfinite(z)) else None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 from frankwolfe.methods.base import Evidence, Method
-from frankwolfe.methods.steps import OpenLoop
+from frankwolfe.methods.steps import OpenLoop, warm_shift
 from frankwolfe.points import Point, Tangent, mix
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
@@ -28,6 +28,10 @@ class ExtraFrankWolfe(Method):
     ----------
     offset : float, default 3
         Steps are 2/(k + offset). Three is the paper's; two, its released code's, forgets the starting point.
+    shift : float, default 0
+        Steps that a warm start is worth; set by `minimize` when it starts from a Result.
+    bound : float, optional
+        A lower bound already proven, from which the averaged tangent starts; set with `shift`.
 
     Notes
     -----
@@ -53,16 +57,19 @@ class ExtraFrankWolfe(Method):
 
     name: ClassVar[str] = "extrafw"
     offset: float = 3.0
+    shift: float = 0.0
+    bound: float | None = None
 
     def __post_init__(self) -> None:
-        OpenLoop(self.offset)  # refuses what would leave the set
+        OpenLoop(self.offset, self.shift)  # refuses what would leave the set
 
     def init(self, problem: Problem, x0: Point) -> ExtraState:
-        return ExtraState(0, x=x0, v=x0, theta=Tangent.nothing())
+        theta = Tangent.nothing() if self.bound is None else Tangent.constant(self.bound)
+        return ExtraState(0, x=x0, v=x0, theta=theta)
 
     def step(self, problem: Problem, state: ExtraState) -> tuple[ExtraState, Evidence]:
         k, x, v, theta = state
-        delta = OpenLoop(self.offset)(k)
+        delta = OpenLoop(self.offset, self.shift)(k)
         share = 0.1 * delta**2
 
         y = mix(x, v, delta)
@@ -78,3 +85,7 @@ class ExtraFrankWolfe(Method):
         seen = ((at_y.watched, x), (at_y.value, y), (at_next.value, x_next))
         minorants = ((theta, vertex), (at_y.tangent, None), (at_next.tangent, None))
         return ExtraState(k + 1, x_next, vertex.point, theta), Evidence(seen, minorants)
+
+    def warm(self, value: float, gap: float, curvature: float) -> Method:
+        # Twice Frank-Wolfe's: ξ grows by Lδ²D² and not by half of it, so the gap stays below 4LD²/(k + shift).
+        return replace(self, offset=2.0, shift=2 * warm_shift(gap, curvature), bound=value - gap)

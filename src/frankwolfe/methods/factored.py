@@ -21,7 +21,7 @@ from frankwolfe.validation import integer
 
 GROWTH = 1.0  # new directions per step, as a share of the rank: one doubles it
 POWERS = 4  # block power iterations for the directions beside the oracle's own, which need no accuracy
-CUT = 1e-3  # singular values are dropped while that raises f by at most this share of the gap
+CUT = 0.1  # singular values are dropped while that costs at most this share of what the step has gained
 SETTLED = 0.05  # a correction ends when the factors can promise no more than this share of the gap
 ARMIJO = 1e-4
 SPARSE = 40  # from this share of observed entries on, whole rows by BLAS beat gathering
@@ -60,8 +60,7 @@ class FactoredFrankWolfe(Method):
        too small never traps the method. The rank at most doubles;
     3. L-BFGS on the factors, then an SVD of them, which cuts what does not matter beside the certified gap.
 
-    Step 2 alone gives the rate of Frank-Wolfe; step 3 lowers f, but for a cut of at most a thousandth of the gap. The
-    rank is found, not given.
+    Step 2 alone gives the rate of Frank-Wolfe; step 3 only lowers f further. The rank is found, not given.
 
     Applies to `MatrixCompletion` over a `NuclearBall`.
 
@@ -151,13 +150,13 @@ class FactoredFrankWolfe(Method):
         """Return the point after L-BFGS on the factors, as an SVD without what the gap does not notice."""
         objective, radius = problem.objective, _radius(problem)
         assert isinstance(objective, MatrixCompletion)
-        (m, n), rank = objective.pattern.shape, U.shape[1]
+        (m, n), rank, corrected = objective.pattern.shape, U.shape[1], value
         if rank:
             slack = max(2 * radius - float(np.sum(U * U) + np.sum(V * V)), 0.0) ** 0.5
             z = np.concatenate([U.ravel(), V.ravel(), np.array([slack], U.dtype)])
             smooth = _on_sphere(objective, rank, (2 * radius) ** 0.5)
             goal = SETTLED * gap / (2 * radius) ** 0.5
-            z, evaluations = lbfgs(smooth, z, self.corrections, self.memory, goal)
+            z, corrected, evaluations = lbfgs(smooth, z, self.corrections, self.memory, goal)
             problem.counts.n_grad += evaluations
             problem.counts.n_pass += evaluations * rank
             z = z * ((2 * radius) ** 0.5 / float(np.sqrt(z @ z)))
@@ -166,7 +165,7 @@ class FactoredFrankWolfe(Method):
         left, sigma, right = X.svd()
         tail = np.cumsum(sigma[::-1])[::-1]  # what would be lost by cutting from here on
         # Cutting a part of nuclear norm t moves f by at most t|G| + t²/2, and |G| is at most the root of 2f.
-        kept = tail * ((2 * value) ** 0.5 + 0.5 * tail) > CUT * gap
+        kept = tail * ((2 * corrected) ** 0.5 + 0.5 * tail) > min(1e-3 * gap, CUT * (value - corrected))
         left, sigma, right = left[:, kept], sigma[kept], right[:, kept]
         sigma = sigma * min(1.0, radius / max(float(sigma.sum()), 1e-300))
         coords = LowRank(sigma, list(left.T.copy()), list(right.T.copy()), (m, n), settled=len(sigma))
@@ -231,12 +230,12 @@ def _entries(pattern: Pattern, U: np.ndarray, V: np.ndarray) -> np.ndarray:
     return out
 
 
-def lbfgs(smooth: Smooth, z: np.ndarray, most: int, memory: int, goal: float) -> tuple[np.ndarray, int]:
-    """Minimise by L-BFGS with backtracking until the gradient is at most `goal`; return the point and evaluations.
+def lbfgs(smooth: Smooth, z: np.ndarray, most: int, memory: int, goal: float) -> tuple[np.ndarray, float, int]:
+    """Minimise by L-BFGS with backtracking until |gradient| <= `goal`; return point, value and evaluations.
 
     Examples
     --------
-    >>> z, _ = lbfgs(lambda z: (float(z @ z), 2 * z), np.array([3.0, 4.0]), 20, 5, 1e-12)
+    >>> z, _, _ = lbfgs(lambda z: (float(z @ z), 2 * z), np.array([3.0, 4.0]), 20, 5, 1e-12)
     >>> z.round(12) + 0.0
     array([0., 0.])
     """
@@ -264,7 +263,7 @@ def lbfgs(smooth: Smooth, z: np.ndarray, most: int, memory: int, goal: float) ->
         z, value, g = z + s, trial, g_trial
         if float(s @ y) > 1e-10 * float(np.sqrt((s @ s) * (y @ y))):
             pairs = [*pairs, (s, y, 1.0 / float(s @ y))][-memory:]
-    return z, evaluations
+    return z, value, evaluations
 
 
 def _quasi_newton(g: np.ndarray, pairs: list[tuple[np.ndarray, np.ndarray, float]]) -> np.ndarray:

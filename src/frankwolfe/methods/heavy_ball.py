@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 from frankwolfe.methods.base import Evidence, Method, require_smoothness
@@ -13,6 +13,7 @@ from frankwolfe.points import Point, Tangent, mix
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet
+from frankwolfe.validation import nonnegative
 
 WEIGHTS = ("weighted", "uniform")
 STEPS = ("open", "smooth", "search")
@@ -41,7 +42,11 @@ class HeavyBallFrankWolfe(Method):
         line search. All three keep the bound below.
     restart : bool, default False
         Begin the average anew from the Frank-Wolfe gap at x whenever it proves more than the average does; weighted
-        averages only. Costs one more oracle call a step, and needs the smoothness constant.
+        averages only. Costs one more oracle call a step, and needs the smoothness constant. Pays on polytopes; on
+        curved balls it makes the steps too short.
+    shift, bound : float
+        Steps that a warm start is worth, and a lower bound already proven, from which the average starts; set by
+        `minimize` when it starts from a Result.
 
     Notes
     -----
@@ -71,6 +76,8 @@ class HeavyBallFrankWolfe(Method):
     weights: str = "weighted"
     steps: str = "open"
     restart: bool = False
+    shift: float = 0.0
+    bound: float | None = None
 
     def __post_init__(self) -> None:
         for name, value, known in (("weights", self.weights, WEIGHTS), ("steps", self.steps, STEPS)):
@@ -78,6 +85,7 @@ class HeavyBallFrankWolfe(Method):
                 raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}")
         if self.restart and self.weights != "weighted":
             raise ValueError("restart=True needs weights='weighted': the uniform average has no shifted form")
+        nonnegative("shift", self.shift)
 
     def check(self, problem: Problem) -> None:
         super().check(problem)
@@ -90,7 +98,9 @@ class HeavyBallFrankWolfe(Method):
             )
 
     def init(self, problem: Problem, x0: Point) -> HFWState:
-        return HFWState(0, x0, Tangent.nothing(), age=0, shift=0.0, bound=-math.inf)
+        if self.bound is None:
+            return HFWState(0, x0, Tangent.nothing(), age=0, shift=self.shift, bound=-math.inf)
+        return HFWState(0, x0, Tangent.constant(self.bound), age=0, shift=self.shift, bound=self.bound)
 
     def step(self, problem: Problem, state: HFWState) -> tuple[HFWState, Evidence]:
         k, x, theta, age, shift, bound = state
@@ -107,6 +117,11 @@ class HeavyBallFrankWolfe(Method):
         minorants = ((theta, vertex), (at_x.tangent, None))
         evidence = Evidence(((at_x.value, x),), minorants, floor=floor)
         return HFWState(k + 1, x_next, theta, age + 1, shift, bound), evidence
+
+    def warm(self, value: float, gap: float, curvature: float) -> Method:
+        if self.weights == "uniform":
+            return self
+        return replace(self, shift=warm_shift(gap, curvature), bound=value - gap)
 
     def _eta(self, problem: Problem, k: int, x: Point, v: Point, at_x: Evaluation, delta: float) -> float:
         """Return how far to go from x towards v."""

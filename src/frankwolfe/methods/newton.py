@@ -8,9 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from frankwolfe.atoms import Atom
-from frankwolfe.kernels.simplex_qp import simplex_qp
 from frankwolfe.methods.base import Evidence, Method
-from frankwolfe.methods.subspace import ball_radius, in_ball
+from frankwolfe.methods.subspace import ball_radius, in_ball, in_simplex
 from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, RowBlocks
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.quadratic import Quadratic
@@ -121,9 +120,7 @@ class NewtonFrankWolfe(Method):
             gram = atoms @ products.T
             gram = 0.5 * (gram + gram.T)
             linear = atoms @ (g - H @ x)
-            # Weights sum to one, so a common shift changes nothing; this one keeps the numbers small.
-            linear = linear - float((linear + gram @ weights) @ weights)
-            weights = simplex_qp(gram, linear, weights)
+            weights = in_simplex(linear, gram, weights)
             z = weights @ atoms
             slope = g + H @ (z - x)
             problem.counts.n_lmo += 1

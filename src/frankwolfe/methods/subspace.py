@@ -10,7 +10,6 @@ import numpy as np
 
 from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, namespace, vdot
-from frankwolfe.kernels.simplex_qp import simplex_qp
 from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.quadratic import Quadratic
@@ -26,7 +25,9 @@ Small = Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]]
 Corner = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 """Minimiser of q'z + z'Hz/2 over a small set, started from a point of it."""
 
-DEPENDENT = 1e-8  # a direction this close to the span of the others adds rounding, not room
+DEPENDENT = 0.375  # a direction this close (a power of eps) to the span of the others adds rounding, not room
+NOISE = 0.575  # so does a step this short beside the longest vector
+EPS = 2.0**-52
 ENOUGH = 1e-7  # the small problem is solved when Newton promises less than this share of the Frank-Wolfe gap
 
 
@@ -113,7 +114,7 @@ class SubspaceFrankWolfe(Method):
             x_next, past = self._in_ball(problem, x, vertex.point, past, goal, radius)
             tangents = (at_x.tangent, *tangents)[: self.bundle]
             if len(tangents) > 1:
-                minorants = (*minorants, (best_average(tangents, radius), None))
+                minorants = (*minorants, (best_average(tangents, radius, problem.eps), None))
         return SubspaceState(k + 1, x_next, past, tangents), Evidence(((at_x.value, x),), minorants)
 
     def _in_ball(
@@ -123,12 +124,14 @@ class SubspaceFrankWolfe(Method):
         points = [x, v, *past]
         problem.image(v)
         vectors = [_dense(p.coords) for p in points]
-        T = orthonormal(vectors)  # row i: the weights of basis vector i on the points
+        T = orthonormal(vectors, problem.eps)  # row i: the weights of basis vector i on the points
         basis = [weighted_sum(list(zip(row, vectors, strict=True))) for row in T.tolist()]
         images = _stacked([p.image for p in points], T)
         small = restriction(problem.objective, basis, images, np.eye(len(basis)))
         start = np.array([float(vdot(q, vectors[0])) for q in basis])
-        c = newton(small, start, lambda q, H, z: in_ball(q, H, radius), goal)
+        c = newton(small, start, lambda q, H, z: in_ball(q, H, radius), goal, problem.eps)
+        if c is start:  # nothing gained: a step of rounding errors would be no direction to remember
+            return x, past
         x_next = combine((c @ T).tolist(), points)
         step = combine([1.0, -1.0], [x_next, x])
         return x_next, (step, *past)[: self.memory]
@@ -141,7 +144,7 @@ class SubspaceFrankWolfe(Method):
         points = [x, v, *past]
         images = _stacked([p.image for p in points], np.eye(len(points)))
         small = restriction(problem.objective, [p.coords for p in points], images, None)
-        weights = newton(small, np.eye(len(points))[0], _in_simplex, goal)
+        weights = newton(small, np.eye(len(points))[0], in_simplex, goal, problem.eps)
         # Mixed in one by one, so that every kind of atom goes into every kind of iterate.
         total, x_next = weights[0], x
         for weight, atom in zip(weights[1:].tolist(), points[1:], strict=True):
@@ -187,13 +190,13 @@ def restriction(objective: Any, vectors: list[Any], images: Array, gram: np.ndar
     return small
 
 
-def newton(small: Small, c: np.ndarray, corner: Corner, goal: float, most: int = 30) -> np.ndarray:
+def newton(small: Small, c: np.ndarray, corner: Corner, goal: float, eps: float = EPS) -> np.ndarray:
     """Minimise a smooth convex function over a small set by Newton's method with backtracking; f never rises."""
     value, gradient, hessian = small(c)
-    for _ in range(most):
+    for _ in range(30):
         d = corner(gradient - hessian @ c, hessian, c) - c
         slope = float(gradient @ d)
-        if not -slope > max(goal, 4 * 2.0**-52 * abs(value)):
+        if not -slope > max(goal, 4 * eps * abs(value)):
             break
         t, trial = 1.0, small(c + d)
         while not trial[0] <= value + 1e-4 * t * slope and t > 1e-8:
@@ -229,12 +232,43 @@ def in_ball(q: np.ndarray, H: np.ndarray, radius: float) -> np.ndarray:
     return Q @ (z * min(1.0, radius / length) if length > 0 else z)
 
 
-def _in_simplex(q: np.ndarray, H: np.ndarray, z: np.ndarray) -> np.ndarray:
-    # Weights sum to one, so a common shift changes nothing; this one keeps the numbers small.
-    return simplex_qp(H, q - float((q + H @ z) @ z), z)
+def in_simplex(q: np.ndarray, H: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Return the minimiser of q'z + z'Hz/2 over the simplex, by a primal active-set method from the feasible z.
+
+    Solved for the step, with the multiplier taken off the slope: exact where q is large beside H.
+
+    Examples
+    --------
+    >>> in_simplex(np.array([0.0, -1.0, 5.0]), np.eye(3), np.array([1.0, 0.0, 0.0]))
+    array([0., 1., 0.])
+    """
+    z, free, entered = z / z.sum(), z > 0, -1
+    ridge = 1e-13 * float(np.max(np.diag(H))) or 1.0
+    for _ in range(20 * len(q)):
+        F, slope = np.flatnonzero(free), q + H @ z
+        slope = slope - float(slope[F] @ z[F])
+        step, ones = np.linalg.solve(
+            H[np.ix_(F, F)] + ridge * np.eye(F.size), np.stack([-slope[F], np.ones(F.size)], 1)
+        ).T
+        step = step - ones * (step.sum() / ones.sum())
+        rooms = np.divide(z[F], -step, out=np.full(F.size, np.inf), where=z[F] + step < 0)
+        i = int(np.argmin(rooms))
+        if rooms[i] <= 0 and F[i] == entered:
+            break  # rounding alone made it look worth letting in
+        z[F] = np.maximum(z[F] + min(float(rooms[i]), 1.0) * step, 0.0)
+        if rooms[i] < 1:
+            z[F[i]], free[F[i]] = 0.0, False
+            z = z / z.sum()
+            continue
+        z, slope = z / z.sum(), q + H @ z
+        entered = int(np.argmin(np.where(free, np.inf, slope)))
+        if free.all() or slope[entered] >= float(slope @ z) - 1e-15 * float(np.max(np.abs(slope))):
+            break
+        free[entered] = True
+    return z
 
 
-def best_average(tangents: tuple[Tangent, ...], radius: float) -> Tangent:
+def best_average(tangents: tuple[Tangent, ...], radius: float, eps: float = EPS) -> Tangent:
     """Return the average of tangents whose minimum over the l2 ball of this radius is highest."""
     size = len(tangents)
     offsets = np.array([float(t.offset) for t in tangents])
@@ -247,19 +281,19 @@ def best_average(tangents: tuple[Tangent, ...], radius: float) -> Tangent:
         bend = gram / length - np.outer(along, along) / length**3 + 1e-13 * length * np.eye(size)
         return float(radius * length - offsets @ c), radius * along / length - offsets, radius * bend
 
-    weights = newton(bound, np.eye(size)[0], _in_simplex, 0.0).tolist()
+    weights = newton(bound, np.eye(size)[0], in_simplex, 0.0).tolist()
     slope = weighted_sum([(w, t.slope) for w, t in zip(weights, tangents, strict=True)])
     offset, noise = (sum(w * t[i] for w, t in zip(weights, tangents, strict=True)) for i in (1, 3))
-    return Tangent(slope, offset, 1.0, noise + 4 * size * 2.0**-52 * float(np.max(np.abs(offsets))))
+    return Tangent(slope, offset, 1.0, noise + 4 * size * eps * float(np.max(np.abs(offsets))))
 
 
-def orthonormal(vectors: list[Array]) -> np.ndarray:
+def orthonormal(vectors: list[Array], eps: float = EPS) -> np.ndarray:
     """Return T such that the rows of T times the vectors are orthonormal and span them (Gram-Schmidt, twice)."""
     basis: list[tuple[Array, np.ndarray]] = []
-    for i, vector in enumerate(vectors):
+    lengths = [float(vdot(vector, vector)) ** 0.5 for vector in vectors]
+    for i, (vector, before) in enumerate(zip(vectors, lengths, strict=True)):
         row = np.eye(len(vectors))[i]
-        before = float(vdot(vector, vector)) ** 0.5
-        if not before > 0:
+        if not before > eps**NOISE * max(lengths):
             continue
         vector, row = vector / before, row / before
         for _ in range(2):
@@ -267,7 +301,7 @@ def orthonormal(vectors: list[Array]) -> np.ndarray:
                 along = float(vdot(q, vector))
                 vector, row = vector - along * q, row - along * weights
         left = float(vdot(vector, vector)) ** 0.5
-        if left > DEPENDENT:
+        if left > eps**DEPENDENT:
             basis.append((vector / left, row / left))
     return np.array([row for _, row in basis]).reshape(-1, len(vectors))
 

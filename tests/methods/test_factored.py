@@ -1,0 +1,143 @@
+"""The factored method: L-BFGS and gradients against obvious ones, the rank found, MovieLens to one in a million."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.problems import case, completion
+
+import frankwolfe as fw
+from frankwolfe import datasets
+from frankwolfe.lowrank import LowRank
+from frankwolfe.methods import factored
+from frankwolfe.methods.factored import FactoredFrankWolfe, lbfgs
+
+
+def test_lbfgs_on_a_valley() -> None:
+    """Rosenbrock's function in ten dimensions: every step descends and the minimiser is reached."""
+    values = []
+
+    def valley(z: np.ndarray) -> tuple[float, np.ndarray]:
+        rise, off = z[1:] - z[:-1] ** 2, 1 - z[:-1]
+        g = np.zeros_like(z)
+        g[:-1] = -400 * rise * z[:-1] - 2 * off
+        g[1:] += 200 * rise
+        values.append(float(100 * rise @ rise + off @ off))
+        return values[-1], g
+
+    z, value, evaluations = lbfgs(valley, np.full(10, -0.5), 500, 10, 1e-9)
+    np.testing.assert_allclose(z, np.ones(10), atol=1e-7)
+    assert value == min(values)
+    assert evaluations == len(values) < 300
+
+
+def test_gradient_on_the_sphere() -> None:
+    """Against differences; the function is the same along every ray."""
+    objective = completion()
+    rng = np.random.default_rng(0)
+    smooth = factored._on_sphere(objective, 3, 2.0)
+    z, d = rng.standard_normal((2, (14 + 11) * 3 + 1))
+    value, g = smooth(z)
+    assert smooth(3 * z)[0] == pytest.approx(value, rel=1e-12)
+    assert float(g @ z) == pytest.approx(0.0, abs=1e-10)
+    ahead, behind = smooth(z + 1e-6 * d)[0], smooth(z - 1e-6 * d)[0]
+    assert float(g @ d) == pytest.approx((ahead - behind) / 2e-6, rel=1e-5)
+
+
+@pytest.mark.parametrize("sparse", [0, 10**9])
+def test_entries_either_way(sparse: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole rows by blocks, or gathered: the same observed entries."""
+    monkeypatch.setattr(factored, "SPARSE", sparse)
+    monkeypatch.setattr(factored, "BLOCK", 40)
+    pattern = completion().pattern
+    rng = np.random.default_rng(1)
+    U, V = rng.standard_normal((14, 4)), rng.standard_normal((11, 4))
+    np.testing.assert_allclose(factored._entries(pattern, U, V), (U @ V.T)[pattern.rows, pattern.cols], atol=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("radius", [2.0, 8.0, 60.0])
+def test_reaches_the_optimum_from_rank_one(seed: int, radius: float) -> None:
+    """Active and inactive balls: certified 1e-6, the nuclear norm kept, the value that projected AGM finds."""
+    objective, domain = completion(seed=seed), fw.NuclearBall(radius)
+    result = fw.minimize(objective, domain, method=FactoredFrankWolfe(), tol=1e-6, max_iter=300)
+    assert result.success
+    assert domain.contains(result.x, tol=1e-9)
+    judge = fw.minimize(
+        objective,
+        domain,
+        method=fw.AcceleratedProjectedGradient(restart=True),
+        tol=1e-7,
+        max_iter=20_000,
+        trace_every=500,
+    )
+    assert result.fun <= judge.fun + 1e-6
+    assert result.lower_bound <= judge.fun + 1e-9
+
+
+def test_the_rank_is_found() -> None:
+    """A noiseless rank-two matrix in a ball that cuts it a little: the rank grows from one, and comes down again."""
+    rng = np.random.default_rng(4)
+    truth = rng.standard_normal((40, 2)) @ rng.standard_normal((2, 30))
+    rows, cols = np.nonzero(rng.random((40, 30)) < 0.7)
+    objective = fw.MatrixCompletion(rows, cols, truth[rows, cols], (40, 30))
+    radius = 0.95 * float(np.linalg.svd(truth, compute_uv=False).sum())
+    ranks = []
+    result = fw.minimize(
+        *(objective, fw.NuclearBall(radius)),
+        method=FactoredFrankWolfe(),
+        tol=1e-6,
+        callback=lambda it: ranks.append(it.x.stored),
+    )
+    assert result.success
+    assert ranks[1] == 1
+    assert result.x.rank(1e-4) == 2
+    assert max(ranks) <= 12
+
+
+def test_a_small_rank_does_not_trap_it() -> None:
+    """Started at a stationary point of the rank-one problem, the certificate sees it and the rank grows."""
+    objective, domain, optimum, _ = case("completion-nuclear")
+    one = fw.minimize(objective, domain, method=FactoredFrankWolfe(), tol=0, max_iter=1)
+    assert one.x.rank() == 1
+    assert one.fun - optimum > 0.5
+    result = fw.minimize(objective, domain, one.x, method=FactoredFrankWolfe(), tol=1e-7)
+    assert result.success
+    assert result.x.rank() > 1
+
+
+def test_starts_from_any_feasible_matrix() -> None:
+    """Factors with negative weights that are not an SVD are brought into one."""
+    objective, domain, optimum, _ = case("completion-nuclear")
+    rng = np.random.default_rng(2)
+    start = LowRank(
+        [-1.0, 0.5, 0.5], list(rng.standard_normal((3, 14)) / 4), list(rng.standard_normal((3, 11)) / 4), (14, 11)
+    )
+    result = fw.minimize(objective, domain, start, method=FactoredFrankWolfe(), tol=1e-7)
+    assert result.trace.fun[0] == pytest.approx(float(objective.value(start)), rel=1e-12)
+    assert result.fun - optimum <= 1e-7
+
+
+def test_data_without_noise_to_find() -> None:
+    """All observed entries zero: nothing to do, and nothing divides by zero."""
+    objective = fw.MatrixCompletion([0, 1], [0, 1], [0.0, 0.0], (3, 3))
+    result = fw.minimize(objective, fw.NuclearBall(1.0), method=FactoredFrankWolfe())
+    assert result.success
+    assert result.fun == 0.0
+
+
+@pytest.mark.data
+def test_movielens_to_one_in_a_million(data_dir: Path) -> None:
+    """R = 2.5 from rank one, the rank not given: f - f* <= 1e-6 with a proven gap of at most 1e-6."""
+    optimum = 0.31822862111
+    data = datasets.load("movielens100k", directory=data_dir)
+    objective = fw.MatrixCompletion(data.rows, data.cols, data.values, data.shape)
+    result = fw.minimize(objective, fw.NuclearBall(2.5), method=FactoredFrankWolfe(), tol=1e-6, max_iter=60)
+    assert result.success
+    assert result.gap <= 1e-6
+    assert result.failure_probability == 0.0
+    assert -1e-10 <= result.fun - optimum <= 1e-6
+    assert result.lower_bound <= optimum + 1e-11
+    assert 60 <= result.x.rank() <= 75
