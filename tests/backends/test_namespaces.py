@@ -5,9 +5,9 @@ from __future__ import annotations
 import array_api_strict as xp
 import numpy as np
 import pytest
+from tests.problems import GROUPS, logistic_data
 
 import frankwolfe as fw
-from tests.problems import GROUPS, logistic_data
 
 A, B = logistic_data()
 SETS = {
@@ -36,7 +36,10 @@ def test_iterates_agree_with_numpy(loss: type, name: str, method: str) -> None:
     iterates: dict[str, list[np.ndarray]] = {"numpy": [], "strict": []}
     for kind, data in (("numpy", A), ("strict", xp.asarray(A))):
         result = fw.minimize(
-            loss(data, B), SETS[name], callback=lambda it, to=iterates[kind]: to.append(np.asarray(it.x).copy()), **options
+            loss(data, B),
+            SETS[name],
+            callback=lambda it, to=iterates[kind]: to.append(np.asarray(it.x).copy()),
+            **options,
         )
         assert isinstance(result.x, type(xp.asarray(0.0)) if kind == "strict" else np.ndarray)
     np.testing.assert_allclose(iterates["strict"], iterates["numpy"], atol=1e-9)

@@ -81,8 +81,8 @@ def section(results: Results, quick: bool) -> Section:
             "l2 balls above, l1 balls below",
             "The paper's four methods; the legend shows short-step and line-search variants. A grey band at the "
             "bottom, "
-            "where there is one, marks errors below the certified accuracy of f*. The oracles are closed-form: a pass over "
-            "the data is one product with A and one with its transpose, and there are no others.",
+            "where there is one, marks errors below the certified accuracy of f*. The oracles are closed-form: a pass "
+            "over the data is one product with A and one with its transpose, and there are no others.",
             panels,
             3,
         ),

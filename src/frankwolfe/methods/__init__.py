@@ -10,12 +10,20 @@ from frankwolfe.methods.away import AwayFrankWolfe
 from frankwolfe.methods.base import Evidence, Method, State, advance
 from frankwolfe.methods.blended import BlendedConditionalGradients
 from frankwolfe.methods.blended_pairwise import BlendedPairwise
+from frankwolfe.methods.boosted import BoostedFrankWolfe
+from frankwolfe.methods.decomposition_invariant import DecompositionInvariant
+from frankwolfe.methods.extra import ExtraFrankWolfe
+from frankwolfe.methods.factored import FactoredFrankWolfe
 from frankwolfe.methods.frank_wolfe import FrankWolfe
 from frankwolfe.methods.fully_corrective import FullyCorrective
+from frankwolfe.methods.heavy_ball import HeavyBallFrankWolfe
 from frankwolfe.methods.lazy import Lazy
+from frankwolfe.methods.newton import NewtonFrankWolfe
 from frankwolfe.methods.pairwise import PairwiseFrankWolfe
 from frankwolfe.methods.projected import AcceleratedProjectedGradient, ProjectedGradient
+from frankwolfe.methods.sliding import ConditionalGradientSliding
 from frankwolfe.methods.steps import Backtracking, ExactLineSearch, OpenLoop, ShortStep, StepSize
+from frankwolfe.methods.subspace import SubspaceFrankWolfe
 from frankwolfe.validation import nearest
 
 METHODS: dict[str, Callable[[], Method]] = {
@@ -31,6 +39,14 @@ METHODS: dict[str, Callable[[], Method]] = {
     "bcg": BlendedConditionalGradients,
     "fcfw": FullyCorrective,
     "lazy": Lazy,
+    "subspace": SubspaceFrankWolfe,
+    "factored": FactoredFrankWolfe,
+    "extrafw": ExtraFrankWolfe,
+    "hfw": HeavyBallFrankWolfe,
+    "cgs": ConditionalGradientSliding,
+    "newton": NewtonFrankWolfe,
+    "boosted": BoostedFrankWolfe,
+    "dicg": DecompositionInvariant,
 }
 
 
@@ -63,12 +79,19 @@ __all__ = [
     "Backtracking",
     "BlendedConditionalGradients",
     "BlendedPairwise",
+    "BoostedFrankWolfe",
+    "ConditionalGradientSliding",
+    "DecompositionInvariant",
     "Evidence",
     "ExactLineSearch",
+    "ExtraFrankWolfe",
+    "FactoredFrankWolfe",
     "FrankWolfe",
     "FullyCorrective",
+    "HeavyBallFrankWolfe",
     "Lazy",
     "Method",
+    "NewtonFrankWolfe",
     "OpenLoop",
     "PairwiseFrankWolfe",
     "ProjectedGradient",
@@ -76,6 +99,7 @@ __all__ = [
     "State",
     "StepSize",
     "StronglyConvexAGM",
+    "SubspaceFrankWolfe",
     "advance",
     "named",
 ]

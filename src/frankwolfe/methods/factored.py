@@ -143,7 +143,7 @@ class FactoredFrankWolfe(Method):
         gamma = problem.line_search(x, mixture)
         if not gamma > 0:
             return U, V
-        kept, new = (1 - gamma) ** 0.5, (gamma * share) ** 0.5
+        kept, new = (1 - gamma) ** 0.5, ((gamma * share) ** 0.5).astype(U.dtype)
         return np.hstack([kept * U, -new * left]), np.hstack([kept * V, new * right])
 
     def _corrected(self, problem: Problem, U: np.ndarray, V: np.ndarray, value: float, gap: float) -> Point:
