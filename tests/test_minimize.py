@@ -259,7 +259,7 @@ def test_compare() -> None:
 def test_result_says_what_happened() -> None:
     objective, domain, *_ = case("logistic-l2")
     text = repr(fw.minimize(objective, domain))
-    for word in ("gap", "proven", "status: optimal", "method: afw"):
+    for word in ("gap", "proven", "status: optimal", "method: newton"):
         assert word in text
 
 

@@ -12,7 +12,7 @@ import pytest
 import frankwolfe as fw
 from frankwolfe import datasets
 
-# Optima from restarted projected AGM, certified by the Frank-Wolfe gap to 1e-11, 3e-9; a9a by projected Newton, to 3e-12.
+# Optima certified by the Frank-Wolfe gap: to 1e-11 and 3e-9 by restarted projected AGM, to 3e-12 by projected Newton.
 MUSHROOMS = {fw.L2Ball(20.0): 0.00055678051478, fw.L1Ball(60.0): 0.00296424166}
 A9A = 0.3226207079
 

@@ -32,14 +32,21 @@ METHODS = {
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("loss", [fw.Logistic, fw.LeastSquares])
 def test_iterates_agree_with_numpy(loss: type, name: str, method: str) -> None:
-    options = {"method": METHODS[method], "tol": 0, "max_iter": 30}
     iterates: dict[str, list[np.ndarray]] = {"numpy": [], "strict": []}
     for kind, data in (("numpy", A), ("strict", xp.asarray(A))):
+        keep = iterates[kind].append
         result = fw.minimize(
-            loss(data, B),
-            SETS[name],
-            callback=lambda it, to=iterates[kind]: to.append(np.asarray(it.x).copy()),
-            **options,
+            *(loss(data, B), SETS[name]),
+            method=METHODS[method],
+            tol=0,
+            max_iter=30,
+            callback=lambda it, keep=keep: keep(np.asarray(it.x).copy()),
         )
         assert isinstance(result.x, type(xp.asarray(0.0)) if kind == "strict" else np.ndarray)
     np.testing.assert_allclose(iterates["strict"], iterates["numpy"], atol=1e-9)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_auto_chooses_a_method_that_runs(name: str) -> None:
+    objective = fw.Logistic(xp.asarray(A), B)
+    assert fw.minimize(objective, SETS[name], max_iter=20).gap < np.inf

@@ -71,6 +71,30 @@ def test_rates_flip(monkeypatch):
     assert judge("active lp balls").verdict.kind == HOLDS  # faster than could be measured
 
 
+class Found:
+    """Results in which every optimum has so many nonzeros and every walk moved last at such a step."""
+
+    def __init__(self, nonzeros: int, settled: int) -> None:
+        self.outcome = SimpleNamespace(facts={"nonzeros": nonzeros, "last_move": settled})
+
+    def optimum(self, data, ball):
+        return self.outcome
+
+    def __getitem__(self, task):
+        return self.outcome
+
+
+def test_a_theorem_is_not_judged_where_its_hypothesis_fails(monkeypatch):
+    claim = next(c for c in claims.CLAIMS if "v is constant" in c.text)
+    assert claim.judge(Found(2, 1998), False).verdict.kind == UNKNOWN
+    assert claim.judge(Found(1, 3), False).verdict.kind == HOLDS
+    assert claim.judge(Found(1, 1998), False).verdict.kind == FAILS
+    rate = next(c for c in claims.CLAIMS if "one entry" in c.text)
+    assert rate.judge(Found(2, 0), False).verdict.kind == UNKNOWN
+    monkeypatch.setattr(beyond, "rate", lambda *_: Slope(-1.0, -1.1, -0.9, 300, 3000))
+    assert rate.judge(Found(1, 0), False).verdict.kind == FAILS
+
+
 def test_what_was_not_run_says_so(tmp_path):
     results = Results(Store(tmp_path))
     assert {c.judged(results, True).verdict.kind for c in claims.CLAIMS} == {UNKNOWN}

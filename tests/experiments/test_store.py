@@ -44,7 +44,9 @@ def test_other_settings_version_or_format_is_other_work(tmp_path, monkeypatch):
     names.add(store.stem(Square(3.0)))
     monkeypatch.setattr(module, "FORMAT", 99)
     names.add(store.stem(Square(3.0)))
-    assert len(names) == 4
+    store.source = "other code"
+    names.add(store.stem(Square(3.0)))
+    assert len(names) == 5
 
 
 @pytest.mark.parametrize("damage", ["json", "csv", "columns"])

@@ -18,7 +18,7 @@ BALLS = (
     Ball("l2", 1.0),
     Ball("l2", 5.0),
     Ball("l2", 20.0),
-    Ball("l1", 0.05),
+    Ball("l1", 0.01),
     Ball("l1", 1.0),
     Ball("l1", 10.0),
     Ball("lp", 3.0, 1.2),
@@ -31,7 +31,8 @@ BALLS = (
     Ball("group", 5.0, 1.0),
     Ball("group", 5.0, 1.5),
 )
-QUICK_BALLS = (BALLS[1], BALLS[5], BALLS[7], BALLS[10], BALLS[11], BALLS[13])
+QUICK_BALLS = (BALLS[1], BALLS[3], BALLS[5], BALLS[7], BALLS[10], BALLS[11], BALLS[13])
+VERTEX_BALL = BALLS[3]
 METHODS_SHOWN = ("fw", "afw", "fw-short", "afw-line")
 SEEDS = 5
 
@@ -62,10 +63,16 @@ def tasks(quick: bool) -> list[Task]:
     return out
 
 
-def rate(results: Results, ball: Ball, method: str, quick: bool) -> Slope:
-    """Return the slope of log h against log k, pooled over the draws of data."""
+def vertex_seeds(results: Results, ball: Ball, quick: bool) -> list[int]:
+    """Return the draws whose solution has a single nonzero: those that the paper's l1 theorem speaks of."""
+    optimum = {seed: results.optimum(Data("gaussian", seed=seed), ball).facts for seed in seeds(quick)}
+    return [seed for seed, facts in optimum.items() if facts["nonzeros"] == 1]
+
+
+def rate(results: Results, ball: Ball, method: str, quick: bool, only: list[int] | None = None) -> Slope:
+    """Return the slope of log h against log k, pooled over the draws of data (or `only` some of them)."""
     fits = []
-    for seed in seeds(quick):
+    for seed in seeds(quick) if only is None else only:
         series = results.series(run(ball, method, seed, quick))
         fits.append(slope(series.k, series.highest, *window(quick), floor=max(series.floor, 1e-14), seed=seed))
     return pooled(fits)
@@ -112,10 +119,13 @@ def section(results: Results, quick: bool) -> Section:
         "before or "
         "within the window. The last but one column is at the last iteration: geometric mean, and range.",
     )  # fmt: skip
+    vertex = VERTEX_BALL
     intro = (
-        "<p>Logistic loss on made-up data (1000 Gaussian samples of 100 features, labels from a noisy plane), "
-        "groups of "
-        f"{GROUP_SIZE} neighbouring features. Radii were chosen so that most constraints are active (l2 with R = 20 is "
-        "not); none was changed after seeing a slope. On the l1 ball with R = 0.05 the solution is a vertex.</p>"
+        "<p>Logistic loss on made-up data (1000 Gaussian samples of 100 features, labels from a noisy plane), groups "
+        f"of {GROUP_SIZE} neighbouring features. Radii were chosen so that most constraints are active (l2 with R = 20 "
+        f"is not). The solution on the {vertex.label} is a vertex, as the paper's l1 theorem asks, in "
+        f"{len(vertex_seeds(results, vertex, quick))} of {len(seeds(quick))} draws, and only those are used to judge "
+        "it. That radius was 0.05 at first, where the solution was a vertex in one draw of five; no other radius was "
+        "changed after seeing results.</p>"
     )
     return Section("beyond", "Beyond the paper: rates on other sets", intro, [figure], [table])

@@ -16,7 +16,7 @@ from frankwolfe.plotting.palette import BLUE, ORANGE, PURPLE, VERMILION
 GAUSSIAN = Data("gaussian")
 ACTIVE = Estimate(GAUSSIAN, Ball("l2", 5.0), 2000)
 FACE = Estimate(GAUSSIAN, Ball("l1", 10.0), 2000)
-VERTEX = Estimate(GAUSSIAN, Ball("l1", 0.05), 2000)
+VERTEX = Estimate(Data("gaussian", seed=1), Ball("l1", 0.01), 2000)  # a draw whose solution is a vertex
 MUSHROOMS = (Estimate(Data("mushrooms"), Ball("l2", 20.0), 1000), Estimate(Data("mushrooms"), Ball("l1", 60.0), 1000))
 ALL = (ACTIVE, FACE, VERTEX, *MUSHROOMS)
 

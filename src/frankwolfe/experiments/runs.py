@@ -204,5 +204,5 @@ class Series:
         return self.outcome["gap"]
 
     def at(self, k: int) -> float:
-        """Return h at iteration k (the last one if the run was shorter)."""
-        return float(self.h[min(int(np.searchsorted(self.k, k)), self.k.size - 1)])
+        """Return h at iteration k (the last one if the run was shorter), no less than the accuracy of f*."""
+        return max(float(self.h[min(int(np.searchsorted(self.k, k)), self.k.size - 1)]), self.floor, 1e-16)

@@ -49,6 +49,23 @@ class Task(Protocol):
         ...
 
 
+def source_digest() -> str:
+    """Return a digest of the code that numbers come from: everything but what draws, prints or tests.
+
+    A version number alone would let runs of two states of the library stand side by side in one figure.
+    """
+    root = Path(frankwolfe.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        part = path.relative_to(root)
+        if part.parts[0] not in _NOT_NUMBERS:
+            digest.update(part.as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+_NOT_NUMBERS = frozenset({"cli", "demo", "estimators", "experiments", "plotting"})
+
+
 class Store:
     """A folder of outcomes. Files are written whole or not at all, so a kill at any moment loses only work in progress.
 
@@ -59,12 +76,13 @@ class Store:
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.source = source_digest()  # taken once: worker processes get it with the store
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def stem(self, task: Task) -> str:
-        """Return the name of a task's files: readable, with a digest of settings, version and format."""
-        asked = {"format": FORMAT, "version": frankwolfe.__version__, **task.settings}
+        """Return the name of a task's files: readable, with a digest of settings, version, source and format."""
+        asked = {"format": FORMAT, "version": frankwolfe.__version__, "source": self.source, **task.settings}
         digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:10]
         return f"{task.name}-{digest}"
 
@@ -93,6 +111,7 @@ class Store:
         done = {
             "format": FORMAT,
             "version": frankwolfe.__version__,
+            "source": self.source,
             "settings": task.settings,
             "facts": outcome.facts,
             "columns": list(outcome.table),

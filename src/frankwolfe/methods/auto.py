@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from frankwolfe.methods.accelerated import AcceleratedFrankWolfe
 from frankwolfe.methods.agm import AcceleratedGradient, StronglyConvexAGM
 from frankwolfe.methods.base import Method
@@ -10,6 +12,9 @@ from frankwolfe.methods.factored import FactoredFrankWolfe
 from frankwolfe.methods.fully_corrective import FullyCorrective
 from frankwolfe.methods.newton import NewtonFrankWolfe
 from frankwolfe.methods.subspace import SubspaceFrankWolfe
+from frankwolfe.objectives.data import DenseMatrix
+from frankwolfe.objectives.linear_model import LinearModel
+from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.problem import Problem
 from frankwolfe.sets.lp import L2Ball
 
@@ -24,6 +29,9 @@ CANDIDATES: tuple[tuple[Method, str], ...] = (
     (BlendedPairwise(), "the atoms are sparse and the function is not known inside: pairwise steps"),
     (AcceleratedFrankWolfe(), "one oracle call per step, no constants"),
 )
+
+
+NUMPY_ONLY = (FactoredFrankWolfe, FullyCorrective, NewtonFrankWolfe, SubspaceFrankWolfe)
 
 
 def choose(problem: Problem) -> tuple[Method, str]:
@@ -57,7 +65,7 @@ def _suits(method: Method, problem: Problem) -> bool:
         SubspaceFrankWolfe: isinstance(domain, L2Ball),
         BlendedPairwise: domain.sparse_atoms,
     }
-    if not wanted.get(type(method), True):
+    if not wanted.get(type(method), True) or (type(method) in NUMPY_ONLY and not _on_numpy(problem)):
         return False
     if isinstance(method, AcceleratedFrankWolfe) and method.line_search and not domain.curved:
         return False
@@ -66,3 +74,9 @@ def _suits(method: Method, problem: Problem) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def _on_numpy(problem: Problem) -> bool:
+    objective = problem.objective
+    dense = isinstance(objective, LinearModel | Quadratic) and isinstance(objective.data, DenseMatrix)
+    return not dense or isinstance(objective.data.matrix, np.ndarray)
