@@ -20,7 +20,7 @@ DEFAULT_NEIGHBOURS = (5.0, 20.0)
 PAPER = ("gd", "agm", "fw", "afw")
 BEYOND = ("fw-short", "fw-line", "afw-line", "afw-2")
 ITERATIONS = 500
-QUICK_ROWS = {"mushrooms": 0, "mnist": 6000, "covtype": 20000}
+QUICK_ROWS = {"mushrooms": 0, "mnist": 3000, "covtype": 20000}
 
 
 def data(name: str, quick: bool) -> Data:

@@ -38,10 +38,10 @@ def neighbour_runs() -> list[Run]:
 
 
 def tasks(quick: bool) -> list[Task]:
-    loose = LOOSER[0]
-    out: list[Task] = [Reference(DATA, BALL, loose if quick else 0.0), *reversed(runs(quick))]
+    close, rough = LOOSER
+    out: list[Task] = [Reference(DATA, BALL, rough if quick else 0.0), *reversed(runs(quick))]
     if not quick:
-        out += [Reference(DATA, Ball("nuclear", r), loose) for r in NEIGHBOURS] + neighbour_runs()
+        out += [Reference(DATA, Ball("nuclear", r), close) for r in NEIGHBOURS] + neighbour_runs()
     return out
 
 

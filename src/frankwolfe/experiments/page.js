@@ -39,7 +39,7 @@
       });
     }
     return {
-      margin: { l: 58, r: 12, t: 8, b: 44 }, height: 360, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      margin: { l: 58, r: 12, t: 8, b: 44 }, height: 320 + 24 * Math.ceil(panel.curves.length / 2), paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { color: ink, size: 12, family: "inherit" }, shapes: shapes, hovermode: "closest",
       hoverlabel: { font: { family: "inherit" } },
       modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--faint"), activecolor: css("--accent") },
