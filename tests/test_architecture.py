@@ -89,7 +89,7 @@ def test_no_file_is_long(path: Path) -> None:
 
 
 def test_there_is_one_loop() -> None:
-    """Only the loop calls `advance`, and only `advance` calls a method's step."""
+    """Only the loop calls `advance`, and only `advance` calls a method's step (figures may look inside a method)."""
     callers = {
         name_of(path)
         for path in MODULES
@@ -100,7 +100,7 @@ def test_there_is_one_loop() -> None:
             or (isinstance(node.func, ast.Attribute) and node.func.attr == "step" and len(node.args) == 2)
         )
     }
-    assert callers == {"minimize", "methods.base"}
+    assert {name for name in callers if not name.startswith("experiments.")} == {"minimize", "methods.base"}
 
 
 HEAVY = (

@@ -41,6 +41,14 @@ def problem_for(method: fw.Method, name: str) -> Problem:
     return Problem(objective.oriented(domain is not None and domain.sparse_atoms), domain)
 
 
+def applies(method: fw.Method, problem: Problem) -> bool:
+    try:
+        method.check(problem)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def same(a, b) -> bool:
     if hasattr(a, "toarray") and not isinstance(a, np.ndarray):
         a, b = a.toarray(), b.toarray()
@@ -53,10 +61,8 @@ def test_save_and_load_at_every_iteration(label: str, name: str) -> None:
     """A state that goes through the file format after every step makes the same iterates, to the last bit."""
     method = ALL[label]
     problem, twin = problem_for(method, name), problem_for(method, name)
-    try:
-        method.check(problem)
-    except (TypeError, ValueError) as inapplicable:
-        pytest.skip(str(inapplicable))
+    if not applies(method, problem):
+        pytest.skip(f"{label} does not apply to {name}")
     x0 = problem.start(case(name).x0, method.dense)
     plain = method.init(problem, x0)
     saved = method.init(twin, twin.start(case(name).x0, method.dense))
@@ -73,7 +79,7 @@ def test_save_and_load_at_every_iteration(label: str, name: str) -> None:
 def test_stop_and_go_on(label: str, tmp_path: Path) -> None:
     """A run stopped at its limit goes on when the limit is raised, as if it had never stopped."""
     method = ALL[label]
-    problem = problem_for(method, "logistic-l1")
+    problem = next(p for p in (problem_for(method, n) for n in PROBLEM_NAMES[1:]) if applies(method, p))
     once = fw.minimize(problem.objective, problem.domain, method=method, tol=0, max_iter=30)
     save = fw.Checkpoint(tmp_path / "run.npz", every=0)
     for limit in (0, 1, 7, 8, 30):

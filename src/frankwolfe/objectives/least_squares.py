@@ -33,7 +33,7 @@ class LeastSquares(LinearModel):
     --------
     >>> import numpy as np
     >>> f = LeastSquares(np.eye(2), [2.0, 0.0])
-    >>> float(f.value(np.zeros(2))), f.grad(np.zeros(2)), f.smoothness
+    >>> float(f.value(np.zeros(2))), f.grad(np.zeros(2)), round(f.smoothness, 9)
     (1.0, array([-1.,  0.]), 0.5)
     """
 

@@ -37,7 +37,7 @@ class Logistic(LinearModel):
     0.693...
     >>> f.grad(np.zeros(2))
     array([ 0.25, -0.5 ])
-    >>> f.smoothness
+    >>> round(f.smoothness, 9)
     0.5
     """
 
