@@ -87,8 +87,10 @@ class BlendedConditionalGradients(Method):
         scores = active.inner(problem, at_x.slope)
         if np.ptp(scores) >= phi > 0:
             slope = scores - scores.mean()
-            move = active.to(active.atoms, active.weights - slope / np.max(np.abs(slope)))
-            promise = float(slope @ scores) / float(np.max(np.abs(slope)))
+            slope = slope / np.max(np.abs(slope))
+            slope = slope - slope.mean()  # once more at scale one, so that weights keep their sum to rounding
+            move = active.to(active.atoms, active.weights - slope)
+            promise = float(slope @ scores)
             active, memory = self._descend(problem, k, active, move, at_x, promise, memory)
             return BCGState(k + 1, active, phi, memory), Evidence(seen)
 

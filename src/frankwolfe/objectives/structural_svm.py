@@ -51,14 +51,16 @@ class StructuralSVM(Composite):
     Two examples with outputs -1 and 1, one feature: the ordinary SVM.
 
     >>> import frankwolfe as fw
+    >>> from frankwolfe.methods.block_coordinate import BlockCoordinateFrankWolfe
     >>> signs, points = [1.0, -1.0], [2.0, -1.0]
     >>> def decode(i, w, c):
     ...     psi = np.array([2.0 * signs[i] * points[i]])
     ...     return (psi, 1.0) if c > w @ psi else (0.0 * psi, 0.0)
     >>> f = StructuralSVM(decode, n=2, d=1, lam=1.0)
-    >>> result = fw.minimize(f, f.domain, method="fw", tol=1e-3)
-    >>> f.weights(result.x).round(2), round(f.primal(f.weights(result.x)), 2), round(result.fun, 2)
-    (array([0.5]), 0.12, -0.12)
+    >>> result = fw.minimize(f, f.domain, method=BlockCoordinateFrankWolfe(), tol=1e-9)
+    >>> w = f.weights(result.x)
+    >>> w.round(4), round(f.primal(w), 4), round(float(result.fun), 4)
+    (array([0.5]), 0.125, -0.125)
     """
 
     def __init__(self, decode: Decoder, n: int, d: int, lam: float) -> None:
