@@ -14,11 +14,12 @@ from scipy.sparse.linalg import aslinearoperator
 from tests.problems import PROBLEMS, Case, case, completion, logistic_data
 
 import frankwolfe as fw
-from frankwolfe.methods.block_coordinate import BlockCoordinateFrankWolfe
+from frankwolfe.methods.block_coordinate import BlockCoordinateFrankWolfe, _block_gradient
 from frankwolfe.methods.in_face import InFaceFrankWolfe
 from frankwolfe.methods.richardson import RichardsonFrankWolfe
 from frankwolfe.methods.stochastic import StochasticFrankWolfe, _Rows
 from frankwolfe.objectives.structural_svm import StructuralSVM
+from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import decode, encode
 from frankwolfe.sets import Product
@@ -284,6 +285,15 @@ def test_sweeps_beat_whole_steps() -> None:
 
 
 LEAST = (logistic_data()[0], 3 * logistic_data()[1])
+
+
+@pytest.mark.parametrize("name", [*PRODUCTS, "svm"])
+def test_gradients_of_blocks_are_parts_of_the_gradient(name: str) -> None:
+    f, domain = (sequences()[0], sequences()[0].domain) if name == "svm" else known(name)[:2]
+    x = np.random.default_rng(0).standard_normal(domain.shape)
+    for block in domain.blocks:
+        part = _block_gradient(Problem(f, domain), Point.at(x), block)
+        np.testing.assert_allclose(part, f.grad(x)[block], atol=1e-12)
 
 
 def test_bcfw_orders_follow_the_seed() -> None:

@@ -78,5 +78,6 @@ def _suits(method: Method, problem: Problem) -> bool:
 
 def _on_numpy(problem: Problem) -> bool:
     objective = problem.objective
-    dense = isinstance(objective, LinearModel | Quadratic) and isinstance(objective.data, DenseMatrix)
-    return not dense or isinstance(objective.data.matrix, np.ndarray)
+    if isinstance(objective, LinearModel | Quadratic) and isinstance(objective.data, DenseMatrix):
+        return isinstance(objective.data.matrix, np.ndarray)
+    return True

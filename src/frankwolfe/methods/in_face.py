@@ -12,7 +12,7 @@ from frankwolfe.atoms import RankOne
 from frankwolfe.lowrank import LowRank
 from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
-from frankwolfe.points import Point
+from frankwolfe.points import Leaf, Point
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.nuclear import NuclearBall
@@ -157,7 +157,7 @@ def _settled(problem: Problem, x: Point) -> Point:
     norm = float(coords.weights.sum())
     if not norm > 0:
         return Point.at(coords)
-    origin = Point.at(LowRank.zero(coords.shape, coords.dtype))
+    origin = Point(LowRank.zero(coords.shape, coords.dtype), ((1.0, Leaf(None, np.zeros_like(problem.image(x)))),))
     scale = problem.line_search(origin, x, cap=_radius(problem) / norm)
     weights = (scale * coords.weights).astype(np.float64)
     terms = tuple((scale * weight, leaf) for weight, leaf in x.terms)
