@@ -20,8 +20,6 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 import frankwolfe as fw
-from frankwolfe.methods.block_coordinate import BlockCoordinateFrankWolfe
-from frankwolfe.objectives.structural_svm import StructuralSVM
 from frankwolfe.plotting.palette import VERMILION
 from frankwolfe.plotting.style import INK, style
 
@@ -69,8 +67,8 @@ def train(pictures, shown, pairs):
         y = best_reading(w, pictures[i], c * wrong[shown[i]] / LENGTH)
         return truth[i] - features(pictures[i], y, pairs), float(np.mean(y != shown[i]))
 
-    svm = StructuralSVM(decode, n=TRAIN, d=740, lam=LAM)
-    result = fw.minimize(svm, svm.domain, method=BlockCoordinateFrankWolfe(), tol=1e-3)
+    svm = fw.StructuralSVM(decode, n=TRAIN, d=740, lam=LAM)
+    result = fw.minimize(svm, svm.domain, method=fw.BlockCoordinateFrankWolfe(), tol=1e-3)
     print(f"{'with' if pairs else 'without'} pairs: certified gap: {result.gap:.1e} after {result.n_iter} sweeps")
     return svm.weights(result.x)
 

@@ -79,7 +79,10 @@ def test_save_and_load_at_every_iteration(label: str, name: str) -> None:
 def test_stop_and_go_on(label: str, tmp_path: Path) -> None:
     """A run stopped at its limit goes on when the limit is raised, as if it had never stopped."""
     method = ALL[label]
-    problem = next(p for p in (problem_for(method, n) for n in PROBLEM_NAMES[1:]) if applies(method, p))
+    problem = next((p for p in (problem_for(method, n) for n in PROBLEM_NAMES[1:]) if applies(method, p)), None)
+    if problem is None:
+        halves = fw.Product(fw.L1Ball(1.0), fw.L1Ball(2.0), shapes=[(6,), (6,)])
+        problem = Problem(case("logistic-l1").objective, halves)
     once = fw.minimize(problem.objective, problem.domain, method=method, tol=0, max_iter=30)
     save = fw.Checkpoint(tmp_path / "run.npz", every=0)
     for limit in (0, 1, 7, 8, 30):

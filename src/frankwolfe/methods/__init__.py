@@ -10,6 +10,7 @@ from frankwolfe.methods.away import AwayFrankWolfe
 from frankwolfe.methods.base import Evidence, Method, State, advance
 from frankwolfe.methods.blended import BlendedConditionalGradients
 from frankwolfe.methods.blended_pairwise import BlendedPairwise
+from frankwolfe.methods.block_coordinate import BlockCoordinateFrankWolfe
 from frankwolfe.methods.boosted import BoostedFrankWolfe
 from frankwolfe.methods.decomposition_invariant import DecompositionInvariant
 from frankwolfe.methods.extra import ExtraFrankWolfe
@@ -17,12 +18,15 @@ from frankwolfe.methods.factored import FactoredFrankWolfe
 from frankwolfe.methods.frank_wolfe import FrankWolfe
 from frankwolfe.methods.fully_corrective import FullyCorrective
 from frankwolfe.methods.heavy_ball import HeavyBallFrankWolfe
+from frankwolfe.methods.in_face import InFaceFrankWolfe
 from frankwolfe.methods.lazy import Lazy
 from frankwolfe.methods.newton import NewtonFrankWolfe
 from frankwolfe.methods.pairwise import PairwiseFrankWolfe
 from frankwolfe.methods.projected import AcceleratedProjectedGradient, ProjectedGradient
+from frankwolfe.methods.richardson import RichardsonFrankWolfe
 from frankwolfe.methods.sliding import ConditionalGradientSliding
 from frankwolfe.methods.steps import Backtracking, ExactLineSearch, OpenLoop, ShortStep, StepSize
+from frankwolfe.methods.stochastic import StochasticFrankWolfe
 from frankwolfe.methods.subspace import SubspaceFrankWolfe
 from frankwolfe.validation import nearest
 
@@ -39,6 +43,10 @@ METHODS: dict[str, Callable[[], Method]] = {
     "bcg": BlendedConditionalGradients,
     "fcfw": FullyCorrective,
     "lazy": Lazy,
+    "inface": InFaceFrankWolfe,
+    "bcfw": BlockCoordinateFrankWolfe,
+    "richardson": RichardsonFrankWolfe,
+    "stochastic": StochasticFrankWolfe,
     "subspace": SubspaceFrankWolfe,
     "factored": FactoredFrankWolfe,
     "extrafw": ExtraFrankWolfe,
@@ -79,6 +87,7 @@ __all__ = [
     "Backtracking",
     "BlendedConditionalGradients",
     "BlendedPairwise",
+    "BlockCoordinateFrankWolfe",
     "BoostedFrankWolfe",
     "ConditionalGradientSliding",
     "DecompositionInvariant",
@@ -89,15 +98,18 @@ __all__ = [
     "FrankWolfe",
     "FullyCorrective",
     "HeavyBallFrankWolfe",
+    "InFaceFrankWolfe",
     "Lazy",
     "Method",
     "NewtonFrankWolfe",
     "OpenLoop",
     "PairwiseFrankWolfe",
     "ProjectedGradient",
+    "RichardsonFrankWolfe",
     "ShortStep",
     "State",
     "StepSize",
+    "StochasticFrankWolfe",
     "StronglyConvexAGM",
     "SubspaceFrankWolfe",
     "advance",

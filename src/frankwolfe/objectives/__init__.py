@@ -8,6 +8,7 @@ from frankwolfe.objectives.least_squares import LeastSquares
 from frankwolfe.objectives.logistic import Logistic
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.objectives.quadratic import Quadratic
+from frankwolfe.objectives.structural_svm import StructuralSVM
 
 __all__ = [
     "Composite",
@@ -17,5 +18,6 @@ __all__ = [
     "MatrixCompletion",
     "Objective",
     "Quadratic",
+    "StructuralSVM",
     "check_gradient",
 ]
