@@ -19,6 +19,14 @@ class Verdict(NamedTuple):
         return f"{self.kind} {self.detail}".strip()
 
 
+class Judged(NamedTuple):
+    """What was measured, in which setting, and the verdict."""
+
+    measured: str
+    setting: str
+    verdict: Verdict
+
+
 def across(cases: Mapping[str, bool]) -> Verdict:
     """Return the verdict on a claim that was tried in several cases.
 
