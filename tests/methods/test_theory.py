@@ -259,3 +259,27 @@ def test_warm_start_bound() -> None:
         )
         cold = fw.minimize(objective, domain, rough.x, method=method, tol=0, max_iter=1)
         assert warm.trace.fun[1] < cold.trace.fun[1]
+
+
+@pytest.mark.parametrize("method", ["fw", "afw"])
+def test_zero_gradient_moves_nothing(method: str) -> None:
+    """Where the averaged gradient is zero every point is a minimiser, and the vertex is kept (v_0 = x_0)."""
+    flat = fw.Function(lambda x: 3.0, np.zeros_like)
+    for domain, x0 in ((fw.L1Ball(1.0), np.array([0.3, -0.2])), (fw.Simplex(2), np.array([0.5, 0.5]))):
+        seen = []
+        result = fw.minimize(
+            flat, domain, x0, method=method, tol=0, max_iter=5, callback=lambda it, to=seen: to.append(it.x)
+        )
+        assert all(np.allclose(x, x0, rtol=0, atol=1e-15) for x in seen)
+        assert result.lower_bound <= 3.0 <= result.fun + 1e-15
+        assert result.gap < 1e-12
+
+
+def test_sticky_ties_keep_the_vertex() -> None:
+    """With two equal minimisers the lowest index is taken afresh each time, unless the last vertex is kept."""
+    f = fw.Function(lambda x: -float(x[0] + x[1]), lambda x: -np.ones(3))
+    x0 = np.array([0.0, 1.0, 0.0])
+    for sticky, index in ((False, 0), (True, 1)):
+        problem = Problem(f, fw.Simplex(3))
+        (_, after, _) = next(steps(problem, AcceleratedFrankWolfe(sticky=sticky), Point.at(x0), 1))
+        assert int(np.argmax(dense(after.v))) == index
