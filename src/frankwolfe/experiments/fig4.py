@@ -28,9 +28,10 @@ def baseline(quick: bool) -> Run:
 
 
 def runs(quick: bool) -> list[Run]:
-    """Return FW and AFW with ranks, line-search FW, and the projected baseline."""
+    """Return FW and AFW with ranks, short-step and line-search FW, and the projected baseline."""
     main = [Run(DATA, BALL, method, iterations(quick), ranks=True) for method in ("fw", "afw")]
-    return [*main, Run(DATA, BALL, "fw-line", iterations(quick) if quick else 500), baseline(quick)]
+    steps = iterations(quick) if quick else 500
+    return [*main, Run(DATA, BALL, "fw-short", steps), Run(DATA, BALL, "fw-line", steps), baseline(quick)]
 
 
 def neighbour_runs() -> list[Run]:
@@ -54,8 +55,7 @@ def section(results: Results, quick: bool) -> Section:
             "fig4",
             "Optimality and rank",
             "Left: error. Right: rank of x_k, counting singular values above 1e-6 (solid, filled) and above a "
-            "thousandth "
-            "of the largest (dotted). Switch to matrix-vector products to see what the oracle really costs: Lanczos "
+            "thousandth of the largest (dotted). Switch to matrix-vector products to see what the oracle really costs: Lanczos "
             "needs several times more products on AFW's averaged gradient (clustered singular values are the likely "
             "reason; that was not measured here). The "
             "projected baseline has no oracle; its seconds are those of full eigendecompositions.",
