@@ -57,8 +57,8 @@ def section(results: Results, quick: bool) -> Section:
             "Left: error. Right: rank of x_k, counting singular values above 1e-6 (solid, filled) and above a "
             "thousandth of the largest (dotted). Switch to matrix-vector products to see what the oracle really costs: "
             "Lanczos needs several times more products on AFW's averaged gradient (clustered singular values are the "
-            "likely reason; that was not measured here). The projected baseline has no oracle; its seconds are those of "
-            "full eigendecompositions.",
+            "likely reason; that was not measured here). The projected baseline has no oracle; its seconds are those "
+            "of full eigendecompositions.",
             [
                 Panel(f"error, {BALL.label}", [error_curve(s) for s in series.values()], floor=optimum["gap"]),
                 Panel("rank of x_k", _ranks(series), ylabel="rank", log=(True, False)),
