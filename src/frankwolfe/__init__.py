@@ -51,6 +51,7 @@ from frankwolfe.objectives import (
     StructuralSVM,
     check_gradient,
 )
+from frankwolfe.path import Path, path
 from frankwolfe.result import Result, Status
 from frankwolfe.sets import (
     Birkhoff,
@@ -139,6 +140,7 @@ __all__ = [
     "OpenLoop",
     "OracleSet",
     "PairwiseFrankWolfe",
+    "Path",
     "Permutahedron",
     "Polytope",
     "Product",
@@ -166,4 +168,5 @@ __all__ = [
     "check_gradient",
     "compare",
     "minimize",
+    "path",
 ]

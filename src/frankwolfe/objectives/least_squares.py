@@ -58,6 +58,9 @@ class LeastSquares(LinearModel):
         residual = m - self.b
         return 0.5 * vdot(self.share * residual, residual)
 
+    def losses(self, m: Array, rows: slice = slice(None)) -> Array:
+        return 0.5 * (m - self.b[rows]) ** 2
+
     def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
         return self.share[rows] * (m - self.b[rows])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import cached_property
 from typing import Any, Self
 
@@ -27,6 +28,10 @@ class LinearModel(Composite):
     @property
     def map(self) -> DataMatrix:
         return self.data
+
+    @abstractmethod
+    def losses(self, m: Array, rows: slice = slice(None)) -> Array:
+        """Return the loss of each entry of m, before weights; m may have leading axes (many points at once)."""
 
     def start(self, x0: Any, dense: bool) -> Array:
         return self.data.array(np.zeros(self.shape) if x0 is None else x0)

@@ -59,11 +59,14 @@ class Logistic(LinearModel):
         return self.ridge
 
     def loss(self, m: Array) -> Scalar:
+        return vdot(self.share, self.losses(m))
+
+    def losses(self, m: Array, rows: slice = slice(None)) -> Array:
         # log(1 + exp(-t)) = max(-t, 0) + log1p(exp(-|t|)): finite and accurate for margins of any size, and far faster
         # than logaddexp.
         xp = namespace(m)
-        t = -self.b * m
-        return vdot(self.share, xp.maximum(t, xp.zeros_like(t)) + xp.log1p(xp.exp(-xp.abs(t))))
+        t = -self.b[rows] * m
+        return xp.maximum(t, xp.zeros_like(t)) + xp.log1p(xp.exp(-xp.abs(t)))
 
     def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
         b = self.b[rows]
