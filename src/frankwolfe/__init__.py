@@ -43,9 +43,11 @@ from frankwolfe.methods import (
 from frankwolfe.minimize import Iteration, minimize
 from frankwolfe.objectives import (
     Function,
+    Huber,
     LeastSquares,
     Logistic,
     MatrixCompletion,
+    Multinomial,
     Objective,
     Quadratic,
     StructuralSVM,
@@ -116,6 +118,7 @@ __all__ = [
     "Function",
     "GroupBall",
     "HeavyBallFrankWolfe",
+    "Huber",
     "Hypersimplex",
     "InFaceFrankWolfe",
     "Iteration",
@@ -132,6 +135,7 @@ __all__ = [
     "MatrixCompletion",
     "Method",
     "MinkowskiSum",
+    "Multinomial",
     "NewtonFrankWolfe",
     "NuclearBall",
     "OWLBall",
