@@ -67,10 +67,10 @@ class Huber(LinearModel):
     def strong_convexity(self) -> float:
         return self.ridge
 
-    def _loss(self, t: Array) -> Scalar:
-        residual = t - self.b
+    def losses(self, m: Array, rows: slice = slice(None)) -> Array:
+        residual = m - self.b[rows]
         near = self._clipped(residual)
-        return vdot(self.share * near, residual - 0.5 * near)
+        return near * (residual - 0.5 * near)
 
     def _slope(self, t: Array, rows: Any) -> Array:
         return self.share[rows] * self._clipped(t - self.b[rows])

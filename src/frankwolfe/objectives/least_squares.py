@@ -64,9 +64,8 @@ class LeastSquares(LinearModel):
             gram = gram - np.outer(mean, mean)
         return max(float(np.linalg.eigvalsh(gram)[0]), 0.0) + self.ridge
 
-    def _loss(self, t: Array) -> Scalar:
-        residual = t - self.b
-        return 0.5 * vdot(self.share * residual, residual)
+    def losses(self, m: Array, rows: slice = slice(None)) -> Array:
+        return 0.5 * (m - self.b[rows]) ** 2
 
     def _slope(self, t: Array, rows: Any) -> Array:
         return self.share[rows] * (t - self.b[rows])

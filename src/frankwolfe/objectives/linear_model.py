@@ -71,8 +71,8 @@ class LinearModel(WeightedMean):
             self.b = self.b - self.level
 
     @abstractmethod
-    def _loss(self, t: Array) -> Scalar:
-        """Return the mean loss at margins t, the intercept included."""
+    def losses(self, m: Array, rows: slice = slice(None)) -> Array:
+        """Return the loss of each entry of m, before weights; m may have leading axes (many points at once)."""
 
     @abstractmethod
     def _slope(self, t: Array, rows: Any) -> Array:
@@ -91,7 +91,7 @@ class LinearModel(WeightedMean):
         """Return a lower bound, a guess and an upper bound of the best intercept for margins m."""
 
     def loss(self, m: Array) -> Scalar:
-        return self._loss(self._shifted(m))
+        return vdot(self.share, self.losses(self._shifted(m)))
 
     def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
         slope = self._slope(self._shifted(m), rows)

@@ -66,12 +66,12 @@ class Logistic(LinearModel):
     def strong_convexity(self) -> float:
         return self.ridge
 
-    def _loss(self, t: Array) -> Scalar:
+    def losses(self, m: Array, rows: slice = slice(None)) -> Array:
         # log(1 + exp(-t)) = max(-t, 0) + log1p(exp(-|t|)): finite and accurate for margins of any size, and far faster
         # than logaddexp.
-        xp = namespace(t)
-        t = -self.b * t
-        return vdot(self.share, xp.maximum(t, xp.zeros_like(t)) + xp.log1p(xp.exp(-xp.abs(t))))
+        xp = namespace(m)
+        t = -self.b[rows] * m
+        return xp.maximum(t, xp.zeros_like(t)) + xp.log1p(xp.exp(-xp.abs(t)))
 
     def _slope(self, t: Array, rows: Any) -> Array:
         b = self.b[rows]
