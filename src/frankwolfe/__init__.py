@@ -43,9 +43,11 @@ from frankwolfe.methods import (
 from frankwolfe.minimize import Iteration, minimize
 from frankwolfe.objectives import (
     Function,
+    Huber,
     LeastSquares,
     Logistic,
     MatrixCompletion,
+    Multinomial,
     Objective,
     Quadratic,
     StructuralSVM,
@@ -117,6 +119,7 @@ __all__ = [
     "Function",
     "GroupBall",
     "HeavyBallFrankWolfe",
+    "Huber",
     "Hypersimplex",
     "InFaceFrankWolfe",
     "Iteration",
@@ -133,6 +136,7 @@ __all__ = [
     "MatrixCompletion",
     "Method",
     "MinkowskiSum",
+    "Multinomial",
     "NewtonFrankWolfe",
     "NuclearBall",
     "OWLBall",
