@@ -6,6 +6,8 @@
 (True, array([0.6, 0.8]))
 """
 
+from typing import Any
+
 from frankwolfe.checkpoint import Checkpoint, CheckpointError
 from frankwolfe.compare import Comparison, compare
 from frankwolfe.lowrank import LowRank
@@ -133,6 +135,7 @@ __all__ = [
     "Logistic",
     "LowRank",
     "LpBall",
+    "MatrixCompleter",  # pyright: ignore[reportUnsupportedDunderAll]
     "MatrixCompletion",
     "Method",
     "MinkowskiSum",
@@ -174,3 +177,12 @@ __all__ = [
     "minimize",
     "path",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load an estimator when it is first asked for: they need scikit-learn."""
+    from frankwolfe import estimators
+
+    if name in estimators.__all__:
+        return getattr(estimators, name)
+    raise AttributeError(f"module 'frankwolfe' has no attribute {name!r}")
