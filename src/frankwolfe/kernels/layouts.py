@@ -14,16 +14,44 @@ import numpy as np
 from frankwolfe.kernels.threads import parts_of, share_out
 
 CACHE = 1 << 18  # bytes of rows that are read twice, the second time from cache
-CHUNK = 512  # most rows at a time, as in `losses`
+CHUNK = 512  # most rows whose margins are in cache at a time
+LOGISTIC, SQUARES = 0, 1  # kinds of losses
 NONE = np.zeros(0)
 
 
 class Loss(NamedTuple):
-    """A loss that the kernels know: its kind (as in `losses`), targets, and the weight of each row."""
+    """A loss that the kernels know: its kind, targets, and the weight of each row."""
 
     kind: int
     b: np.ndarray
     share: np.ndarray
+
+    def value(self, m: np.ndarray) -> float:
+        """Return the loss at the margins m."""
+        from frankwolfe.kernels import losses
+
+        return losses.value_at(self, double(m))
+
+    def slope(self, m: np.ndarray) -> np.ndarray:
+        """Return the gradient of the loss at the margins m."""
+        return self._derivatives(m, False)[0]
+
+    def curvature(self, m: np.ndarray) -> np.ndarray:
+        """Return the second derivatives of the loss at the margins m."""
+        return self._derivatives(m, True)[1]
+
+    def along(self, start: np.ndarray, step: np.ndarray, gamma: float) -> tuple[float, float]:
+        """Return first and second derivative of the loss along start + gamma step."""
+        from frankwolfe.kernels import losses
+
+        return losses.along_line(self, start, step, gamma)
+
+    def _derivatives(self, m: np.ndarray, second: bool) -> tuple[np.ndarray, np.ndarray]:
+        from frankwolfe.kernels import losses
+
+        r, c = np.empty(m.size), np.empty(m.size if second else 0)
+        losses.derivatives_at(self, double(m), r, c)
+        return r, c
 
 
 class Sweep(NamedTuple):
@@ -65,6 +93,10 @@ class Layout(ABC):
     def adjoint(self, r: np.ndarray) -> np.ndarray:
         """Return A'r."""
 
+    def gram(self, c: np.ndarray) -> np.ndarray | None:
+        """Return A'diag(c)A, or None if the layout has no kernel for it."""
+        return None
+
     @abstractmethod
     def sweep(
         self, loss: Loss, mixing: tuple[float, ...], known: np.ndarray, x: np.ndarray, hessian: bool = False
@@ -97,11 +129,21 @@ class Rows(Layout):
     def adjoint(self, r: np.ndarray) -> np.ndarray:
         from frankwolfe.kernels import rows
 
-        r = np.ascontiguousarray(r, dtype=np.float64)
+        r = double(r)
         cuts = self.cuts(parts_of(self.entries, self.shape[1]))
         g = np.zeros((len(cuts), self.shape[1]))
         share_out(lambda i: rows.adjoint(self.arrays, *cuts[i], r[cuts[i][0] :], g[i]), len(cuts))
         return _total(g, self.scale)
+
+    def gram(self, c: np.ndarray) -> np.ndarray:
+        from frankwolfe.kernels import rows
+
+        c, d = double(c), self.shape[1]
+        cuts = self.cuts(parts_of(self.entries, d * d))
+        H = np.zeros((len(cuts), d, d))
+        share_out(lambda i: rows.outer(self.arrays, *cuts[i], c[cuts[i][0] :], H[i]), len(cuts))
+        half = _total(H, self.scale**2)
+        return half + half.T
 
     def sweep(
         self, loss: Loss, mixing: tuple[float, ...], known: np.ndarray, x: np.ndarray, hessian: bool = False
@@ -111,7 +153,12 @@ class Rows(Layout):
         n, d = self.shape
         # Each part adds up a gradient, or a Hessian, of its own: keep them small beside the data.
         cuts = self.cuts(parts_of(self.entries, d * d if hessian else d))
-        x, images, sums, g = _scaled(x, self.scale), np.empty((2, n)), np.zeros((len(cuts), 3)), np.zeros((len(cuts), d))
+        x, images, sums, g = (
+            _scaled(x, self.scale),
+            np.empty((2, n)),
+            np.zeros((len(cuts), 3)),
+            np.zeros((len(cuts), d)),
+        )
         H = np.zeros((len(cuts), d, d) if hessian else (len(cuts), 0, 0))
 
         def read(i: int) -> None:
@@ -157,8 +204,13 @@ class Columns(Layout):
         return Sweep(*sums.tolist(), self.adjoint(r), image, watched, None)
 
 
+def double(x: np.ndarray) -> np.ndarray:
+    """Return x in double precision, which all kernels compute in; itself where it is."""
+    return np.ascontiguousarray(x, dtype=np.float64)
+
+
 def _scaled(x: np.ndarray, scale: float) -> np.ndarray:
-    x = np.ascontiguousarray(x, dtype=np.float64)
+    x = double(x)
     return x if scale == 1.0 else scale * x
 
 

@@ -10,9 +10,9 @@ import math
 import numpy as np
 from numba import njit
 
-LOGISTIC, SQUARES = 0, 1
+from frankwolfe.kernels.layouts import CHUNK, LOGISTIC
+
 SUMS = {"reassoc", "contract", "nsz", "arcp"}  # sums in an order that vectorises; infinities and NaN stay what they are
-CHUNK = 512  # most rows whose margins are in cache at a time
 
 MAGIC = 1.5 * 2.0**52  # adding it rounds to an integer, which is then in the low bits of the sum
 LN2 = math.log(2.0)
@@ -55,7 +55,9 @@ def _logistic(m, b, share, r, c):
         far = u > 0.4142135623730951
         s = (u - 1.0) / (u + 3.0) if far else u / (2.0 + u)
         q = s * s
-        series = q * (A1 + q * (A2 + q * (A3 + q * (A4 + q * (A5 + q * (A6 + q * (A7 + q * (A8 + q * (A9 + q * A10)))))))))
+        series = q * (
+            A1 + q * (A2 + q * (A3 + q * (A4 + q * (A5 + q * (A6 + q * (A7 + q * (A8 + q * (A9 + q * A10))))))))
+        )
         value += share[i] * (max(-z, 0.0) + (LN2 if far else 0.0) + 2.0 * (s + s * series))
     for i in range(n):
         u = small[i]
@@ -134,11 +136,17 @@ def along_line(loss, start, step, gamma):
 def value_at(loss, m):
     """Return the loss at the margins m."""
     kind, b, share = loss
-    total, none = 0.0, np.empty(0)
-    y, r = np.empty(CHUNK), np.empty(CHUNK)
+    total, r = 0.0, np.empty(CHUNK)
     for low in range(0, m.size, CHUNK):
-        n = min(CHUNK, m.size - low)
-        rows = slice(low, low + n)
-        y[:n] = m[rows]
-        total += at_margins(kind, y[:n], b[rows], share[rows], r[:n], none)[0]
+        rows = slice(low, min(low + CHUNK, m.size))
+        total += at_margins(kind, m[rows], b[rows], share[rows], r, r[:0])[0]
     return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def derivatives_at(loss, m, r, c):
+    """Set r to the slope of the loss at the margins m, and c to its curvature where it has room."""
+    kind, b, share = loss
+    for low in range(0, m.size, CHUNK):
+        rows = slice(low, min(low + CHUNK, m.size))
+        at_margins(kind, m[rows], b[rows], share[rows], r[rows], c[rows])

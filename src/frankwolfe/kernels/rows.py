@@ -10,7 +10,8 @@ import numpy as np
 from numba import njit
 
 from frankwolfe.kernels import dense, sparse
-from frankwolfe.kernels.losses import CHUNK, differentiate
+from frankwolfe.kernels.layouts import CHUNK
+from frankwolfe.kernels.losses import differentiate
 
 
 @njit(cache=True, nogil=True)

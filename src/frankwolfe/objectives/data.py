@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +18,8 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, Dense, OneHot, Sparse
 from frankwolfe.backends import Array, all_finite, namespace
+from frankwolfe.kernels.layouts import Layout
+from frankwolfe.kernels.narrow import dense_layout, sparse_layout
 
 BLOCK_BYTES = 1 << 20  # a row block and its vectors fit the second-level cache
 Residual = Callable[[slice, list[Array]], Array]
@@ -31,6 +34,11 @@ class DataMatrix(ABC):
         self.matrix = matrix
         self.shape: tuple[int, int] = tuple(matrix.shape)
         self.dtype = matrix.dtype
+
+    @cached_property
+    def layout(self) -> Layout | None:
+        """The data as the compiled kernels read them; None where plain NumPy does as well or must do."""
+        return None
 
     def apply(self, coords: Any) -> Array:
         if isinstance(coords, OneHot):
@@ -56,6 +64,21 @@ class DataMatrix(ABC):
     @abstractmethod
     def adjoint(self, r: Array) -> Array:
         """Return A.T r."""
+
+    def gram(self, weights: np.ndarray) -> np.ndarray:
+        """Return A'diag(weights)A."""
+        compiled = None if self.layout is None else self.layout.gram(weights)
+        if compiled is not None:
+            return compiled
+        total = np.zeros((self.shape[1], self.shape[1]))
+        for rows, block in self.row_blocks():
+            part = block.T @ (block * weights[rows, None])
+            total += part.toarray() if hasattr(part, "toarray") else part
+        return total
+
+    def row_blocks(self) -> list[tuple[slice, Any]]:
+        """Return blocks of rows that together are the matrix."""
+        return [(slice(None), self.matrix)]
 
     @abstractmethod
     def column(self, j: int) -> Array:
@@ -85,11 +108,18 @@ class RowBlocks(DataMatrix):
     block_bytes: float
 
     def product(self, x: Array) -> Array:
+        if self.layout is not None and x.ndim == 1:
+            return self.layout.product(x).astype(self.dtype, copy=False)
         pieces = [block @ x for _, block, _ in self.blocks]
         return pieces[0] if len(pieces) == 1 else namespace(pieces[0]).concat(pieces)
 
     def adjoint(self, r: Array) -> Array:
+        if self.layout is not None and r.ndim == 1:
+            return self.layout.adjoint(r).astype(self.dtype, copy=False)
         return _total([transposed @ r[rows] for rows, _, transposed in self.blocks])
+
+    def row_blocks(self) -> list[tuple[slice, Any]]:
+        return [(rows, block) for rows, block, _ in self.blocks]
 
     def apply_then_adjoint(self, leaves: list[Any], residual: Residual) -> tuple[list[Array], Array, float] | None:
         if any(isinstance(c, Atom) and not isinstance(c, Dense) for c in leaves):
@@ -118,6 +148,10 @@ class DenseMatrix(RowBlocks):
         self.block_bytes = size * d * min(rows, n)
         slices = [slice(i, min(i + rows, n)) for i in range(0, n, rows)]
         self.blocks = [(rows, matrix[rows, :], matrix[rows, :].T) for rows in slices]
+
+    @cached_property
+    def layout(self) -> Layout | None:
+        return dense_layout(self.matrix) if isinstance(self.matrix, np.ndarray) else None
 
     def array(self, values: Any) -> Array:
         if isinstance(self.matrix, np.ndarray):
@@ -157,6 +191,10 @@ class CSRMatrix(RowBlocks):
             self.blocks.append((slice(int(i), int(j)), block, block.T))
         self.block_bytes = wanted if count > 1 else matrix.nnz * per_entry
 
+    @cached_property
+    def layout(self) -> Layout | None:
+        return sparse_layout(self.matrix, by_columns=False)
+
     def column(self, j: int) -> Array:
         return self.matrix[:, [j]].toarray()[:, 0]
 
@@ -177,10 +215,18 @@ class CSCMatrix(DataMatrix):
         super().__init__(matrix)
         self.transposed = matrix.T
 
+    @cached_property
+    def layout(self) -> Layout | None:
+        return sparse_layout(self.matrix, by_columns=True)
+
     def product(self, x: Array) -> Array:
+        if self.layout is not None and x.ndim == 1:
+            return self.layout.product(x).astype(self.dtype, copy=False)
         return self.matrix @ x
 
     def adjoint(self, r: Array) -> Array:
+        if self.layout is not None and r.ndim == 1:
+            return self.layout.adjoint(r).astype(self.dtype, copy=False)
         return self.transposed @ r
 
     def column(self, j: int) -> Array:
