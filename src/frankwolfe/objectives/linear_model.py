@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from frankwolfe.backends import Array, eps, namespace
 from frankwolfe.objectives.composite import Composite
-from frankwolfe.objectives.data import DataMatrix, data_matrix, reoriented
+from frankwolfe.objectives.data import DataMatrix, data_matrix, in_parts, reoriented
 from frankwolfe.validation import nonnegative, vector
 
 
 class LinearModel(Composite):
     """Mean of a loss of each row's product with x, optionally weighted, plus an optional ridge term."""
+
+    weights_name: ClassVar[str] = "weights"
+
+    def __new__(cls, A: Any = None, b: Any = None, **options: Any) -> Any:
+        """Return the model, over a cluster or a stream where the rows are in one."""
+        scattered = in_parts(A)
+        return object.__new__(cls) if scattered is None else scattered(cls, A, b, **options)
+
+    @classmethod
+    def survey(cls, b: Any) -> Any:
+        """Return what one block of rows tells of its targets, for `agree`."""
+        return None
+
+    @classmethod
+    def agree(cls, surveys: list[Any]) -> dict[str, Any]:
+        """Return the options that the models of all blocks must share."""
+        return {}
 
     def __init__(self, A: Any, b: Any, weights: Any, ridge: float) -> None:
         self.data = A if isinstance(A, DataMatrix) else data_matrix("A", A)

@@ -21,6 +21,8 @@ class Logistic(LinearModel):
         Labels: any two values; the larger one is the positive class.
     weights : array of shape (n,), optional
         Nonnegative sample weights; the mean is weighted by them.
+    classes : pair, optional
+        The two labels, the negative one first, where b may hold only one of them.
     ridge : float, default 0
         Weight of an optional squared-norm term.
 
@@ -41,14 +43,22 @@ class Logistic(LinearModel):
     0.5
     """
 
-    def __init__(self, A: Any, b: Any, *, weights: Any = None, ridge: float = 0.0) -> None:
+    def __init__(self, A: Any, b: Any, *, weights: Any = None, classes: Any = None, ridge: float = 0.0) -> None:
         labels = np.asarray(b)
         if labels.ndim == 2 and 1 in labels.shape:
             labels = labels.reshape(-1)
-        self.classes = _two_classes(labels)
+        self.classes = _two_classes(labels) if classes is None else _of_two(labels, classes)
         super().__init__(A, np.where(labels == self.classes[1], 1.0, -1.0), weights, ridge)
         if labels.shape != (self.data.shape[0],):
             raise ValueError(f"b must have one label per row of A, {self.data.shape[0]}, got shape {labels.shape}")
+
+    @classmethod
+    def survey(cls, b: Any) -> np.ndarray:
+        return np.unique(b)
+
+    @classmethod
+    def agree(cls, surveys: list[Any]) -> dict[str, Any]:
+        return {"classes": _two_classes(np.concatenate(surveys))}
 
     @property
     def smoothness(self) -> float:
@@ -79,6 +89,13 @@ def _sigmoid(t: Array) -> Array:
     xp = namespace(t)
     small = xp.exp(-xp.abs(t))
     return xp.where(t >= 0, xp.ones_like(t), small) / (1 + small)
+
+
+def _of_two(labels: np.ndarray, classes: Any) -> np.ndarray:
+    classes = np.asarray(classes)
+    if classes.shape != (2,) or not np.isin(labels, classes).all():
+        raise ValueError(f"classes must be the two labels in b, got {classes.tolist()!r}")
+    return classes
 
 
 def _two_classes(labels: np.ndarray) -> np.ndarray:
