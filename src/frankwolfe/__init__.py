@@ -10,6 +10,7 @@ from typing import Any
 
 from frankwolfe.checkpoint import Checkpoint, CheckpointError
 from frankwolfe.compare import Comparison, compare
+from frankwolfe.explain import explain
 from frankwolfe.lowrank import LowRank
 from frankwolfe.methods import (
     AcceleratedFrankWolfe,
@@ -168,14 +169,16 @@ __all__ = [
     "UnionHull",
     "check_gradient",
     "compare",
+    "explain",
     "minimize",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """Load an estimator when it is first asked for: they need scikit-learn."""
-    from frankwolfe import estimators
+    from importlib import import_module
 
+    estimators = import_module("frankwolfe.estimators")
     if name in estimators.__all__:
         return getattr(estimators, name)
     raise AttributeError(f"module 'frankwolfe' has no attribute {name!r}")

@@ -192,6 +192,7 @@ def _result(run: Run, status: Status, method: Method, reason: str, max_iter: int
         failure_probability=run.certificate.failure,
         atoms=[atom.coords for atom in atoms] if atoms else None,
         weights=weights,
+        problem=run.problem.title,
     )
 
 
