@@ -46,14 +46,17 @@ from frankwolfe.methods import (
 from frankwolfe.minimize import Iteration, minimize
 from frankwolfe.objectives import (
     Function,
+    Huber,
     LeastSquares,
     Logistic,
     MatrixCompletion,
+    Multinomial,
     Objective,
     Quadratic,
     StructuralSVM,
     check_gradient,
 )
+from frankwolfe.path import Path, path
 from frankwolfe.result import Result, Status
 from frankwolfe.sets import (
     Birkhoff,
@@ -119,6 +122,7 @@ __all__ = [
     "Function",
     "GroupBall",
     "HeavyBallFrankWolfe",
+    "Huber",
     "Hypersimplex",
     "InFaceFrankWolfe",
     "Iteration",
@@ -136,6 +140,7 @@ __all__ = [
     "MatrixCompletion",
     "Method",
     "MinkowskiSum",
+    "Multinomial",
     "NewtonFrankWolfe",
     "NuclearBall",
     "OWLBall",
@@ -143,6 +148,7 @@ __all__ = [
     "OpenLoop",
     "OracleSet",
     "PairwiseFrankWolfe",
+    "Path",
     "Permutahedron",
     "Polytope",
     "Product",
@@ -171,6 +177,7 @@ __all__ = [
     "compare",
     "explain",
     "minimize",
+    "path",
 ]
 
 
