@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.lowrank import LowRank
+from frankwolfe.path import Path
 from frankwolfe.result import Result, Status
 
 STALLED = 0.8  # a gap that kept this share over the second half of a run is not falling
@@ -42,8 +43,8 @@ def explain(result: Any) -> Explanation:
 
     Parameters
     ----------
-    result : Result, or a fitted estimator that keeps one
-        What `minimize` returned.
+    result : Result or Path, or a fitted estimator that keeps a Result
+        What `minimize` or `path` returned.
 
     Returns
     -------
@@ -61,6 +62,8 @@ def explain(result: Any) -> Explanation:
     Stopped:  because the certified gap is at most 1e-06, after ... in ....
     Next:     nothing: the answer is as good as was asked for. A smaller tol asks for more digits.
     """
+    if isinstance(result, Path):
+        return _explain_path(result)
     found = result if isinstance(result, Result) else getattr(result, "result_", None)
     if not isinstance(found, Result):
         raise TypeError(f"explain needs a Result of minimize or path, or a fitted estimator, got {_kind(result)}")
@@ -88,15 +91,66 @@ def summary(x: Any) -> str:
     return f"{said}; the largest by size is x[{', '.join(map(str, top))}] = {x[top]:.4g}."
 
 
+def size(x: Any) -> tuple[str, int]:
+    """Return what is counted in an answer, and how much of it there is: nonzeros of a vector, rank of a matrix.
+
+    Examples
+    --------
+    >>> size(np.array([0.0, -2.0, 1.0]))
+    ('nonzeros', 2)
+    """
+    if isinstance(x, LowRank):
+        sigma = x.singular_values()
+    elif np.ndim(x) == 2 and min(np.shape(x)) > 1:
+        sigma = np.linalg.svd(np.asarray(x), compute_uv=False)
+    else:
+        return "nonzeros", int(np.count_nonzero(np.asarray(x)))
+    return "rank", _rank(sigma)
+
+
+def _explain_path(path: Path) -> Explanation:
+    order = np.argsort(path.radii)
+    first, last = path[int(order[0])], path[int(order[-1])]
+    span = f"{len(path)} radii from {path.radii.min():.4g} to {path.radii.max():.4g}"
+    what = first.problem.partition("(")[0] or "a problem"
+    counted, (fewest, most) = size(first.x)[0], (size(first.x)[1], size(last.x)[1])
+    worst = max(path, key=lambda result: result.gap)
+    done = sum(result.success for result in path)
+    unproven = "" if math.isfinite(worst.gap) else " (that is: nothing is proven there)"
+    return Explanation(
+        solved=f"{what} at {span}, by method {first.method!r} ({first.reason}).",
+        answer=f"{counted} from {fewest} at the smallest radius to {most} at the largest.",
+        quality=f"f(x) from {first.fun:.6g} to {last.fun:.6g}; at each radius no feasible point is better by more than "
+        f"{max(worst.gap, 0.0):.2g}{unproven}.",
+        stopped=f"{done} of {len(path)} radii reached the tolerance, in {path.time:.2g} s and {path.n_pass:.4g} passes "
+        "over the data.",
+        next=_next_radius(path, done),
+    )
+
+
+def _next_radius(path: Path, done: int) -> str:
+    unfinished = "" if done == len(path) else " Raise max_iter or time_limit for the radii that stopped early."
+    if path.scores is None:
+        return f"score= with held-out data would say which radius to take.{unfinished}"
+    best = path.best_radius
+    edge = "larger" if best == path.radii.max() else "smaller" if best == path.radii.min() else ""
+    more = f", the end of the list: try {edge} ones too" if edge else "; path.best is the answer there"
+    return f"the best score, {path.scores[path.best_index]:.4g}, is at radius {best:.4g}{more}.{unfinished}"
+
+
 def _spectrum(shape: tuple[int, ...], sigma: np.ndarray) -> str:
     said = f"a {shape[0]} x {shape[1]} matrix of rank"
     if not np.all(np.isfinite(sigma)):
         return f"a {shape[0]} x {shape[1]} matrix with values that are not finite."
-    rank = int(np.count_nonzero(sigma > 1e-8 * max(sigma.max(initial=0.0), 1e-300)))
+    rank = _rank(sigma)
     if not rank:
         return f"{said} 0: it is zero."
     leading = ", ".join(f"{s:.3g}" for s in sigma[:3]) + (", ..." if rank > 3 else "")
     return f"{said} {rank}, trace norm {sigma.sum():.4g} (singular values {leading})."
+
+
+def _rank(sigma: np.ndarray) -> int:
+    return int(np.count_nonzero(sigma > 1e-8 * max(sigma.max(initial=0.0), 1e-300)))
 
 
 def _solved(result: Result) -> str:
