@@ -6,6 +6,8 @@
 (True, array([0.6, 0.8]))
 """
 
+from typing import TYPE_CHECKING, Any
+
 from frankwolfe.checkpoint import Checkpoint, CheckpointError
 from frankwolfe.compare import Comparison, compare
 from frankwolfe.lowrank import LowRank
@@ -88,6 +90,11 @@ from frankwolfe.sets import (
 )
 from frankwolfe.trace import Trace
 
+if TYPE_CHECKING:
+    from frankwolfe.estimators.classifier import FrankWolfeClassifier
+    from frankwolfe.estimators.cross_validated import FrankWolfeClassifierCV, FrankWolfeRegressorCV
+    from frankwolfe.estimators.regressor import FrankWolfeRegressor
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -114,6 +121,10 @@ __all__ = [
     "FactoredFrankWolfe",
     "FlowPolytope",
     "FrankWolfe",
+    "FrankWolfeClassifier",
+    "FrankWolfeClassifierCV",
+    "FrankWolfeRegressor",
+    "FrankWolfeRegressorCV",
     "FullyCorrective",
     "Function",
     "GroupBall",
@@ -171,3 +182,12 @@ __all__ = [
     "compare",
     "minimize",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the estimators, and scikit-learn with them, when the first one is asked for."""
+    from frankwolfe import estimators
+
+    if name in estimators.__all__:
+        return getattr(estimators, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
