@@ -55,6 +55,7 @@ from frankwolfe.objectives import (
     StructuralSVM,
     check_gradient,
 )
+from frankwolfe.path import Path, path
 from frankwolfe.result import Result, Status
 from frankwolfe.sets import (
     Birkhoff,
@@ -93,6 +94,7 @@ from frankwolfe.trace import Trace
 if TYPE_CHECKING:
     from frankwolfe.estimators.classifier import FrankWolfeClassifier
     from frankwolfe.estimators.cross_validated import FrankWolfeClassifierCV, FrankWolfeRegressorCV
+    from frankwolfe.estimators.matrix_completer import MatrixCompleter
     from frankwolfe.estimators.regressor import FrankWolfeRegressor
 
 __version__ = "0.1.0"
@@ -143,6 +145,7 @@ __all__ = [
     "Logistic",
     "LowRank",
     "LpBall",
+    "MatrixCompleter",  # pyright: ignore[reportUnsupportedDunderAll]
     "MatrixCompletion",
     "Method",
     "MinkowskiSum",
@@ -154,6 +157,7 @@ __all__ = [
     "OpenLoop",
     "OracleSet",
     "PairwiseFrankWolfe",
+    "Path",
     "Permutahedron",
     "Polytope",
     "Product",
@@ -181,13 +185,15 @@ __all__ = [
     "check_gradient",
     "compare",
     "minimize",
+    "path",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """Load the estimators, and scikit-learn with them, when the first one is asked for."""
-    from frankwolfe import estimators
+    from importlib import import_module
 
+    estimators = import_module("frankwolfe.estimators")
     if name in estimators.__all__:
         return getattr(estimators, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

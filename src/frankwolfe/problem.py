@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from frankwolfe.backends import Array, Scalar, all_finite, eps, is_zero, vdot
 from frankwolfe.kernels.pattern import PatternMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.base import Evaluation, Objective
+from frankwolfe.objectives.batch import Lines
 from frankwolfe.objectives.composite import ImageObjective
 from frankwolfe.objectives.line_search import minimise_on_segment
 from frankwolfe.points import Point, mix
@@ -116,7 +117,8 @@ class Problem:
     def line_search(self, x: Point, v: Point, cap: float = 1.0, rtol: float = 1e-12) -> float:
         """Return the gamma in [0, cap] that minimises f on the segment from x to v, up to `rtol`."""
         line, passes = self.objective.line(x, v)
-        gamma, probes = minimise_on_segment(line, cap, rtol)
+        search = line.minimise if isinstance(line, Lines) else partial(minimise_on_segment, line)
+        gamma, probes = search(cap, rtol)
         self.counts.n_pass += passes + probes * line.passes
         self.counts.n_grad += probes * line.gradients
         return gamma

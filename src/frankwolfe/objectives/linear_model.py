@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from frankwolfe.backends import Array, Scalar, eps, namespace, vdot
 from frankwolfe.backends.namespace import nonzero
 from frankwolfe.objectives.composite import Composite
-from frankwolfe.objectives.data import DataMatrix, data_matrix, reoriented
+from frankwolfe.objectives.data import DataMatrix, data_matrix, in_parts, reoriented
 from frankwolfe.validation import nonnegative, vector
 
 COARSE = 64  # the intercept is first found on every so-manieth row
@@ -52,6 +52,29 @@ class LinearModel(WeightedMean):
     taken off the heavier side, so that the slope lies in the domain of the conjugate and is balanced; the tangent
     <slope, ·> - conjugate(slope) lies below φ whatever the accuracy of c.
     """
+
+    weights_name: ClassVar[str] = "sample_weight"
+
+    def __new__(cls, A: Any = None, b: Any = None, **options: Any) -> Any:
+        """Return the model, over a cluster or a stream where the rows are in one."""
+        scattered = in_parts(A)
+        if scattered is None:
+            return object.__new__(cls)
+        if options.pop("intercept", False):
+            raise ValueError(
+                "intercept=True needs all margins in one place; append a column of ones to the rows instead"
+            )
+        return scattered(cls, A, b, **options)
+
+    @classmethod
+    def survey(cls, b: Any) -> Any:
+        """Return what one block of rows tells of its targets, for `agree`."""
+        return None
+
+    @classmethod
+    def agree(cls, surveys: list[Any]) -> dict[str, Any]:
+        """Return the options that the models of all blocks must share."""
+        return {}
 
     def __init__(self, A: Any, b: Any, weights: Any, ridge: float, intercept: bool = False) -> None:
         super().__init__(A, weights, ridge, intercept)
