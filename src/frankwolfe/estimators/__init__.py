@@ -8,6 +8,10 @@ from typing import Any
 from frankwolfe.validation import optional
 
 _HOME = {
+    "FrankWolfeClassifier": "classifier",
+    "FrankWolfeClassifierCV": "cross_validated",
+    "FrankWolfeRegressor": "regressor",
+    "FrankWolfeRegressorCV": "cross_validated",
     "MatrixCompleter": "matrix_completer",
 }
 
