@@ -1,4 +1,4 @@
-"""Loops over the rows of a dense array, compiled: several rows at a time, numbers of any width, sums in double precision.
+"""Loops over the rows of a dense array, compiled: several rows at a time, any width of numbers, sums in doubles.
 
 Import inside functions only: loading Numba takes a third of a second.
 """

@@ -153,12 +153,8 @@ class Rows(Layout):
         n, d = self.shape
         # Each part adds up a gradient, or a Hessian, of its own: keep them small beside the data.
         cuts = self.cuts(parts_of(self.entries, d * d if hessian else d))
-        x, images, sums, g = (
-            _scaled(x, self.scale),
-            np.empty((2, n)),
-            np.zeros((len(cuts), 3)),
-            np.zeros((len(cuts), d)),
-        )
+        x, images = _scaled(x, self.scale), np.empty((2, n))
+        sums, g = np.zeros((len(cuts), 3)), np.zeros((len(cuts), d))
         H = np.zeros((len(cuts), d, d) if hessian else (len(cuts), 0, 0))
 
         def read(i: int) -> None:

@@ -55,9 +55,8 @@ def _logistic(m, b, share, r, c):
         far = u > 0.4142135623730951
         s = (u - 1.0) / (u + 3.0) if far else u / (2.0 + u)
         q = s * s
-        series = q * (
-            A1 + q * (A2 + q * (A3 + q * (A4 + q * (A5 + q * (A6 + q * (A7 + q * (A8 + q * (A9 + q * A10))))))))
-        )
+        series = q * (A6 + q * (A7 + q * (A8 + q * (A9 + q * A10))))
+        series = q * (A1 + q * (A2 + q * (A3 + q * (A4 + q * (A5 + series)))))
         value += share[i] * (max(-z, 0.0) + (LN2 if far else 0.0) + 2.0 * (s + s * series))
     for i in range(n):
         u = small[i]

@@ -1,7 +1,8 @@
 """One read of rows, dense or sparse, compiled: product, margins, loss, slope, gradient and Hessian together.
 
 A matrix is a tuple of arrays: one for a dense matrix; indptr, indices and values (None for a pattern of ones) for a
-sparse one. The compiler drops the branches that do not apply. Import inside functions only: loading Numba takes a third of a second.
+sparse one. The compiler drops the branches that do not apply.
+Import inside functions only: loading Numba takes a third of a second.
 """
 
 from __future__ import annotations

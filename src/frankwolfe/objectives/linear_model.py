@@ -13,7 +13,7 @@ from frankwolfe.backends.namespace import nonzero
 from frankwolfe.kernels.layouts import Loss, Rows, double
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import Composite
-from frankwolfe.objectives.data import DataMatrix, data_matrix, reoriented
+from frankwolfe.objectives.data import DataMatrix, data_matrix, in_parts, reoriented
 from frankwolfe.objectives.fused import FusedLine, fused
 from frankwolfe.points import Point
 from frankwolfe.validation import nonnegative, vector
@@ -58,6 +58,28 @@ class LinearModel(WeightedMean):
     """
 
     kind: ClassVar[int | None] = None  # of the loss, where the kernels know it
+    weights_name: ClassVar[str] = "sample_weight"
+
+    def __new__(cls, A: Any = None, b: Any = None, **options: Any) -> Any:
+        """Return the model, over a cluster or a stream where the rows are in one."""
+        scattered = in_parts(A)
+        if scattered is None:
+            return object.__new__(cls)
+        if options.pop("intercept", False):
+            raise ValueError(
+                "intercept=True needs all margins in one place; append a column of ones to the rows instead"
+            )
+        return scattered(cls, A, b, **options)
+
+    @classmethod
+    def survey(cls, b: Any) -> Any:
+        """Return what one block of rows tells of its targets, for `agree`."""
+        return None
+
+    @classmethod
+    def agree(cls, surveys: list[Any]) -> dict[str, Any]:
+        """Return the options that the models of all blocks must share."""
+        return {}
 
     def __init__(self, A: Any, b: Any, weights: Any, ridge: float, intercept: bool = False) -> None:
         super().__init__(A, weights, ridge, intercept)

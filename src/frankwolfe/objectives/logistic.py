@@ -27,6 +27,8 @@ class Logistic(LinearModel):
     intercept : bool, default False
         Add a free intercept, a constant outside the set: f(x) is then the minimum over it. `best_intercept` returns it
         for margins Ax.
+    classes : pair, optional
+        The two labels, the negative one first, where b may hold only one of them.
     ridge : float, default 0
         Weight of an optional squared-norm term.
 
@@ -50,16 +52,31 @@ class Logistic(LinearModel):
     kind: ClassVar[int | None] = LOGISTIC
 
     def __init__(
-        self, A: Any, b: Any, *, sample_weight: Any = None, intercept: bool = False, ridge: float = 0.0
+        self,
+        A: Any,
+        b: Any,
+        *,
+        sample_weight: Any = None,
+        intercept: bool = False,
+        classes: Any = None,
+        ridge: float = 0.0,
     ) -> None:
         labels = np.asarray(b)
         if labels.ndim == 2 and 1 in labels.shape:
             labels = labels.reshape(-1)
-        self.classes = _two_classes(labels)
+        self.classes = _two_classes(labels) if classes is None else _of_two(labels, classes)
         super().__init__(A, np.where(labels == self.classes[1], 1.0, -1.0), sample_weight, ridge, intercept)
         if labels.shape != (self.data.shape[0],):
             raise ValueError(f"b must have one label per row of A, {self.data.shape[0]}, got shape {labels.shape}")
         self._odds = self._log_odds() if intercept else 0.0
+
+    @classmethod
+    def survey(cls, b: Any) -> np.ndarray:
+        return np.unique(b)
+
+    @classmethod
+    def agree(cls, surveys: list[Any]) -> dict[str, Any]:
+        return {"classes": _two_classes(np.concatenate(surveys))}
 
     @property
     def smoothness(self) -> float:
@@ -109,6 +126,13 @@ def _sigmoid(t: Array) -> Array:
     xp = namespace(t)
     small = xp.exp(-xp.abs(t))
     return xp.where(t >= 0, xp.ones_like(t), small) / (1 + small)
+
+
+def _of_two(labels: np.ndarray, classes: Any) -> np.ndarray:
+    classes = np.asarray(classes)
+    if classes.shape != (2,) or not np.isin(labels, classes).all():
+        raise ValueError(f"classes must be the two labels in b, got {classes.tolist()!r}")
+    return classes
 
 
 def _two_classes(labels: np.ndarray) -> np.ndarray:
