@@ -111,7 +111,9 @@ def row_dot(a: Array, b: Array) -> Array:
 
 def host(a: Array) -> np.ndarray:
     """Return an array as a NumPy array, from whatever device it is on."""
-    return a if isinstance(a, np.ndarray) else np.asarray(array_api_compat.to_device(a, "cpu"))
+    if array_api_compat.is_torch_array(a) or array_api_compat.is_cupy_array(a):
+        a = array_api_compat.to_device(a, "cpu")
+    return np.asarray(a)
 
 
 def add_at(x: Array, index: Any, value: Array) -> Array:
