@@ -6,6 +6,8 @@
 (True, array([0.6, 0.8]))
 """
 
+from typing import Any
+
 from frankwolfe.checkpoint import Checkpoint, CheckpointError
 from frankwolfe.compare import Comparison, compare
 from frankwolfe.lowrank import LowRank
@@ -43,9 +45,11 @@ from frankwolfe.methods import (
 from frankwolfe.minimize import Iteration, minimize
 from frankwolfe.objectives import (
     Function,
+    Huber,
     LeastSquares,
     Logistic,
     MatrixCompletion,
+    Multinomial,
     Objective,
     Quadratic,
     StructuralSVM,
@@ -117,6 +121,7 @@ __all__ = [
     "Function",
     "GroupBall",
     "HeavyBallFrankWolfe",
+    "Huber",
     "Hypersimplex",
     "InFaceFrankWolfe",
     "Iteration",
@@ -130,9 +135,11 @@ __all__ = [
     "Logistic",
     "LowRank",
     "LpBall",
+    "MatrixCompleter",  # pyright: ignore[reportUnsupportedDunderAll]
     "MatrixCompletion",
     "Method",
     "MinkowskiSum",
+    "Multinomial",
     "NewtonFrankWolfe",
     "NuclearBall",
     "OWLBall",
@@ -170,3 +177,12 @@ __all__ = [
     "minimize",
     "path",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load an estimator when it is first asked for: they need scikit-learn."""
+    from frankwolfe import estimators
+
+    if name in estimators.__all__:
+        return getattr(estimators, name)
+    raise AttributeError(f"module 'frankwolfe' has no attribute {name!r}")

@@ -214,7 +214,7 @@ def batched(objective: Objective, size: int) -> Batch | None:
     >>> f.value(np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]))
     array([0.5 , 0.25, 0.  ])
     """
-    if isinstance(objective, LinearModel) and not isinstance(objective.data, OperatorMatrix):
+    if isinstance(objective, LinearModel) and objective.separable and not isinstance(objective.data, OperatorMatrix):
         return LinearModelBatch(objective, size)
     if isinstance(objective, Quadratic) and not isinstance(objective.data, OperatorMatrix):
         return QuadraticBatch(objective, size)

@@ -6,6 +6,7 @@ all that matters on data larger than the cache.
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
@@ -233,6 +234,22 @@ def reoriented(objective: Any, sparse_atoms: bool) -> Any:
     twin = copy(objective)
     twin.data = turned
     return twin
+
+
+def in_parts(matrix: Any) -> Callable[..., Any] | None:
+    """Return what makes a model over rows in parts, on a cluster or on disk; None for data in memory."""
+    from frankwolfe.objectives.streaming import Stream, streamed
+
+    if isinstance(matrix, Stream):
+        return streamed
+    if "dask" in sys.modules:  # nobody has a Dask collection who has not imported Dask
+        from frankwolfe.distributed.collections import is_lazy
+
+        if is_lazy(matrix):
+            from frankwolfe.distributed import distribute
+
+            return distribute
+    return None
 
 
 def data_matrix(name: str, matrix: Any) -> DataMatrix:
