@@ -43,7 +43,7 @@ def objective(kind: str, wrap=np.asarray):
     if kind == "logistic":
         return fw.Logistic(wrap(A), b)
     if kind == "ridge":
-        return fw.Logistic(wrap(A), b, ridge=0.3, weights=np.arange(60.0))
+        return fw.Logistic(wrap(A), b, ridge=0.3, sample_weight=np.arange(60.0))
     target = A @ np.linspace(-1, 1, 12) + 0.1 * b
     if kind == "squares":
         return fw.LeastSquares(wrap(A), target)

@@ -6,6 +6,7 @@
 (True, array([0.6, 0.8]))
 """
 
+from importlib import import_module
 from typing import Any
 
 from frankwolfe.checkpoint import Checkpoint, CheckpointError
@@ -181,8 +182,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load an estimator when it is first asked for: they need scikit-learn."""
-    from frankwolfe import estimators
-
+    estimators = import_module("frankwolfe.estimators")
     if name in estimators.__all__:
         return getattr(estimators, name)
     raise AttributeError(f"module 'frankwolfe' has no attribute {name!r}")
