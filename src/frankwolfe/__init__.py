@@ -7,10 +7,11 @@
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from frankwolfe.checkpoint import Checkpoint, CheckpointError
 from frankwolfe.compare import Comparison, compare
+from frankwolfe.explain import explain
 from frankwolfe.lowrank import LowRank
 from frankwolfe.methods import (
     AcceleratedFrankWolfe,
@@ -92,6 +93,12 @@ from frankwolfe.sets import (
 )
 from frankwolfe.trace import Trace
 
+if TYPE_CHECKING:
+    from frankwolfe.estimators.classifier import FrankWolfeClassifier
+    from frankwolfe.estimators.cross_validated import FrankWolfeClassifierCV, FrankWolfeRegressorCV
+    from frankwolfe.estimators.matrix_completer import MatrixCompleter
+    from frankwolfe.estimators.regressor import FrankWolfeRegressor
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -118,6 +125,10 @@ __all__ = [
     "FactoredFrankWolfe",
     "FlowPolytope",
     "FrankWolfe",
+    "FrankWolfeClassifier",
+    "FrankWolfeClassifierCV",
+    "FrankWolfeRegressor",
+    "FrankWolfeRegressorCV",
     "FullyCorrective",
     "Function",
     "GroupBall",
@@ -175,14 +186,15 @@ __all__ = [
     "UnionHull",
     "check_gradient",
     "compare",
+    "explain",
     "minimize",
     "path",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """Load an estimator when it is first asked for: they need scikit-learn."""
+    """Load the estimators, and scikit-learn with them, when the first one is asked for."""
     estimators = import_module("frankwolfe.estimators")
     if name in estimators.__all__:
         return getattr(estimators, name)
-    raise AttributeError(f"module 'frankwolfe' has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -206,6 +206,7 @@ def conclude(run: Run, status: Status, method: Method, reason: str, max_iter: in
         failure_probability=run.certificate.failure,
         atoms=[atom.coords for atom in atoms] if atoms else None,
         weights=weights,
+        problem=run.problem.title,
     )
 
 

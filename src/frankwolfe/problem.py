@@ -17,7 +17,7 @@ from frankwolfe.objectives.batch import Lines
 from frankwolfe.objectives.composite import ImageObjective
 from frankwolfe.objectives.line_search import minimise_on_segment
 from frankwolfe.points import Point, mix
-from frankwolfe.sets.base import IterativeSet, ProjectableSet, Set
+from frankwolfe.sets.base import Ball, IterativeSet, ProjectableSet, Set
 
 COMPRESS_FROM = 512
 COMPRESS_TOL = 1e-9
@@ -141,6 +141,15 @@ class Problem:
             return difference.norm2()
         end = v.coords.toarray() if isinstance(v.coords, Atom) else v.coords
         return vdot(end - x.coords, end - x.coords)
+
+    @property
+    def title(self) -> str:
+        """The objective and the set in a few words."""
+        name = type(self.objective).__name__
+        if self.domain is None:
+            return f"{name} without constraints"
+        of = f"({self.domain.radius:g})" if isinstance(self.domain, Ball) else ""
+        return f"{name} over {type(self.domain).__name__}{of}"
 
     @cached_property
     def curvature(self) -> float:

@@ -5,12 +5,21 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-_HOME = {"MatrixCompleter": "matrix_completer"}
+from frankwolfe.validation import optional
 
-__all__ = ["MatrixCompleter"]  # pyright: ignore[reportUnsupportedDunderAll]
+_HOME = {
+    "FrankWolfeClassifier": "classifier",
+    "FrankWolfeClassifierCV": "cross_validated",
+    "FrankWolfeRegressor": "regressor",
+    "FrankWolfeRegressorCV": "cross_validated",
+    "MatrixCompleter": "matrix_completer",
+}
+
+__all__ = list(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    optional("sklearn", extra="sklearn")
     return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

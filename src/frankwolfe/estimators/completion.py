@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -49,7 +50,7 @@ class Recipe:
     max_iter: int
     method: Any
     seed: int
-    progress: bool | None
+    verbose: bool
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,6 @@ def complete(data: Ratings, radius: float, recipe: Recipe, start: Completion | N
         tol=recipe.tol * nothing,
         max_iter=recipe.max_iter,
         random_state=recipe.seed,
-        progress=recipe.progress,
     )
     Z, fun = result.x, result.fun
     if recipe.rank_limit is not None and Z.stored > recipe.rank_limit:
@@ -153,6 +153,8 @@ def search(
         if since == 0:
             best, chosen = fit, radius
         tried.append(Tried(radius, rmse, fit.relax, fit.Z.stored))
+        if recipe.verbose:
+            sys.stderr.write(f"  radius {radius:<10.4g} held-out error {rmse:<8.4f} rank {fit.Z.stored}\n")
         if since == PATIENCE or fit.result is None:
             break
         radius *= GROWTH

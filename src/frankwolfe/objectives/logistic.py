@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from frankwolfe.backends import Array, Scalar, namespace, vdot
 from frankwolfe.backends.namespace import nonzero
+from frankwolfe.kernels.layouts import LOGISTIC
 from frankwolfe.objectives.linear_model import LinearModel
 
 
@@ -47,6 +48,8 @@ class Logistic(LinearModel):
     >>> round(f.smoothness, 9)
     0.5
     """
+
+    kind: ClassVar[int | None] = LOGISTIC
 
     def __init__(
         self,

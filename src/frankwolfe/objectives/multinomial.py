@@ -193,11 +193,12 @@ class Multinomial(WeightedMean):
         """Return probabilities whose mean is the classes' frequency exactly: a sliver of the needed ones mixed in."""
         if not self.intercept:
             return chances
-        excess = self._sum(chances) - self.frequency
-        part = float(np.max(excess / (self.frequency + np.maximum(excess, 0.0))))
-        if not part > 0:
-            return chances
-        needed = np.maximum(self.frequency - excess * (1 - part) / part, 0.0)
+        mean, wanted = self._sum(chances), self.frequency / self.frequency.sum()
+        excess = mean / mean.sum() - wanted
+        part = float(np.max(excess / (wanted + np.maximum(excess, 0.0))))
+        if not part > 4 * eps(chances):
+            return chances  # balanced up to rounding
+        needed = np.maximum(wanted - excess * (1 - part) / part, 0.0)
         return (1 - part) * chances + as_like(part * needed / needed.sum(), chances)
 
     def _sum(self, table: Array, rows: slice = slice(None)) -> np.ndarray:
