@@ -79,7 +79,7 @@ def begin(run: Run, method: Method, start: Point, proofs: list[Proof], radius: f
         if bound > run.certificate.lower_bound:
             run.certificate.lower_bound, run.certificate.failure = bound, proof.failure
             run.certificate.behind = proof.tangent, proof.minimum * (radius / proof.radius)
-    if problem.objective.smoothness is None or not math.isfinite(run.gap):
+    if type(method).warm is Method.warm or problem.objective.smoothness is None or not math.isfinite(run.gap):
         return method
     return method.warm(run.best_value, max(run.gap, 0.0), problem.curvature)
 
