@@ -39,8 +39,8 @@ def complete(
 
         frankwolfe complete u1.base --test u1.test --out model.npz
     """
-    data = _columns(Table(ratings, header=None), user, item, rating)
-    held_out = None if test is None else _columns(Table(test, header=None), user, item, rating)
+    data = _columns(Table(ratings, header=None, as_text=True), user, item, rating)
+    held_out = None if test is None else _columns(Table(test, header=None, as_text=True), user, item, rating)
     from frankwolfe.estimators import MatrixCompleter
 
     model = MatrixCompleter(_radius(radius), rank_limit, effects=effects, verbose=talkative(as_json, quiet))
@@ -94,13 +94,13 @@ def recommend(
     show(facts if as_json else {"items": rows}, as_json=as_json, quiet=quiet)
 
 
-def pairs(table: Table) -> tuple[Any, Any]:
-    """Return the users and items of a table: by the usual names, else the first two columns."""
+def pairs(table: Table) -> tuple[list[str], list[str]]:
+    """Return the users and items of a table as text: by the usual names, else the first two columns."""
     if len(table.names) < 2:
         raise ValueError(f"{table.path}: {len(table.names)} column, but user and item are needed")
     usual = _usual(table)
     user, item = (usual["user"], usual["item"]) if usual["user"] and usual["item"] else table.names[:2]
-    return table.ids(str(user)), table.ids(str(item))
+    return [str(u) for u in table.ids(str(user))], [str(i) for i in table.ids(str(item))]
 
 
 def _usual(table: Table) -> dict[str, str | None]:

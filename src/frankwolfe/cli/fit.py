@@ -130,8 +130,10 @@ def _ratings(model: Path, data: Path) -> tuple[list[str], list[Any], dict[str, A
     from frankwolfe.estimators import MatrixCompleter
 
     fitted = MatrixCompleter.load(model)
-    users, items = pairs(Table(data, header=None))
-    return ["user", "item", "rating"], [list(users), list(items), fitted.predict(users, items).tolist()], {}
+    users, items = pairs(Table(data, header=None, as_text=True))
+    known = [{str(label): label for label in labels} for labels in (fitted.users_, fitted.items_)]
+    said = fitted.predict([known[0].get(u, u) for u in users], [known[1].get(i, i) for i in items])
+    return ["user", "item", "rating"], [users, items, said.tolist()], {}
 
 
 def _error(said: np.ndarray, y: np.ndarray, classes: bool) -> dict[str, Any]:
