@@ -111,7 +111,28 @@ def row_dot(a: Array, b: Array) -> Array:
 
 def host(a: Array) -> np.ndarray:
     """Return an array as a NumPy array, from whatever device it is on."""
-    return a if isinstance(a, np.ndarray) else np.asarray(array_api_compat.to_device(a, "cpu"))
+    if isinstance(a, np.ndarray) or array_api_compat.is_jax_array(a):
+        return np.asarray(a)
+    return np.asarray(array_api_compat.to_device(a, "cpu"))
+
+
+def fetch(numbers: list[Scalar]) -> list[float]:
+    """Return numbers as floats, with one read of the device for all that live there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fetch([1, np.float32(0.5), np.asarray(2.0)])
+    [1.0, 0.5, 2.0]
+    """
+    here = (int, float, np.ndarray, np.generic)
+    away = [number for number in numbers if not isinstance(number, here)]
+    if not away:
+        return [float(number) for number in numbers]
+    xp = namespace(*away)
+    wide = xp.result_type(*away)
+    read = iter(host(xp.stack([xp.astype(xp.reshape(number, ()), wide) for number in away])).tolist())
+    return [float(number) if isinstance(number, here) else next(read) for number in numbers]
 
 
 def add_at(x: Array, index: Any, value: Array) -> Array:

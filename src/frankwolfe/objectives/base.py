@@ -91,6 +91,10 @@ class Objective(ABC):
         """Return the same objective with its data laid out for the set's atoms; itself where nothing is gained."""
         return self
 
+    def doubled(self) -> Objective | None:
+        """Return the same function computed in double precision, from data of a narrower type; None if that is unknown."""
+        return None
+
     def dual(self, values: Array) -> Any:
         """Return the gradient whose numbers are `values` (what a checkpoint stores)."""
         return values

@@ -18,6 +18,8 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, Dense, OneHot, Sparse
 from frankwolfe.backends import Array, all_finite, namespace
+from frankwolfe.objectives.base import Evaluation
+from frankwolfe.points import Point
 
 BLOCK_BYTES = 1 << 20  # a row block and its vectors fit the second-level cache
 Residual = Callable[[slice, list[Array]], Array]
@@ -50,6 +52,10 @@ class DataMatrix(ABC):
     def apply_then_adjoint(self, leaves: list[Any], residual: Residual) -> tuple[list[Array], Array, float] | None:
         return None
 
+    def evaluate(self, model: Any, y: Point, watch: Point) -> Evaluation | None:
+        """Return a linear model's whole evaluation from one read, where the data can do that; None otherwise."""
+        return None
+
     @abstractmethod
     def product(self, x: Array) -> Array:
         """Return A x."""
@@ -73,6 +79,14 @@ class DataMatrix(ABC):
     def by_columns(self) -> DataMatrix:
         """Return the same data laid out so that single columns are cheap."""
         return self
+
+    def doubled(self) -> DataMatrix | None:
+        """Return the same numbers, computed with in double precision; None where there is none."""
+        if not isinstance(self.dtype, np.dtype):
+            return None
+        twin = copy(self)
+        twin.dtype = np.dtype(np.float64)
+        return twin
 
     def array(self, values: Any) -> Array:
         """Return values as an array of the data's namespace, dtype and device."""
@@ -125,6 +139,16 @@ class DenseMatrix(RowBlocks):
             return super().array(values)
         xp = namespace(self.matrix)
         return xp.asarray(values, dtype=self.dtype, device=array_api_compat.device(self.matrix))
+
+    def doubled(self) -> DataMatrix | None:
+        if isinstance(self.matrix, np.ndarray):
+            return super().doubled()
+        xp = namespace(self.matrix)
+        if xp.zeros(1, dtype=xp.float32).dtype == xp.zeros(1).dtype:
+            return None  # JAX without 64-bit numbers
+        twin = copy(self)
+        twin.dtype = xp.float64
+        return twin
 
     def column(self, j: int) -> Array:
         return self.matrix[:, j]
@@ -260,6 +284,12 @@ def data_matrix(name: str, matrix: Any) -> DataMatrix:
     >>> data_matrix("A", [[1, 2], [3, 4]]).adjoint(np.ones(2))
     array([4., 6.])
     """
+    if isinstance(matrix, DataMatrix):
+        return matrix
+    if array_api_compat.is_torch_array(matrix):
+        from frankwolfe.objectives.device_data import torch_matrix
+
+        return torch_matrix(name, _nonempty(name, matrix))
     if hasattr(matrix, "matvec") and hasattr(matrix, "rmatvec") and not hasattr(matrix, "toarray"):
         return OperatorMatrix(_nonempty(name, matrix))
     if hasattr(matrix, "tocsr"):

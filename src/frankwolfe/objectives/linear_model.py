@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from frankwolfe.backends import Array, Scalar, eps, namespace, vdot
+from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
 from frankwolfe.backends.namespace import nonzero
+from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.data import DataMatrix, data_matrix, in_parts, reoriented
+from frankwolfe.points import Point
 from frankwolfe.validation import nonnegative, vector
 
 COARSE = 64  # the intercept is first found on every so-manieth row
@@ -24,6 +27,7 @@ class WeightedMean(Composite):
         self.data = A if isinstance(A, DataMatrix) else data_matrix("A", A)
         self.ridge = nonnegative("ridge", ridge)
         self.share = self.data.array(shares(weights, self.data.shape[0]))  # weight of each row in the mean
+        self.weighted = weights is not None
         self.intercept = bool(intercept)
         self._last: tuple[Array, Any] | None = None  # the last image, and what was found out about it
 
@@ -54,6 +58,7 @@ class LinearModel(WeightedMean):
     """
 
     weights_name: ClassVar[str] = "sample_weight"
+    kernel: ClassVar[str | None] = None  # name of the loss, for data that evaluate it in one read
 
     def __new__(cls, A: Any = None, b: Any = None, **options: Any) -> Any:
         """Return the model, over a cluster or a stream where the rows are in one."""
@@ -86,6 +91,29 @@ class LinearModel(WeightedMean):
     @property
     def map(self) -> DataMatrix:
         return self.data
+
+    def evaluate(self, y: Point, watch: Point) -> Evaluation:
+        seen = None if self.intercept or self.kernel is None else self.data.evaluate(self, y, watch)
+        if seen is None:
+            return super().evaluate(y, watch)
+        if not self.ridge:
+            return seen
+        at_y, at_watch = self._ridge(y), self._ridge(watch)
+        return seen._replace(
+            value=seen.value + at_y,
+            slope=seen.slope + self.ridge * y.coords,
+            inner=seen.inner + 2 * at_y,
+            watched=seen.watched + at_watch,
+        )
+
+    def doubled(self) -> Self | None:
+        data = self.data.doubled()
+        if data is None:
+            return None
+        twin = copy(self)
+        twin.data, twin.b = data, data.array(self.b)
+        twin.share = data.array(self.share if self.weighted else shares(None, data.shape[0]))
+        return twin
 
     def _centre(self) -> None:
         """Take the mean off the targets where an intercept carries it: less rounding."""
@@ -205,7 +233,7 @@ class _Scaled:
         self.shape, self.dtype = data.shape, np.dtype(np.float32 if eps(share) > 1e-9 else np.float64)
 
     def __matmul__(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray(self.root * self.data.product(self.data.array(x)))
+        return host(self.root * self.data.product(self.data.array(x)))
 
     @property
     def T(self) -> Any:
@@ -219,7 +247,7 @@ class _Adjoint:
 
     def __matmul__(self, r: np.ndarray) -> np.ndarray:
         data = self.scaled.data
-        return np.asarray(data.adjoint(self.scaled.root * data.array(r)))
+        return host(data.adjoint(self.scaled.root * data.array(r)))
 
 
 def shares(weights: Any, n: int) -> np.ndarray:
