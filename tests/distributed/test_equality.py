@@ -78,7 +78,7 @@ def test_every_kind_of_collection(client, kind: str) -> None:
     A, b = data()
     weights = np.random.default_rng(1).random(N)
     x = np.linspace(-1, 1, D)
-    whole = fw.LeastSquares(A, b, weights=weights, ridge=0.1)
+    whole = fw.LeastSquares(A, b, sample_weight=weights, ridge=0.1)
     if kind == "dataframe":
         frame = dd.from_pandas(pd.DataFrame(A), npartitions=4)
         empty = frame[frame[0] > 10]  # every partition of it is empty
@@ -91,7 +91,7 @@ def test_every_kind_of_collection(client, kind: str) -> None:
     else:
         chunks = (70, D) if kind == "array" else (70, 4)
         given = da.from_array(A, chunks=chunks), da.from_array(b, chunks=31), da.from_array(weights, chunks=70)
-    scattered = fw.LeastSquares(given[0], given[1], weights=given[2], ridge=0.1)
+    scattered = fw.LeastSquares(given[0], given[1], sample_weight=given[2], ridge=0.1)
     assert np.allclose(scattered.value(x), whole.value(x), rtol=1e-13)
     assert np.allclose(scattered.grad(x), whole.grad(x), rtol=1e-12)
     assert scattered.smoothness == pytest.approx(whole.smoothness, rel=1e-12)
@@ -148,12 +148,12 @@ def test_a_block_may_have_no_weight(client, tmp_path: Path) -> None:
     A, b = data()
     weights = np.r_[np.zeros(N // 2), np.random.default_rng(0).random(N // 2)]
     np.save(tmp_path / "A.npy", A)
-    whole = fw.Logistic(A, b, weights=weights)
+    whole = fw.Logistic(A, b, sample_weight=weights)
     for source in (in_blocks(A, 4), stream(tmp_path / "A.npy", block_bytes=A.nbytes // 4)):
-        scattered = fw.Logistic(source, b, weights=weights)
+        scattered = fw.Logistic(source, b, sample_weight=weights)
         assert np.allclose(scattered.grad(np.ones(D)), whole.grad(np.ones(D)), rtol=1e-12)
     with pytest.raises(ValueError, match="positive sum"):
-        fw.Logistic(in_blocks(A, 4), b, weights=np.zeros(N))
+        fw.Logistic(in_blocks(A, 4), b, sample_weight=np.zeros(N))
 
 
 def test_many_shards_are_added_on_the_workers(client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,7 @@ def current_client() -> Any:
     try:
         return distributed.get_client()
     except ValueError:
-        cluster = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None)
+        cluster = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0")
         log.info("no Dask client yet: started a cluster in this process, %s", cluster)
         return distributed.Client(cluster)
 

@@ -269,7 +269,10 @@ def data_matrix(name: str, matrix: Any) -> DataMatrix:
         matrix = _floating(name, matrix if matrix.format in ("csr", "csc") else matrix.tocsr())
         if not all_finite(matrix.data):
             raise ValueError(f"{name} contains NaN or infinity; clean or impute the data first")
-        return CSCMatrix(matrix) if matrix.format == "csc" else CSRMatrix(matrix)
+        from scipy.sparse import csc_array, csr_array
+
+        # Of the array kind, whose * is entry by entry; nothing is copied.
+        return CSCMatrix(csc_array(matrix)) if matrix.format == "csc" else CSRMatrix(csr_array(matrix))
     if hasattr(matrix, "to_numpy"):
         matrix = matrix.to_numpy()
     if not hasattr(matrix, "__array_namespace__") and not hasattr(matrix, "device"):
