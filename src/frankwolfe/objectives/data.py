@@ -25,9 +25,11 @@ def reoriented(objective: Any, sparse_atoms: bool) -> Any:
 
 def in_parts(matrix: Any) -> Callable[..., Any] | None:
     """Return what makes a model over rows in parts, on a cluster or on disk; None for data in memory."""
-    from frankwolfe.objectives.streaming import Stream, streamed
+    from frankwolfe.objectives.streams import Stream
 
     if isinstance(matrix, Stream):
+        from frankwolfe.objectives.streaming import streamed
+
         return streamed
     if "dask" in sys.modules:  # nobody has a Dask collection who has not imported Dask
         from frankwolfe.distributed.collections import is_lazy
