@@ -117,6 +117,8 @@ class Run:
         """Take in a step: certificate, best point, trace row. A step that went wrong is not taken in."""
         k = self.state.k if k is None else k
         self.elapsed = elapsed
+        if not self.problem.objective.convex:
+            evidence = Evidence(evidence.seen)  # its tangents prove nothing
         values = [float(value) for value, _ in evidence.seen]
         if not all(map(math.isfinite, [*values, *(float(t.offset) for t, _ in evidence.minorants)])):
             what = "value" if not all(map(math.isfinite, values)) else "gradient"

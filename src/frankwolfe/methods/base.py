@@ -10,7 +10,6 @@ from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem, Vertex
 from frankwolfe.sets.base import ProjectableSet
 
-
 PACE = 8  # steps between looks at the numbers of a run whose arrays are not NumPy's
 
 
