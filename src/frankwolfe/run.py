@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -77,6 +77,32 @@ def _refilled(seen: Evidence, numbers: Iterator[float]) -> Evidence:
     return Evidence(values, tuple(minorants), floor)
 
 
+class Driven(Protocol):
+    """What the loop drives: one run, or many in step."""
+
+    problem: Problem
+    state: Any
+    elapsed: float
+    trouble: tuple[Status, str] | None
+
+    @property
+    def goal(self) -> float:
+        """The gap that ends the run."""
+        ...
+
+    def headline(self) -> tuple[float, float, str]:
+        """Return value, gap and a note, for the line of progress."""
+        ...
+
+    def absorb_all(self, state: Any, evidence: list[Evidence], elapsed: float) -> None:
+        """Take in what one or several steps have seen."""
+        ...
+
+    def settled(self) -> bool:
+        """Tell whether nothing is left to do."""
+        ...
+
+
 @dataclass
 class Run:
     """State, best point, certificate, trace and clock of one run."""
@@ -93,6 +119,8 @@ class Run:
     trace: Trace = field(default_factory=Trace)
     elapsed: float = 0.0
     trouble: tuple[Status, str] | None = None
+    note: str = ""
+    checked: Point | None = None  # the point whose value was last computed afresh
 
     @property
     def goal(self) -> float:
@@ -104,18 +132,21 @@ class Run:
         """Best value minus best bound."""
         return self.best_value - self.certificate.lower_bound
 
+    def headline(self) -> tuple[float, float, str]:
+        """Return value, gap and a note, for the line of progress."""
+        return self.best_value, self.gap, self.note
+
     def absorb_all(self, state: Any, evidence: list[Evidence], elapsed: float) -> None:
         """Take in several steps, with one read of the device for all their numbers."""
         first = self.state.k
         for i, seen in enumerate(fetched(self.problem, evidence)):
-            self.absorb(self.state, seen, elapsed, first + i)
+            self._absorb(first + i, seen, elapsed)
             if self.trouble is not None:
                 return
         self.state = state
 
-    def absorb(self, state: Any, evidence: Evidence, elapsed: float, k: int | None = None) -> None:
+    def _absorb(self, k: int, evidence: Evidence, elapsed: float) -> None:
         """Take in a step: certificate, best point, trace row. A step that went wrong is not taken in."""
-        k = self.state.k if k is None else k
         self.elapsed = elapsed
         if not self.problem.objective.convex:
             evidence = Evidence(evidence.seen)  # its tangents prove nothing
@@ -134,7 +165,6 @@ class Run:
             self._certify(k)
         if k % self.trace_every == 0:
             self._row(k, values[0])
-        self.state = state
 
     def _check_convex(self, evidence: Evidence, slack: float) -> None:
         slack += 1e4 * self.problem.eps * abs(self.best_value)
@@ -159,7 +189,7 @@ class Run:
         """Tell whether the certified gap is within the tolerance, with the value computed afresh."""
         if not self.goal > 0 or not self.gap <= self.goal or self.best is None:
             return False
-        self.best_value = self.fresh(self.best)
+        self.best_value, self.checked = self.fresh(self.best), self.best
         return self.gap <= self.goal
 
     def fresh(self, x: Point) -> float:
@@ -176,14 +206,14 @@ class Run:
             if self.problem.exact is not None and self.best is not None and not self.gap <= self.goal:
                 self.certificate.next_proof = 0
                 self._certify(k)
-        value = self.fresh(self.state.x)
+        value = self.best_value if self.state.x is self.checked else self.fresh(self.state.x)
         if math.isfinite(value):
             if value <= self.best_value or self.best is None:
                 self.best_value, self.best = value, self.state.x
             self._row(k, value)
         if self.best is None:
             self.best_value, self.best = value, self.state.x
-        elif self.best is not self.state.x:
+        elif self.best is not self.state.x and self.best is not self.checked:
             self.best_value = self.fresh(self.best)
 
     def saved(self) -> Saved:

@@ -164,8 +164,9 @@ class FactoredFrankWolfe(Method):
         X = LowRank.from_arrays(U, V) if rank else LowRank.zero((m, n), objective.values.dtype)
         left, sigma, right = X.svd()
         tail = np.cumsum(sigma[::-1])[::-1]  # what would be lost by cutting from here on
-        # Cutting a part of nuclear norm t moves f by at most t|G| + t²/2, and |G| is at most the root of 2f.
-        kept = tail * ((2 * corrected) ** 0.5 + 0.5 * tail) > min(1e-3 * gap, CUT * (value - corrected))
+        # Cutting a part of nuclear norm t moves f by at most t|G| + Lt²/2, and |G| is at most the root of 2Lf.
+        L = objective.smoothness
+        kept = tail * ((2 * L * corrected) ** 0.5 + 0.5 * L * tail) > min(1e-3 * gap, CUT * (value - corrected))
         left, sigma, right = left[:, kept], sigma[kept], right[:, kept]
         sigma = sigma * min(1.0, radius / max(float(sigma.sum()), 1e-300))
         coords = LowRank(sigma, list(left.T.copy()), list(right.T.copy()), (m, n), settled=len(sigma))
@@ -209,11 +210,11 @@ def _on_sphere(objective: MatrixCompletion, rank: int, rho: float) -> Smooth:
     def smooth(z: np.ndarray) -> tuple[float, np.ndarray]:
         scale = rho / float(np.sqrt(z @ z))
         U, V = scale * z[: m * rank].reshape(m, rank), scale * z[m * rank : -1].reshape(n, rank)
-        residual = objective.loss_slope(_entries(pattern, U, V))
-        G = PatternMatrix(residual, pattern)
+        image = _entries(pattern, U, V)
+        G = PatternMatrix(objective.loss_slope(image), pattern)
         g = np.concatenate([(G @ V).ravel(), G.rmatvec(U).ravel(), np.zeros(1, z.dtype)])
         g -= (scale / rho) ** 2 * float(g @ z) * z
-        return 0.5 * float(residual @ residual), scale * g
+        return float(objective.loss(image)), scale * g
 
     return smooth
 
