@@ -194,7 +194,7 @@ def conclude(run: Run, status: Status, method: Method, reason: str, max_iter: in
     }
     atoms, weights = run.best.parts or ((), None)
     return Result(
-        x=run.best.coords,
+        x=run.problem.objective.natural(run.best.coords),
         fun=run.best_value,
         lower_bound=lower_bound,
         status=status,

@@ -148,6 +148,8 @@ class Run:
     def _absorb(self, k: int, evidence: Evidence, elapsed: float) -> None:
         """Take in a step: certificate, best point, trace row. A step that went wrong is not taken in."""
         self.elapsed = elapsed
+        if not self.problem.objective.convex:
+            evidence = Evidence(evidence.seen)  # its tangents prove nothing
         values = [float(value) for value, _ in evidence.seen]
         if not all(map(math.isfinite, [*values, *(float(t.offset) for t, _ in evidence.minorants)])):
             what = "value" if not all(map(math.isfinite, values)) else "gradient"

@@ -155,6 +155,15 @@ def eps(x: Array) -> float:
     return float(namespace(x).finfo(x.dtype).eps)
 
 
+def double(matrix: Any) -> Any:
+    """Return double precision as a dtype of the matrix's library; None where there is none (JAX without 64 bits)."""
+    if not array_api_compat.is_array_api_obj(matrix):
+        return np.dtype(np.float64)
+    xp = namespace(matrix)
+    usual = xp.zeros(1)
+    return usual.dtype if eps(usual) < 1e-9 else None
+
+
 def top_k(a: Array, k: int) -> Array:
     """Return the indices of the k largest entries of a vector, ties to the lowest index."""
     xp = namespace(a)

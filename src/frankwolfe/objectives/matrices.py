@@ -17,7 +17,7 @@ import array_api_compat
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense, OneHot, Sparse
-from frankwolfe.backends import Array, namespace
+from frankwolfe.backends import Array, double, namespace
 from frankwolfe.kernels.layouts import Layout
 from frankwolfe.kernels.narrow import dense_layout, sparse_layout
 from frankwolfe.objectives.base import Evaluation
@@ -104,11 +104,9 @@ class DataMatrix(ABC):
 
     def doubled(self) -> DataMatrix | None:
         """Return the same numbers, computed with in double precision; None where there is none."""
-        if not isinstance(self.dtype, np.dtype):
-            return None
         twin = copy(self)
-        twin.dtype = np.dtype(np.float64)
-        return twin
+        twin.dtype = double(self.matrix)
+        return None if twin.dtype is None else twin
 
     def array(self, values: Any) -> Array:
         """Return values as an array of the data's namespace, dtype and device."""
@@ -172,16 +170,6 @@ class DenseMatrix(RowBlocks):
             return super().array(values)
         xp = namespace(self.matrix)
         return xp.asarray(values, dtype=self.dtype, device=array_api_compat.device(self.matrix))
-
-    def doubled(self) -> DataMatrix | None:
-        if isinstance(self.matrix, np.ndarray):
-            return super().doubled()
-        xp = namespace(self.matrix)
-        if xp.zeros(1, dtype=xp.float32).dtype == xp.zeros(1).dtype:
-            return None  # JAX without 64-bit numbers
-        twin = copy(self)
-        twin.dtype = xp.float64
-        return twin
 
     def column(self, j: int) -> Array:
         return self.matrix[:, j]
