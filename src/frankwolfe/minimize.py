@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frankwolfe.checkpoint import Checkpoint, identity
+from frankwolfe.kernels.threads import limited
 from frankwolfe.methods import Method, advance, auto, named, pace
 from frankwolfe.objectives.base import ROUNDING, Objective
 from frankwolfe.points import Point
@@ -80,7 +81,8 @@ def minimize(
     checkpoint : Checkpoint, optional
         Save the run to a file, and go on from it if it exists.
     n_threads : int, optional
-        Limit on the threads of linear-algebra libraries during the run.
+        Limit on the threads of compiled passes and of linear-algebra libraries during the run. The result does not
+        depend on it, to the last bit, where the passes are compiled.
     random_state : int, optional
         Seed of iterative oracles; zero by default, so that runs repeat.
 
@@ -297,9 +299,10 @@ def _interruptible() -> Iterator[threading.Event]:
 def thread_limit(limit: int | None) -> Iterator[None]:
     """Hold the threads of linear-algebra libraries to a number, where one is given."""
     if limit is None:
-        yield
+        with limited(None):
+            yield
         return
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(limits=limit):
+    with limited(limit), threadpool_limits(limits=limit):
         yield

@@ -140,7 +140,7 @@ class LinearModel(WeightedMean):
         if not self.separable or self.kind is None:
             return super().evaluate(y, watch)
         if self.compiled is not None:
-            swept = fused(self, y, watch)
+            swept = fused(self, y, watch, self.data.layout)
             return super().evaluate(y, watch) if swept is None else swept[0]
         seen = self.data.evaluate(self, y, watch)
         if seen is None or not self.ridge:
@@ -155,8 +155,9 @@ class LinearModel(WeightedMean):
 
     def evaluate_twice(self, x: Point) -> tuple[Evaluation, np.ndarray]:
         """Return f, gradient and Hessian at x, from one read of the data where the kernels can."""
-        if self.compiled is not None and self.separable and isinstance(self.data.layout, Rows):
-            swept = fused(self, x, x, hessian=True)
+        layout = self.data.layout
+        if self.compiled is not None and self.separable and isinstance(layout, Rows):
+            swept = fused(self, x, x, layout, hessian=True)
             if swept is not None:
                 return swept[0], swept[1] + self.ridge * np.eye(self.data.shape[1])
         at_x = self.evaluate(x, x)

@@ -23,6 +23,7 @@ from frankwolfe.kernels.narrow import dense_layout, sparse_layout
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.points import Point
 
+TURN_AFTER = 32  # columns picked out of sparse rows after which turning them pays
 BLOCK_BYTES = 1 << 20  # a row block and its vectors fit the second-level cache
 Residual = Callable[[slice, list[Array]], Array]
 
@@ -182,7 +183,13 @@ class DenseMatrix(RowBlocks):
 
 
 class CSRMatrix(RowBlocks):
-    """A sparse matrix stored by rows; blocks are views of its three arrays."""
+    """A sparse matrix stored by rows; blocks are views of its three arrays.
+
+    Compiled, the first columns are picked out of the rows; when more are asked for, a copy turned into columns serves
+    them. The numbers are the same.
+    """
+
+    columns_asked = 0
 
     def __init__(self, matrix: Any) -> None:
         from scipy.sparse import csr_array
@@ -208,24 +215,29 @@ class CSRMatrix(RowBlocks):
         return sparse_layout(self.matrix, by_columns=False)
 
     def column(self, j: int) -> Array:
-        return self.matrix[:, [j]].toarray()[:, 0]
+        if self.layout is None:
+            return self.matrix[:, [j]].toarray()[:, 0]
+        if self.columns_asked >= TURN_AFTER:
+            return self._turned.column(j)
+        self.columns_asked += 1
+        return self.layout.column(j).astype(self.dtype, copy=False)
 
     def columns(self, indices: Array) -> Any:
-        return self.matrix[:, indices]
+        return self.matrix[:, indices] if self.layout is None else self._turned.columns(indices)
 
     def parts(self) -> list[Array]:
         return [self.matrix.indptr, self.matrix.indices, self.matrix.data]
 
     def by_columns(self) -> DataMatrix:
+        return CSCMatrix(self.matrix.tocsc()) if self.layout is None else self  # compiled rows find columns themselves
+
+    @cached_property
+    def _turned(self) -> CSCMatrix:
         return CSCMatrix(self.matrix.tocsc())
 
 
 class CSCMatrix(DataMatrix):
     """A sparse matrix stored by columns: single columns are cheap, which is what sparse atoms ask for."""
-
-    def __init__(self, matrix: Any) -> None:
-        super().__init__(matrix)
-        self.transposed = matrix.T
 
     @cached_property
     def layout(self) -> Layout | None:
@@ -239,7 +251,7 @@ class CSCMatrix(DataMatrix):
     def adjoint(self, r: Array) -> Array:
         if self.layout is not None and r.ndim == 1:
             return self.layout.adjoint(r).astype(self.dtype, copy=False)
-        return self.transposed @ r
+        return self.matrix.T @ r
 
     def column(self, j: int) -> Array:
         out = np.zeros(self.shape[0], dtype=self.dtype)
