@@ -67,6 +67,18 @@ class Certificate:
         self._offer(float(tangent.bound(-bound.value, ROUNDING * problem.eps)), (tangent, -bound.value))
         self.next_proof = max(k + 2, math.ceil(PROOF_GROWTH * (k + 1)))
 
+    def certify(self, problem: Problem, k: int, best: Point, urgent: bool) -> float | None:
+        """Prove a bound in double precision at the best point if it is time to; return the value there.
+
+        A run in single precision only hopes for the bounds that it meets on the way.
+        """
+        if k + 1 < self.next_proof * (RETRY_GROWTH / PROOF_GROWTH if urgent else 1.0):
+            return None
+        value, bound = problem.certify(best.coords)
+        self._offer(bound)
+        self.next_proof = max(k + 2, math.ceil(PROOF_GROWTH * (k + 1)))
+        return value
+
     def _offer(self, bound: float, behind: tuple[Tangent, float] | None = None) -> None:
         if bound > self.lower_bound:
             self.lower_bound, self.behind = bound, behind

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frankwolfe.checkpoint import Checkpoint, identity
-from frankwolfe.methods import Method, advance, auto, named
+from frankwolfe.methods import Method, advance, auto, named, pace
 from frankwolfe.objectives.base import ROUNDING, Objective
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
@@ -163,12 +163,14 @@ def _loop(
             if interrupted.is_set():
                 return Status.INTERRUPTED
             before = run.state
-            state, (evidence,) = advance(run.problem, method, before, 1)
-            run.absorb(state, evidence, monotonic() - began)
+            # A callback sees every step; without one a device works on for a while before the host looks.
+            steps = 1 if callback is not None else min(pace(run.problem, method, before.k), max_iter - before.k)
+            state, evidence = advance(run.problem, method, before, steps)
+            run.absorb_all(state, evidence, monotonic() - began)
             shown.update(before.k, *run.headline())
             save()
             if callback is not None and isinstance(run, Run) and run.trouble is None:
-                fun = float(evidence.seen[0][0])
+                fun = float(evidence[0].seen[0][0])
                 bound = min(run.certificate.lower_bound, run.best_value)
                 answer = callback(Iteration(before.k, _read_only(before.x), fun, bound, fun - bound, run.elapsed))
                 if isinstance(answer, bool | np.bool_) and answer:
@@ -192,7 +194,7 @@ def conclude(run: Run, status: Status, method: Method, reason: str, max_iter: in
     }
     atoms, weights = run.best.parts or ((), None)
     return Result(
-        x=run.best.coords,
+        x=run.problem.objective.natural(run.best.coords),
         fun=run.best_value,
         lower_bound=lower_bound,
         status=status,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from frankwolfe.methods.accelerated import AcceleratedFrankWolfe
 from frankwolfe.methods.agm import AcceleratedGradient, StronglyConvexAGM
 from frankwolfe.methods.away import AwayFrankWolfe
-from frankwolfe.methods.base import Evidence, Method, State, advance
+from frankwolfe.methods.base import Evidence, Method, State, advance, pace
 from frankwolfe.methods.blended import BlendedConditionalGradients
 from frankwolfe.methods.blended_pairwise import BlendedPairwise
 from frankwolfe.methods.block_coordinate import BlockCoordinateFrankWolfe
@@ -114,4 +114,5 @@ __all__ = [
     "SubspaceFrankWolfe",
     "advance",
     "named",
+    "pace",
 ]

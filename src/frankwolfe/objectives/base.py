@@ -49,6 +49,9 @@ class Objective(ABC):
     shape: tuple[int, ...] | None = None
     """Shape of the variable where the data fix it."""
 
+    convex: bool = True
+    """Whether f is convex; bounds on the optimum are claimed only then."""
+
     @abstractmethod
     def value(self, x: Array) -> Scalar:
         """Return f(x)."""
@@ -90,6 +93,14 @@ class Objective(ABC):
     def oriented(self, sparse_atoms: bool) -> Objective:
         """Return the same objective with its data laid out for the set's atoms; itself where nothing is gained."""
         return self
+
+    def natural(self, coords: Any) -> Any:
+        """Return coordinates in the form that the user gave the starting point in."""
+        return coords
+
+    def doubled(self) -> Objective | None:
+        """Return the same function computed in double precision, from data of a narrower type; None if that is unknown."""
+        return None
 
     def dual(self, values: Array) -> Any:
         """Return the gradient whose numbers are `values` (what a checkpoint stores)."""
