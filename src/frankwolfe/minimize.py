@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frankwolfe.checkpoint import Checkpoint, identity
-from frankwolfe.methods import Method, advance, auto, named
+from frankwolfe.methods import Auto, Method, advance, auto, named
 from frankwolfe.objectives.base import ROUNDING, Objective
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
@@ -177,6 +177,7 @@ def _result(run: Run, status: Status, method: Method, reason: str, max_iter: int
         Status.TIME_LIMIT: f"stopped by the time limit with a certified gap of {run.best_value - lower_bound:.3g}",
     }
     atoms, weights = run.best.parts or ((), None)
+    name, reason = method.account(run.state) if isinstance(method, Auto) else (method.name, reason)
     return Result(
         x=run.best.coords,
         fun=run.best_value,
@@ -186,7 +187,7 @@ def _result(run: Run, status: Status, method: Method, reason: str, max_iter: int
         n_iter=run.state.k,
         **run.problem.counts.asdict(),  # pyright: ignore[reportArgumentType]
         time=run.elapsed,
-        method=method.name,
+        method=name,
         reason=reason,
         trace=run.trace,
         failure_probability=run.certificate.failure,
