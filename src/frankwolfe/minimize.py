@@ -13,7 +13,7 @@ import numpy as np
 
 from frankwolfe.checkpoint import Checkpoint, identity
 from frankwolfe.kernels.threads import limited
-from frankwolfe.methods import Method, advance, auto, named, pace
+from frankwolfe.methods import Auto, Method, advance, auto, named, pace
 from frankwolfe.objectives.base import ROUNDING, Objective
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
@@ -195,6 +195,7 @@ def conclude(run: Run, status: Status, method: Method, reason: str, max_iter: in
         Status.TIME_LIMIT: f"stopped by the time limit with a certified gap of {run.best_value - lower_bound:.3g}",
     }
     atoms, weights = run.best.parts or ((), None)
+    name, reason = method.account(run.state) if isinstance(method, Auto) else (method.name, reason)
     return Result(
         x=run.problem.objective.natural(run.best.coords),
         fun=run.best_value,
@@ -204,7 +205,7 @@ def conclude(run: Run, status: Status, method: Method, reason: str, max_iter: in
         n_iter=run.state.k,
         **run.problem.counts.asdict(),  # pyright: ignore[reportArgumentType]
         time=run.elapsed,
-        method=method.name,
+        method=name,
         reason=reason,
         trace=run.trace,
         failure_probability=run.certificate.failure,
