@@ -142,9 +142,9 @@ def plain_pass(model: Rows, v: Any, known: Any, coef: Any) -> Pass:
         if known is not None:
             x, y = x + x_known * known[rows], y + y_known * known[rows]
         weights = share if share.ndim == 0 else share[rows]
-        at_y, slope = _loss(y, b[rows], loss)
+        at_y, slope = plain_losses(y, b[rows], loss)
         r = weights * slope
-        at_x, _ = _loss(x, b[rows], loss)
+        at_x, _ = plain_losses(x, b[rows], loss)
         sums += torch.stack(
             [(weights * at_y).sum(dtype=sums.dtype), (r * y).sum(dtype=sums.dtype)]
             + [(weights * at_x).sum(dtype=sums.dtype)]
@@ -162,7 +162,7 @@ def blocks(A: Any, itemsize: int) -> list[slice]:
     return [slice(i, min(i + rows, n)) for i in range(0, n, rows)]
 
 
-def _loss(m: Any, b: Any, loss: str) -> tuple[Any, Any]:
+def plain_losses(m: Any, b: Any, loss: str) -> tuple[Any, Any]:
     import torch
 
     if loss == "squares":
