@@ -15,8 +15,8 @@ from scipy.sparse.linalg import aslinearoperator
 from tests.problems import completion, logistic_data
 
 import frankwolfe as fw
-from frankwolfe.objectives.data import BLOCK_BYTES, CSRMatrix, DenseMatrix
 from frankwolfe.objectives.line_search import minimise_on_segment
+from frankwolfe.objectives.matrices import BLOCK_BYTES, CSRMatrix, DenseMatrix
 from frankwolfe.points import Point, mix
 
 A, B = logistic_data()

@@ -12,7 +12,6 @@ from frankwolfe.methods.factored import FactoredFrankWolfe
 from frankwolfe.methods.fully_corrective import FullyCorrective
 from frankwolfe.methods.newton import NewtonFrankWolfe
 from frankwolfe.methods.subspace import SubspaceFrankWolfe
-from frankwolfe.objectives.data import DenseMatrix
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.problem import Problem
@@ -78,6 +77,6 @@ def _suits(method: Method, problem: Problem) -> bool:
 
 def _on_numpy(problem: Problem) -> bool:
     objective = problem.objective
-    if isinstance(objective, LinearModel | Quadratic) and isinstance(objective.data, DenseMatrix):
-        return isinstance(objective.data.matrix, np.ndarray)
+    if isinstance(objective, LinearModel | Quadratic):
+        return isinstance(objective.b if isinstance(objective, LinearModel) else objective.c, np.ndarray)
     return True

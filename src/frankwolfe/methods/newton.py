@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from frankwolfe.atoms import Atom
 from frankwolfe.methods.base import Evidence, Method
-from frankwolfe.methods.subspace import ball_radius, in_ball, in_simplex
-from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, RowBlocks
+from frankwolfe.methods.subspace import ball_radius, in_simplex
+from frankwolfe.objectives.base import Evaluation
+from frankwolfe.objectives.data import OperatorMatrix
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Point
@@ -99,14 +100,14 @@ class NewtonFrankWolfe(Method):
 
     def step(self, problem: Problem, state: NewtonState) -> tuple[NewtonState, Evidence]:
         k, x = state
-        at_x = problem.evaluate(x)
+        at_x, H = _expansion(problem, x)
         vertex = problem.lmo(at_x.slope, k, share=0.0, keep=x)
-        H = _hessian(problem, x)
         radius = ball_radius(problem.domain)
         if radius is None:
             target = self._corrective(problem, H, at_x.slope, x.coords, vertex.point)
         else:
-            target = in_ball(at_x.slope - H @ x.coords, H, radius)
+            multiplier = float(np.linalg.norm(at_x.slope)) / radius  # what it is at the solution
+            target = in_ball(at_x.slope - H @ x.coords, H, radius, multiplier)
         z = Point.at(target.astype(x.coords.dtype, copy=False))
         x_next = problem.mix(x, z, problem.line_search(x, z))
         return NewtonState(k + 1, x_next), Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
@@ -136,30 +137,51 @@ class NewtonFrankWolfe(Method):
         return z
 
 
-def _hessian(problem: Problem, x: Point) -> np.ndarray:
-    """Return the Hessian of f at x, from one read of the data."""
+def _expansion(problem: Problem, x: Point) -> tuple[Evaluation, np.ndarray]:
+    """Return f, gradient and Hessian at x."""
     objective = problem.objective
     assert isinstance(objective, LinearModel | Quadratic)
     if isinstance(objective, Quadratic):
         matrix = objective.data.matrix
-        return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=np.float64)
-    problem.counts.n_pass += 1
-    curvature = objective.loss_curvature(x.image)
-    H = _gram(objective.data, curvature)
-    if objective.intercept:  # profiled out: the curvature along the intercept is free
-        along = objective.data.adjoint(curvature).astype(np.float64)
-        H -= np.outer(along, along) / max(float(curvature.sum(dtype=np.float64)), 1e-300)
-    return H + objective.ridge * np.eye(len(H))
+        dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
+        return problem.evaluate(x), np.asarray(dense, dtype=np.float64)
+    at_x, H = objective.evaluate_twice(x)
+    problem.counts.n_grad += 1
+    problem.counts.n_pass += at_x.passes
+    return at_x, H
 
 
-def _gram(data: DataMatrix, weights: np.ndarray) -> np.ndarray:
-    """Return A'diag(weights)A."""
-    blocks: list[Any] = [(rows, block) for rows, block, _ in data.blocks] if isinstance(data, RowBlocks) else []
-    total = np.zeros((data.shape[1], data.shape[1]))
-    for rows, block in blocks or [(slice(None), data.matrix)]:
-        part = block.T @ (block * weights[rows, None])
-        total += part.toarray() if hasattr(part, "toarray") else part
-    return total
+def in_ball(q: np.ndarray, H: np.ndarray, radius: float, shift: float) -> np.ndarray:
+    """Return the minimiser of q'z + z'Hz/2 over |z| <= radius, H positive semidefinite, from a guess of its multiplier.
+
+    Newton's method on 1/|z(λ)|, each step by a Cholesky factor: from below monotone and quadratic, from above one step
+    leads below [J. J. More and D. C. Sorensen, 1983].
+
+    Examples
+    --------
+    >>> in_ball(np.array([-3.0, 0.0]), np.eye(2), 1.0, 0.0)
+    array([ 1., -0.])
+    """
+    from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
+
+    least = max(1e-14 * float(np.max(np.diag(H))), 1e-300)
+    shift, z = max(shift, least), np.zeros_like(q)
+    for _ in range(60):
+        factor, failed = dpotrf(H + shift * np.eye(q.size), lower=1, overwrite_a=1)
+        if failed:
+            shift *= 10
+            continue
+        z = -dpotrs(factor, q, lower=1)[0]
+        length = float(np.sqrt(z @ z))
+        if abs(length - radius) <= 1e-12 * radius or (length < radius and shift <= least):
+            break
+        bend = dtrtrs(factor, z, lower=1)[0]
+        moved = max(shift + (length / radius - 1) * length**2 / float(bend @ bend), least)
+        if abs(moved - shift) <= 1e-14 * shift:
+            break
+        shift = moved
+    length = float(np.sqrt(z @ z))
+    return z * min(1.0, radius / length) if length > 0 else z
 
 
 def _dense(v: Point) -> np.ndarray:

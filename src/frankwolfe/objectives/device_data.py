@@ -9,10 +9,12 @@ from typing import Any
 from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import Array
 from frankwolfe.backends.rows import Pass, Rows, blocks, fits, row_pass
+from frankwolfe.kernels.layouts import LOGISTIC, SQUARES
 from frankwolfe.objectives.base import Evaluation
-from frankwolfe.objectives.data import DataMatrix
+from frankwolfe.objectives.matrices import DataMatrix
 from frankwolfe.points import Leaf, Point
 
+NAMES = {LOGISTIC: "logistic", SQUARES: "squares"}
 _ROWS_AT_A_TIME = 1 << 16
 
 
@@ -64,7 +66,7 @@ class TorchMatrix(DataMatrix):
 
     def rows(self, model: Any) -> Rows:
         """Return what a pass reads: matrix, targets, weights and the name of the loss."""
-        return Rows(self.matrix, model.b, model.share if model.weighted else model.share[0], model.kernel)
+        return Rows(self.matrix, model.b, model.share if model.weighted else model.share[0], NAMES[model.kind])
 
     def evaluate(self, model: Any, y: Point, watch: Point) -> Evaluation | None:
         if not fits(self.matrix):

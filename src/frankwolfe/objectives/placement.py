@@ -11,8 +11,8 @@ from frankwolfe.backends import Array
 from frankwolfe.backends.rows import Pass, Rows, row_pass
 from frankwolfe.backends.stream import BLOCK_BYTES, HostBlocks
 from frankwolfe.objectives.base import Evaluation
-from frankwolfe.objectives.data import DataMatrix
-from frankwolfe.objectives.device_data import one_read, torch_matrix
+from frankwolfe.objectives.device_data import NAMES, one_read, torch_matrix
+from frankwolfe.objectives.matrices import DataMatrix
 from frankwolfe.points import Point
 from frankwolfe.validation import optional
 
@@ -76,7 +76,7 @@ class StreamedMatrix(DataMatrix):
         passes = []
         for rows, block in self.blocks:
             share = model.share[rows] if model.weighted else model.share[0]
-            part = Rows(block, model.b[rows], share, model.kernel)
+            part = Rows(block, model.b[rows], share, NAMES[model.kind])
             passes.append(row_pass(part, v, None if known is None else known[rows], coef))
         images = [torch.cat([p[i] for p in passes]) for i in range(2)]
         sums = [torch.stack([p[i] for p in passes]).sum(dim=0) for i in range(2, 6)]
