@@ -7,6 +7,7 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any
 
+import array_api_compat
 import numpy as np
 
 from frankwolfe.backends import all_finite
