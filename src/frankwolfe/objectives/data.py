@@ -7,6 +7,7 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any
 
+import array_api_compat
 import numpy as np
 
 from frankwolfe.backends import all_finite
@@ -25,9 +26,11 @@ def reoriented(objective: Any, sparse_atoms: bool) -> Any:
 
 def in_parts(matrix: Any) -> Callable[..., Any] | None:
     """Return what makes a model over rows in parts, on a cluster or on disk; None for data in memory."""
-    from frankwolfe.objectives.streaming import Stream, streamed
+    from frankwolfe.objectives.streams import Stream
 
     if isinstance(matrix, Stream):
+        from frankwolfe.objectives.streaming import streamed
+
         return streamed
     if "dask" in sys.modules:  # nobody has a Dask collection who has not imported Dask
         from frankwolfe.distributed.collections import is_lazy
@@ -47,6 +50,12 @@ def data_matrix(name: str, matrix: Any) -> DataMatrix:
     >>> data_matrix("A", [[1, 2], [3, 4]]).adjoint(np.ones(2))
     array([4., 6.])
     """
+    if isinstance(matrix, DataMatrix):
+        return matrix
+    if array_api_compat.is_torch_array(matrix):
+        from frankwolfe.objectives.device_data import torch_matrix
+
+        return torch_matrix(name, _nonempty(name, matrix))
     if hasattr(matrix, "matvec") and hasattr(matrix, "rmatvec") and not hasattr(matrix, "toarray"):
         return OperatorMatrix(_nonempty(name, matrix))
     if hasattr(matrix, "tocsr"):

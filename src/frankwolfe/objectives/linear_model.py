@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from frankwolfe.backends import Array, Scalar, eps, namespace, vdot
+from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
 from frankwolfe.backends.namespace import nonzero
 from frankwolfe.kernels.layouts import Loss, Rows, double
 from frankwolfe.objectives.base import Evaluation, Line
@@ -28,6 +29,7 @@ class WeightedMean(Composite):
         self.data = A if isinstance(A, DataMatrix) else data_matrix("A", A)
         self.ridge = nonnegative("ridge", ridge)
         self.share = self.data.array(shares(weights, self.data.shape[0]))  # weight of each row in the mean
+        self.weighted = weights is not None
         self.intercept = bool(intercept)
         self._last: tuple[Array, Any] | None = None  # the last image, and what was found out about it
 
@@ -92,6 +94,15 @@ class LinearModel(WeightedMean):
     def map(self) -> DataMatrix:
         return self.data
 
+    def doubled(self) -> Self | None:
+        data = self.data.doubled()
+        if data is None:
+            return None
+        twin = copy(self)
+        twin.data, twin.b = data, data.array(self.b)
+        twin.share = data.array(self.share if self.weighted else shares(None, data.shape[0]))
+        return twin
+
     def _centre(self) -> None:
         """Take the mean off the targets where an intercept carries it: less rounding."""
         if self.intercept:
@@ -126,8 +137,21 @@ class LinearModel(WeightedMean):
         return Loss(self.kind, double(self.b), double(self.share))
 
     def evaluate(self, y: Point, watch: Point) -> Evaluation:
-        swept = fused(self, y, watch, self.data.layout) if self.compiled is not None and self.separable else None
-        return super().evaluate(y, watch) if swept is None else swept[0]
+        if not self.separable or self.kind is None:
+            return super().evaluate(y, watch)
+        if self.compiled is not None:
+            swept = fused(self, y, watch, self.data.layout)
+            return super().evaluate(y, watch) if swept is None else swept[0]
+        seen = self.data.evaluate(self, y, watch)
+        if seen is None or not self.ridge:
+            return super().evaluate(y, watch) if seen is None else seen
+        at_y, at_watch = self._ridge(y), self._ridge(watch)
+        return seen._replace(
+            value=seen.value + at_y,
+            slope=seen.slope + self.ridge * y.coords,
+            inner=seen.inner + 2 * at_y,
+            watched=seen.watched + at_watch,
+        )
 
     def evaluate_twice(self, x: Point) -> tuple[Evaluation, np.ndarray]:
         """Return f, gradient and Hessian at x, from one read of the data where the kernels can."""
@@ -246,7 +270,7 @@ class _Scaled:
         self.shape, self.dtype = data.shape, np.dtype(np.float32 if eps(share) > 1e-9 else np.float64)
 
     def __matmul__(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray(self.root * self.data.product(self.data.array(x)))
+        return host(self.root * self.data.product(self.data.array(x)))
 
     @property
     def T(self) -> Any:
@@ -260,7 +284,7 @@ class _Adjoint:
 
     def __matmul__(self, r: np.ndarray) -> np.ndarray:
         data = self.scaled.data
-        return np.asarray(data.adjoint(self.scaled.root * data.array(r)))
+        return host(data.adjoint(self.scaled.root * data.array(r)))
 
 
 def shares(weights: Any, n: int) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -16,9 +17,11 @@ import array_api_compat
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense, OneHot, Sparse
-from frankwolfe.backends import Array, namespace
+from frankwolfe.backends import Array, double, namespace
 from frankwolfe.kernels.layouts import Layout
 from frankwolfe.kernels.narrow import dense_layout, sparse_layout
+from frankwolfe.objectives.base import Evaluation
+from frankwolfe.points import Point
 
 TURN_AFTER = 32  # columns picked out of sparse rows after which turning them pays
 BLOCK_BYTES = 1 << 20  # a row block and its vectors fit the second-level cache
@@ -55,6 +58,10 @@ class DataMatrix(ABC):
         return 1.0
 
     def apply_then_adjoint(self, leaves: list[Any], residual: Residual) -> tuple[list[Array], Array, float] | None:
+        return None
+
+    def evaluate(self, model: Any, y: Point, watch: Point) -> Evaluation | None:
+        """Return a linear model's whole evaluation from one read, where the data can do that; None otherwise."""
         return None
 
     @abstractmethod
@@ -95,6 +102,12 @@ class DataMatrix(ABC):
     def by_columns(self) -> DataMatrix:
         """Return the same data laid out so that single columns are cheap."""
         return self
+
+    def doubled(self) -> DataMatrix | None:
+        """Return the same numbers, computed with in double precision; None where there is none."""
+        twin = copy(self)
+        twin.dtype = double(self.matrix)
+        return None if twin.dtype is None else twin
 
     def array(self, values: Any) -> Array:
         """Return values as an array of the data's namespace, dtype and device."""
