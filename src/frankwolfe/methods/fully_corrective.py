@@ -155,11 +155,12 @@ def runners_up(domain: Set | None, slope: Any, count: int) -> list[Atom]:
     """
     if count < 1 or not isinstance(domain, L1Ball | Simplex) or not isinstance(slope, np.ndarray):
         return []
-    scores = np.abs(slope) if isinstance(domain, L1Ball) else -slope
-    count = min(count, slope.size - 1)
+    flat = slope.reshape(-1)
+    scores = np.abs(flat) if isinstance(domain, L1Ball) else -flat
+    count = min(count, flat.size - 1)
     best = np.argpartition(-scores, count)[: count + 1]
     order = best[np.lexsort((best, -scores[best]))][1:]
-    signs = -np.sign(slope[order]) if isinstance(domain, L1Ball) else np.ones(order.size)
+    signs = -np.sign(flat[order]) if isinstance(domain, L1Ball) else np.ones(order.size)
     size = slope.dtype.type(domain.radius)
     return [OneHot(int(j), sign * size, slope.shape) for j, sign in zip(order, signs, strict=True) if sign]
 
