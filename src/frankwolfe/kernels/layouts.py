@@ -102,10 +102,8 @@ class Layout(ABC):
         return None
 
     @abstractmethod
-    def sweep(
-        self, loss: Loss, mixing: tuple[float, ...], known: np.ndarray, x: np.ndarray, hessian: bool = False
-    ) -> Sweep:
-        """Return loss and gradient, and the Hessian if wanted, from as few reads as the layout allows.
+    def sweep(self, loss: Loss, mixing: tuple[float, ...], known: np.ndarray, x: np.ndarray, hessian: int = 0) -> Sweep:
+        """Return loss and gradient, and the Hessian if wanted (from every row, every second, ...), in as few reads as can be.
 
         f is differentiated at mixing[0] known + mixing[1] Ax and watched at mixing[2] known + mixing[3] Ax; `x` is
         empty where all is known.
@@ -149,9 +147,7 @@ class Rows(Layout):
         half = _total(H, self.scale**2)
         return half + half.T
 
-    def sweep(
-        self, loss: Loss, mixing: tuple[float, ...], known: np.ndarray, x: np.ndarray, hessian: bool = False
-    ) -> Sweep:
+    def sweep(self, loss: Loss, mixing: tuple[float, ...], known: np.ndarray, x: np.ndarray, hessian: int = 0) -> Sweep:
         from frankwolfe.kernels import rows
 
         n, d = self.shape
@@ -162,7 +158,7 @@ class Rows(Layout):
         H = np.zeros((len(cuts), d, d) if hessian else (len(cuts), 0, 0))
 
         def read(i: int) -> None:
-            rows.sweep(self.arrays, *cuts[i], self.step, x, mixing, known, loss, images, g[i], H[i], sums[i])
+            rows.sweep(self.arrays, *cuts[i], self.step, x, mixing, known, loss, hessian, images, g[i], H[i], sums[i])
 
         share_out(read, len(cuts))
         half = _total(H, self.scale**2)
@@ -198,9 +194,7 @@ class Columns(Layout):
         share_out(lambda i: sparse.dots(*self.arrays, *cuts[i], r, g[cuts[i][0] :]), len(cuts))
         return g
 
-    def sweep(
-        self, loss: Loss, mixing: tuple[float, ...], known: np.ndarray, x: np.ndarray, hessian: bool = False
-    ) -> Sweep:
+    def sweep(self, loss: Loss, mixing: tuple[float, ...], known: np.ndarray, x: np.ndarray, hessian: int = 0) -> Sweep:
         from frankwolfe.kernels import losses
 
         assert not hessian, "only rows have a Hessian kernel"

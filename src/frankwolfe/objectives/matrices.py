@@ -23,7 +23,7 @@ from frankwolfe.kernels.narrow import dense_layout, sparse_layout
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.points import Point
 
-TURN_AFTER = 32  # columns picked out of sparse rows after which turning them pays
+TURN_AFTER = 8  # columns picked out of sparse rows after which turning them pays
 BLOCK_BYTES = 1 << 20  # a row block and its vectors fit the second-level cache
 Residual = Callable[[slice, list[Array]], Array]
 
@@ -117,8 +117,15 @@ class DataMatrix(ABC):
 class RowBlocks(DataMatrix):
     """Rows in blocks: each block is read once for the product and the adjoint together."""
 
-    blocks: list[tuple[slice, Any, Any]]  # rows, block, transposed block
-    block_bytes: float
+    @property
+    @abstractmethod
+    def blocks(self) -> list[tuple[slice, Any, Any]]:
+        """Rows, the block of them, and the transposed block."""
+
+    @property
+    @abstractmethod
+    def block_bytes(self) -> float:
+        """About the size of a block."""
 
     def product(self, x: Array) -> Array:
         if self.layout is not None and x.ndim == 1:
@@ -153,14 +160,22 @@ class RowBlocks(DataMatrix):
 class DenseMatrix(RowBlocks):
     """A dense matrix of any array namespace."""
 
-    def __init__(self, matrix: Array) -> None:
-        super().__init__(matrix)
-        n, d = self.shape
-        size = matrix.dtype.itemsize if isinstance(matrix, np.ndarray) else 8
-        rows = max(1, BLOCK_BYTES // max(1, size * d)) if isinstance(matrix, np.ndarray) else n
-        self.block_bytes = size * d * min(rows, n)
-        slices = [slice(i, min(i + rows, n)) for i in range(0, n, rows)]
-        self.blocks = [(rows, matrix[rows, :], matrix[rows, :].T) for rows in slices]
+    @property
+    def block_bytes(self) -> float:
+        size, (n, d) = self.matrix.dtype.itemsize if isinstance(self.matrix, np.ndarray) else 8, self.shape
+        return size * d * min(self._block_rows, n)
+
+    @cached_property
+    def blocks(self) -> list[tuple[slice, Any, Any]]:
+        matrix, step, n = self.matrix, self._block_rows, self.shape[0]
+        slices = [slice(i, min(i + step, n)) for i in range(0, n, step)]
+        return [(rows, matrix[rows, :], matrix[rows, :].T) for rows in slices]
+
+    @property
+    def _block_rows(self) -> int:
+        if not isinstance(self.matrix, np.ndarray):
+            return self.shape[0]
+        return max(1, BLOCK_BYTES // max(1, self.matrix.dtype.itemsize * self.shape[1]))
 
     @cached_property
     def layout(self) -> Layout | None:
@@ -191,24 +206,25 @@ class CSRMatrix(RowBlocks):
 
     columns_asked = 0
 
-    def __init__(self, matrix: Any) -> None:
+    @property
+    def block_bytes(self) -> float:
+        # Every block adds a vector of length d to the gradient: keep that small beside the block itself.
+        return max(2 * BLOCK_BYTES, 8 * self.matrix.data.itemsize * self.shape[1])
+
+    @cached_property
+    def blocks(self) -> list[tuple[slice, Any, Any]]:
         from scipy.sparse import csr_array
 
-        super().__init__(matrix)
-        n, d = self.shape
+        matrix, (n, d), found = self.matrix, self.shape, []
         per_entry = matrix.data.itemsize + matrix.indices.itemsize
-        # Every block adds a vector of length d to the gradient: keep that small beside the block itself.
-        wanted = max(2 * BLOCK_BYTES, 8 * matrix.data.itemsize * d)
-        count = max(1, round(matrix.nnz * per_entry / wanted))
+        count = max(1, round(matrix.nnz * per_entry / self.block_bytes))
         cuts = np.unique(np.searchsorted(matrix.indptr, np.linspace(0, matrix.nnz, count + 1)[1:-1]))
-        cuts = np.unique(np.concatenate([[0], cuts, [n]]))
-        self.blocks = []
-        for i, j in pairwise(cuts):
+        for i, j in pairwise(np.unique(np.concatenate([[0], cuts, [n]]))):
             start, stop = matrix.indptr[i], matrix.indptr[j]
             views = (matrix.data[start:stop], matrix.indices[start:stop], matrix.indptr[i : j + 1] - start)
             block = csr_array(views, shape=(int(j - i), d))
-            self.blocks.append((slice(int(i), int(j)), block, block.T))
-        self.block_bytes = wanted if count > 1 else matrix.nnz * per_entry
+            found.append((slice(int(i), int(j)), block, block.T))
+        return found
 
     @cached_property
     def layout(self) -> Layout | None:
