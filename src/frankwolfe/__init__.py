@@ -6,10 +6,12 @@
 (True, array([0.6, 0.8]))
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from frankwolfe.checkpoint import Checkpoint, CheckpointError
 from frankwolfe.compare import Comparison, compare
+from frankwolfe.explain import explain
 from frankwolfe.lowrank import LowRank
 from frankwolfe.methods import (
     AcceleratedFrankWolfe,
@@ -184,6 +186,7 @@ __all__ = [
     "UnionHull",
     "check_gradient",
     "compare",
+    "explain",
     "minimize",
     "path",
 ]
@@ -191,8 +194,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load the estimators, and scikit-learn with them, when the first one is asked for."""
-    from importlib import import_module
-
     estimators = import_module("frankwolfe.estimators")
     if name in estimators.__all__:
         return getattr(estimators, name)

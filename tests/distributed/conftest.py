@@ -12,7 +12,7 @@ def client() -> Iterator[object]:
     """A client of three workers in this process."""
     distributed = pytest.importorskip("distributed")
     with (
-        distributed.LocalCluster(n_workers=3, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=3, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ PATIENCE = 1  # radii without a better score after which the search ends
 MOST = 20  # radii tried at most
 BETTER = 5e-4  # a score counts as better from this share on: larger radii cost more and gain little
 LARGEST_RELAX = 2.5
+ROUGH = 1e-2  # tolerance of the search: more does not change a held-out error by 1e-4
 
 
 class Ratings(NamedTuple):
@@ -49,7 +51,7 @@ class Recipe:
     max_iter: int
     method: Any
     seed: int
-    progress: bool | None
+    verbose: bool
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,6 @@ def complete(data: Ratings, radius: float, recipe: Recipe, start: Completion | N
         tol=recipe.tol * nothing,
         max_iter=recipe.max_iter,
         random_state=recipe.seed,
-        progress=recipe.progress,
     )
     Z, fun = result.x, result.fun
     if recipe.rank_limit is not None and Z.stored > recipe.rank_limit:
@@ -140,6 +141,7 @@ def search(
     Each is relaxed before it is scored: the norm that shrinks noise shrinks the signal too, and the factor that the
     held-out part asks for gives the signal its size back.
     """
+    recipe = replace(recipe, tol=max(recipe.tol, ROUGH))
     fit = best = without_matrix(data, recipe)
     radius = chosen = first_radius(data, fit)
     tried, since = [], 0
@@ -153,6 +155,8 @@ def search(
         if since == 0:
             best, chosen = fit, radius
         tried.append(Tried(radius, rmse, fit.relax, fit.Z.stored))
+        if recipe.verbose:
+            sys.stderr.write(f"  radius {radius:<10.4g} held-out error {rmse:<8.4f} rank {fit.Z.stored}\n")
         if since == PATIENCE or fit.result is None:
             break
         radius *= GROWTH

@@ -66,7 +66,7 @@ class MatrixCompleter(BaseEstimator):
     random_state : int, default 0
         Seed of the held-out part and of the oracle.
     verbose : bool, default False
-        Show progress at once, and not only on a terminal after two seconds.
+        Write a line to stderr for each radius tried.
 
     Attributes
     ----------
@@ -264,7 +264,7 @@ class MatrixCompleter(BaseEstimator):
             max_iter=integer("max_iter", self.max_iter, 1),
             method=self.method,
             seed=integer("random_state", self.random_state, 0),
-            progress=True if self.verbose else None,
+            verbose=bool(self.verbose),
         )
         radius = None if self.radius == "auto" else positive("radius", self.radius)
         relax = None if self.relax == "auto" else positive("relax", self.relax)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 COMPLETER = "MatrixCompleter"
 C = TypeVar("C", bound="MatrixCompleter")
 
-_NUMBERS = ("mean_", "radius_", "relax_", "gap_", "lower_bound_")
+_NUMBERS = ("mean_", "radius_", "relax_")
 
 
 def write_completer(model: MatrixCompleter, path: str | os.PathLike[str]) -> None:
@@ -29,8 +31,7 @@ def write_completer(model: MatrixCompleter, path: str | os.PathLike[str]) -> Non
     header = {
         "params": {name: _plain(value) for name, value in params.items()},
         **{name: float(getattr(model, name)) for name in _NUMBERS},
-        "n_iter_": model.n_iter_,
-        "method_": model.method_,
+        **certificate(model),
         "rating_range_": list(model.rating_range_),
         "search_": [list(t) for t in model.search_],
     }
@@ -54,28 +55,55 @@ def read_completer(cls: type[C], path: str | os.PathLike[str]) -> C:
 
     header, arrays = read_model(path)
     of_kind(header, COMPLETER, path)
-    try:
+    with damaged(path):
         model = cls(**{name: _scalar(value) for name, value in header["params"].items()})
         for name in _NUMBERS:
-            setattr(model, name, _finite(header[name]))
-        model.n_iter_, model.method_ = int(header["n_iter_"]), str(header["method_"])
-        low, high = map(_finite, header["rating_range_"])
+            setattr(model, name, finite_number(header[name]))
+        set_certificate(model, header)
+        low, high = map(finite_number, header["rating_range_"])
         model.rating_range_ = low, high
-        model.search_ = [Tried(_finite(t[0]), _finite(t[1]), _finite(t[2]), int(t[3])) for t in header["search_"]]
+        model.search_ = [
+            Tried(finite_number(t[0]), finite_number(t[1]), finite_number(t[2]), int(t[3])) for t in header["search_"]
+        ]
         model._users, model._items = (Ids(_ids(arrays[name])) for name in ("users", "items"))
         m, n = len(model._users), len(model._items)
         U, V = arrays["user_factors"], arrays["item_factors"]
         rank = U.shape[1]
-        model.factors_ = _floats(U, (m, rank)), _floats(V, (n, rank))
-        model.user_effects_ = _floats(arrays["user_effects"], (m,))
-        model.item_effects_ = _floats(arrays["item_effects"], (n,))
+        model.factors_ = finite_array(U, (m, rank)), finite_array(V, (n, rank))
+        model.user_effects_ = finite_array(arrays["user_effects"], (m,))
+        model.item_effects_ = finite_array(arrays["item_effects"], (n,))
         model._seen = _pointers(arrays["seen_start"], arrays["seen_items"], m, n)
         model.rank_, model.result_ = rank, None
-    except (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:
-        raise ModelError(
-            f"{os.fspath(path)} is damaged: {' '.join(str(error).split())[:80]}; save the model again"
-        ) from None
     return model
+
+
+def certificate(model: Any) -> dict[str, Any]:
+    """Return the part of a header that says how well the model was fitted; null stands for what was not proven."""
+    proven = math.isfinite(model.lower_bound_)
+    return {
+        "n_iter_": int(model.n_iter_),
+        "method_": str(model.method_),
+        "gap_": float(model.gap_) if proven else None,
+        "lower_bound_": float(model.lower_bound_) if proven else None,
+    }
+
+
+def set_certificate(model: Any, header: dict[str, Any]) -> None:
+    """Set on a model what `certificate` said of it."""
+    gap, bound = header["gap_"], header["lower_bound_"]
+    model.n_iter_, model.method_ = int(header["n_iter_"]), str(header["method_"])
+    model.gap_ = math.inf if gap is None else finite_number(gap)
+    model.lower_bound_ = -math.inf if bound is None else finite_number(bound)
+
+
+@contextmanager
+def damaged(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn whatever is wrong with the content of a file into one error."""
+    try:
+        yield
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+        said = " ".join(str(error).split())[:100]
+        raise ModelError(f"{os.fspath(path)} is damaged ({said}); save the model again") from None
 
 
 def of_kind(header: dict[str, Any], kind: str, path: str | os.PathLike[str]) -> None:
@@ -94,7 +122,8 @@ def _scalar(value: Any) -> Any:
     return value
 
 
-def _finite(value: Any) -> float:
+def finite_number(value: Any) -> float:
+    """Return a number from a header, if it is one."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ValueError(f"{value!r} stands where a number should")
     return float(value)
@@ -111,7 +140,8 @@ def _ids(content: np.ndarray) -> list[Any]:
     return ids
 
 
-def _floats(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+def finite_array(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Return an array of finite floats of this shape, if it is one."""
     if array.dtype.kind != "f" or array.shape != shape or not np.all(np.isfinite(array)):
         raise ValueError(f"an array is not {' x '.join(map(str, shape))} finite numbers")
     return array
