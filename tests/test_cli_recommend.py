@@ -154,8 +154,14 @@ def test_bench_runs_what_the_checkout_holds(monkeypatch):
     assert (options["cwd"] / "benchmarks" / "recommender.py").is_file()
 
 
+def test_bench_passes_a_failure_on(monkeypatch):
+    monkeypatch.setattr(bench_command.subprocess, "run", lambda *_, **__: _Done(3))
+    call("bench", "recommender", code=3)
+
+
 class _Done:
-    returncode = 0
+    def __init__(self, returncode=0):
+        self.returncode = returncode
 
 
 def test_completion_script_for_the_shell():

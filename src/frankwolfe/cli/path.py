@@ -93,7 +93,7 @@ def default_radii(objective: Any, domain: Any, count: int = 20) -> np.ndarray:
     atom = domain.with_radius(1.0).lmo(objective.grad(start)).toarray()
     slope, curvature = objective.line(Point.at(start), Point.at(atom))[0](0.0)
     scale = -slope / curvature if slope < 0 < curvature else 1.0
-    return np.geomspace(*(s * scale for s in SPAN), count)
+    return np.geomspace(SPAN[0] * scale, SPAN[1] * scale, count)
 
 
 def _problem(samples: Samples, kind: str, constraint: str, holdout: float) -> tuple[Any, Any, Any]:

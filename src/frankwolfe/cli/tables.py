@@ -135,17 +135,18 @@ class Table:
                 dtype=str if as_text else None,
             )
         except (pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
-            raise self._diagnosis(len(fields), str(error)) from None
+            said = " ".join(str(error).split()) or "cannot be read"
+            raise (self._diagnosis(len(fields)) or DatasetError(f"{self.path}: {said}")) from None
         if not self._named:
             frame.columns = [f"column{i}" for i in range(1, frame.shape[1] + 1)]
         frame.columns = [str(name).strip() for name in frame.columns]
         if len(frame) != len(self._lines()) or frame.isna().any(axis=None):
-            fault = self._diagnosis(len(fields), "")
+            fault = self._diagnosis(len(fields))
             if fault is not None:
                 raise fault
         return frame
 
-    def _diagnosis(self, wanted: int, otherwise: str) -> DatasetError | None:
+    def _diagnosis(self, wanted: int) -> DatasetError | None:
         """Find the first line with too many or too few fields."""
         reader = csv.reader(io.StringIO(self._text), delimiter=self._separator)
         try:
@@ -157,7 +158,7 @@ class Table:
                     )
         except csv.Error as error:
             return DatasetError(f"{self.path}, line {reader.line_num}: {error}")
-        return DatasetError(f"{self.path}: {otherwise.strip() or 'cannot be read'}") if otherwise else None
+        return None
 
     def _parquet(self) -> Any:
         arrow = optional("pyarrow.parquet", extra="stream")
@@ -178,7 +179,7 @@ def existing(path: Path) -> Path:
     if path.is_dir():
         raise DatasetError(f"{path} is a folder; give a file in it")
     folder = path.parent if path.parent.is_dir() else None
-    close = difflib.get_close_matches(path.name, [p.name for p in folder.iterdir()], n=1) if folder else []
+    close = difflib.get_close_matches(path.name, [p.name for p in folder.iterdir()], n=1, cutoff=0.75) if folder else []
     raise DatasetError(f"{path}: no such file" + (f"; did you mean {close[0]!r}?" if close else ""))
 
 
