@@ -54,15 +54,17 @@ class Problem:
     seed: int = 0
     counts: Counts = field(default_factory=Counts)
     eps: float = 2.0**-52  # of the arithmetic; `start` sets it
-    away: bool = False  # whether arrays may live on a device, so that looking at a number costs time; `start` sets it
-    scratch: dict[str, Any] = field(default_factory=dict)  # buffers of a fast path; nothing that affects the future
+    # Whether arrays may live on a device, so that looking at a number costs time; `start` sets it.
+    away: bool = field(default=False, init=False)
+    # Buffers of a fast path: nothing that affects the future.
+    scratch: dict[str, Any] = field(default_factory=dict, init=False)
 
     def evaluate(self, y: Point, watch: Point | None = None) -> Evaluation:
         """Return f and its gradient at y, and f at `watch`, from one read of the data where the objective can."""
         result = self.objective.evaluate(y, y if watch is None else watch)
         self.counts.n_grad += 1
         self.counts.n_pass += result.passes
-        return result
+        return result if self.exact is None or isinstance(y.coords, Atom) else result._replace(at=y.coords)
 
     def value(self, x: Point) -> Scalar:
         """Return f at a point, from its image."""
@@ -121,7 +123,7 @@ class Problem:
         """Return the gamma in [0, cap] that minimises f on the segment from x to v, up to `rtol`."""
         line, passes = self.objective.line(x, v)
         search = line.minimise if isinstance(line, Lines) else partial(minimise_on_segment, line)
-        gamma, probes = search(cap, rtol)
+        gamma, probes = search(cap, max(rtol, 16 * self.eps))  # no finer than the arithmetic can tell
         self.counts.n_pass += passes + probes * line.passes
         self.counts.n_grad += probes * line.gradients
         return gamma
@@ -173,7 +175,8 @@ class Problem:
 
         The point may lie outside the set by a few ulps of its own precision, so the bound is that of a set so much larger.
         """
-        assert self.exact is not None and self.domain is not None
+        assert self.exact is not None
+        assert self.domain is not None
         point = Point.at(self.exact.start(coords, dense=False))
         at = self.exact.evaluate(point, point)
         self.counts.n_pass += at.passes

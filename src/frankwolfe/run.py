@@ -62,7 +62,7 @@ def _with_support(problem: Problem, seen: Evidence) -> Evidence:
 def _numbers(seen: Evidence) -> list[Any]:
     numbers = [seen.floor, *(value for value, _ in seen.seen)]
     for tangent, vertex in seen.minorants:
-        numbers += [*tangent[1:], *(() if vertex is None else vertex[1:])]
+        numbers += [*tangent[1:4], *(() if vertex is None else vertex[1:])]
     return numbers
 
 
@@ -72,7 +72,7 @@ def _refilled(seen: Evidence, numbers: Iterator[float]) -> Evidence:
     values = tuple((next(numbers), point) for _, point in seen.seen)
     minorants = []
     for tangent, vertex in seen.minorants:
-        tangent = Tangent(tangent.slope, next(numbers), next(numbers), next(numbers))
+        tangent = Tangent(tangent.slope, next(numbers), next(numbers), next(numbers), tangent.at)
         minorants.append((tangent, vertex and Vertex(vertex.point, next(numbers), next(numbers))))
     return Evidence(values, tuple(minorants), floor)
 
@@ -148,6 +148,8 @@ class Run:
     def _absorb(self, k: int, evidence: Evidence, elapsed: float) -> None:
         """Take in a step: certificate, best point, trace row. A step that went wrong is not taken in."""
         self.elapsed = elapsed
+        if not self.problem.objective.convex:
+            evidence = Evidence(evidence.seen)  # its tangents prove nothing
         values = [float(value) for value, _ in evidence.seen]
         if not all(map(math.isfinite, [*values, *(float(t.offset) for t, _ in evidence.minorants)])):
             what = "value" if not all(map(math.isfinite, values)) else "gradient"
@@ -176,7 +178,9 @@ class Run:
     def _certify(self, k: int) -> None:
         assert self.best is not None
         ends = self.goal > 0 and self.best_value - self.hoped.lower_bound <= self.goal
-        value = self.certificate.certify(self.problem, k, self.best, urgent=ends)
+        behind = self.hoped.behind  # where the hoped bound touches f, a tangent in double precision is as good
+        touch = None if behind is None or behind[0].at is None else behind[0].at / float(behind[0].weight)
+        value = self.certificate.certify(self.problem, k, self.best, touch, urgent=ends)
         self.best_value = self.best_value if value is None else value
 
     def _row(self, k: int, fun: float) -> None:

@@ -74,15 +74,11 @@ def test_hessian_of_the_profiled_loss(name: str) -> None:
 
 
 def test_newton_uses_the_hessian_of_the_profiled_function() -> None:
-    from frankwolfe.methods.newton import _hessian
     from frankwolfe.points import Point
-    from frankwolfe.problem import Problem
 
     f = fw.Logistic(A, BINARY, sample_weight=W, intercept=True, ridge=0.1)
     x = np.full(D, 0.1)
-    point = Point.at(x)
-    f.evaluate(point, point)
-    H = _hessian(Problem(f, fw.L2Ball(1.0)), point)
+    H = f.evaluate_twice(Point.at(x))[1]
     steps = 1e-5 * np.eye(D)
     np.testing.assert_allclose(H, [(f.grad(x + e) - f.grad(x - e)) / 2e-5 for e in steps], atol=1e-8)
 

@@ -111,9 +111,10 @@ def row_dot(a: Array, b: Array) -> Array:
 
 def host(a: Array) -> np.ndarray:
     """Return an array as a NumPy array, from whatever device it is on."""
-    if isinstance(a, np.ndarray) or array_api_compat.is_jax_array(a):
+    try:
         return np.asarray(a)
-    return np.asarray(array_api_compat.to_device(a, "cpu"))
+    except (TypeError, RuntimeError):  # on a device that does not copy by itself
+        return np.asarray(array_api_compat.to_device(a, "cpu"))
 
 
 def fetch(numbers: list[Scalar]) -> list[float]:
@@ -152,6 +153,15 @@ def add_at(x: Array, index: Any, value: Array) -> Array:
 def eps(x: Array) -> float:
     """Return the machine epsilon of the dtype of x."""
     return float(namespace(x).finfo(x.dtype).eps)
+
+
+def double(matrix: Any) -> Any:
+    """Return double precision as a dtype of the matrix's library; None where there is none (JAX without 64 bits)."""
+    if not array_api_compat.is_array_api_obj(matrix):
+        return np.dtype(np.float64)
+    xp = namespace(matrix)
+    usual = xp.zeros(1)
+    return usual.dtype if eps(usual) < 1e-9 else None
 
 
 def top_k(a: Array, k: int) -> Array:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import Array
-from frankwolfe.backends.rows import Rows, blocks, fits, row_pass
+from frankwolfe.backends.rows import Pass, Rows, blocks, fits, row_pass
+from frankwolfe.kernels.layouts import LOGISTIC, SQUARES
 from frankwolfe.objectives.base import Evaluation
-from frankwolfe.objectives.data import DataMatrix
+from frankwolfe.objectives.matrices import DataMatrix
 from frankwolfe.points import Leaf, Point
 
+NAMES = {LOGISTIC: "logistic", SQUARES: "squares"}
 _ROWS_AT_A_TIME = 1 << 16
 
 
@@ -63,25 +66,12 @@ class TorchMatrix(DataMatrix):
 
     def rows(self, model: Any) -> Rows:
         """Return what a pass reads: matrix, targets, weights and the name of the loss."""
-        return Rows(self.matrix, model.b, model.share if model.weighted else model.share[0], model.kernel)
+        return Rows(self.matrix, model.b, model.share if model.weighted else model.share[0], NAMES[model.kind])
 
     def evaluate(self, model: Any, y: Point, watch: Point) -> Evaluation | None:
-        """Return f and gradient at y and f at `watch` from one read, or None where the points are not of that form.
-
-        The form: one vector whose image is pending, and at most one image known, in both points.
-        """
-        import torch
-
-        fresh = list(dict.fromkeys([*y.pending, *watch.pending]))
-        known = list(dict.fromkeys(leaf for _, leaf in (*y.terms, *watch.terms) if leaf.value is not None))
-        if not fits(self.matrix) or len(fresh) != 1 or len(known) > 1 or not _is_vector(fresh[0].coords):
+        if not fits(self.matrix):
             return None
-        weights = [sum(w for w, leaf in point.terms if leaf is l) for point in (watch, y) for l in (*known, fresh[0])]
-        coef = weights if known else [0.0, weights[0], 0.0, weights[1]]
-        seen = row_pass(self.rows(model), _vector(fresh[0].coords), known[0].value if known else None, self.array(coef))
-        fresh[0].resolve(seen.product)
-        watch.terms = ((1.0, Leaf(None, seen.watched)),)
-        return Evaluation(seen.value, seen.gradient, seen.inner, seen.other, 1.0, torch.finfo(self.dtype).eps)
+        return one_read(self, y, watch, lambda *form: row_pass(self.rows(model), *form))
 
     @cached_property
     def _blocks(self) -> list[slice]:
@@ -110,12 +100,29 @@ def _checked(name: str, matrix: Any) -> Any:
     return matrix
 
 
-def _is_vector(coords: Any) -> bool:
-    return not isinstance(coords, Atom) or isinstance(coords, Dense)
+def one_read(data: Any, y: Point, watch: Point, read: Callable[..., Pass]) -> Evaluation | None:
+    """Return f and gradient at y and f at `watch` from one read, or None where the points are not of that form.
 
+    The form: one vector whose image is pending, and at most one image known, in both points. `read` gets the vector, the
+    known image and the weights.
+    """
+    import torch
 
-def _vector(coords: Any) -> Any:
-    return coords.array if isinstance(coords, Dense) else coords
+    fresh = list(dict.fromkeys([*y.pending, *watch.pending]))
+    known = list(dict.fromkeys(leaf for _, leaf in (*y.terms, *watch.terms) if leaf.value is not None))
+    if len(fresh) != 1 or len(known) > 1:
+        return None
+    coords = fresh[0].coords
+    if isinstance(coords, Atom):
+        if not isinstance(coords, Dense):
+            return None
+        coords = coords.array
+    weights = [sum(w for w, leaf in point.terms if leaf is l) for point in (watch, y) for l in (*known, fresh[0])]
+    coef = weights if known else [0.0, weights[0], 0.0, weights[1]]
+    seen = read(coords, known[0].value if known else None, data.array(coef))
+    fresh[0].resolve(seen.product)
+    watch.terms = ((1.0, Leaf(None, seen.watched)),)
+    return Evaluation(seen.value, seen.gradient, seen.inner, seen.other, 1.0, torch.finfo(data.dtype).eps)
 
 
 class TorchCSR(DataMatrix):

@@ -9,6 +9,7 @@ import numpy as np
 
 from frankwolfe.backends import Array, Scalar, vdot
 from frankwolfe.backends.namespace import nonzero
+from frankwolfe.kernels.layouts import SQUARES
 from frankwolfe.objectives.data import data_matrix
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.validation import vector
@@ -41,7 +42,7 @@ class LeastSquares(LinearModel):
     (1.0, array([-1.,  0.]), 0.5)
     """
 
-    kernel: ClassVar[str] = "squares"
+    kind: ClassVar[int | None] = SQUARES
 
     def __init__(
         self, A: Any, b: Any, *, sample_weight: Any = None, intercept: bool = False, ridge: float = 0.0

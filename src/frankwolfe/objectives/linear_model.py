@@ -11,9 +11,11 @@ import numpy as np
 
 from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
 from frankwolfe.backends.namespace import nonzero
-from frankwolfe.objectives.base import Evaluation
+from frankwolfe.kernels.layouts import Loss, Rows, double
+from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.data import DataMatrix, data_matrix, in_parts, reoriented
+from frankwolfe.objectives.fused import FusedLine, fused
 from frankwolfe.points import Point
 from frankwolfe.validation import nonnegative, vector
 
@@ -57,8 +59,8 @@ class LinearModel(WeightedMean):
     <slope, ·> - conjugate(slope) lies below φ whatever the accuracy of c.
     """
 
+    kind: ClassVar[int | None] = None  # of the loss, where the kernels know it
     weights_name: ClassVar[str] = "sample_weight"
-    kernel: ClassVar[str | None] = None  # name of the loss, for data that evaluate it in one read
 
     def __new__(cls, A: Any = None, b: Any = None, **options: Any) -> Any:
         """Return the model, over a cluster or a stream where the rows are in one."""
@@ -91,20 +93,6 @@ class LinearModel(WeightedMean):
     @property
     def map(self) -> DataMatrix:
         return self.data
-
-    def evaluate(self, y: Point, watch: Point) -> Evaluation:
-        seen = None if self.intercept or self.kernel is None else self.data.evaluate(self, y, watch)
-        if seen is None:
-            return super().evaluate(y, watch)
-        if not self.ridge:
-            return seen
-        at_y, at_watch = self._ridge(y), self._ridge(watch)
-        return seen._replace(
-            value=seen.value + at_y,
-            slope=seen.slope + self.ridge * y.coords,
-            inner=seen.inner + 2 * at_y,
-            watched=seen.watched + at_watch,
-        )
 
     def doubled(self) -> Self | None:
         data = self.data.doubled()
@@ -141,15 +129,64 @@ class LinearModel(WeightedMean):
     def _bracket(self, m: Array) -> tuple[float, float, float]:
         """Return a lower bound, a guess and an upper bound of the best intercept for margins m."""
 
+    @cached_property
+    def compiled(self) -> Loss | None:
+        """The loss as the kernels know it; None where the data are small or the loss is not among theirs."""
+        if self.kind is None or self.data.layout is None:
+            return None
+        return Loss(self.kind, double(self.b), double(self.share))
+
+    def evaluate(self, y: Point, watch: Point) -> Evaluation:
+        if not self.separable or self.kind is None:
+            return super().evaluate(y, watch)
+        if self.compiled is not None:
+            swept = fused(self, y, watch, self.data.layout)
+            return super().evaluate(y, watch) if swept is None else swept[0]
+        seen = self.data.evaluate(self, y, watch)
+        if seen is None or not self.ridge:
+            return super().evaluate(y, watch) if seen is None else seen
+        at_y, at_watch = self._ridge(y), self._ridge(watch)
+        return seen._replace(
+            value=seen.value + at_y,
+            slope=seen.slope + self.ridge * y.coords,
+            inner=seen.inner + 2 * at_y,
+            watched=seen.watched + at_watch,
+        )
+
+    def evaluate_twice(self, x: Point) -> tuple[Evaluation, np.ndarray]:
+        """Return f, gradient and Hessian at x, from one read of the data where the kernels can."""
+        layout = self.data.layout
+        if self.compiled is not None and self.separable and isinstance(layout, Rows):
+            swept = fused(self, x, x, layout, hessian=True)
+            if swept is not None:
+                return swept[0], swept[1] + self.ridge * np.eye(self.data.shape[1])
+        at_x = self.evaluate(x, x)
+        curvature = self.loss_curvature(x.image)
+        H = self.data.gram(curvature)
+        if self.intercept:  # profiled out: the curvature along the intercept is free
+            along = self.data.adjoint(curvature).astype(np.float64)
+            H -= np.outer(along, along) / max(float(curvature.sum(dtype=np.float64)), 1e-300)
+        return at_x._replace(passes=at_x.passes + 1), H + self.ridge * np.eye(len(H))
+
+    def line(self, x: Point, v: Point) -> tuple[Line, float]:
+        if self.compiled is None or not self.separable:
+            return super().line(x, v)
+        passes = self.resolve(x) + self.resolve(v)
+        return FusedLine(self, x, v), passes
+
     def loss(self, m: Array) -> Scalar:
-        return vdot(self.share, self.losses(self._shifted(m)))
+        t = self._shifted(m)
+        return vdot(self.share, self.losses(t)) if self.compiled is None else self.compiled.value(t)
 
     def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
-        slope = self._slope(self._shifted(m), rows)
+        t = self._shifted(m)
+        whole = self.compiled is not None and t.shape == self.b.shape
+        slope = self.compiled.slope(t) if whole else self._slope(t, rows)
         return _balanced(slope) if self.intercept else slope
 
     def loss_curvature(self, m: Array) -> Array:
-        return self._curvature(self._shifted(m), slice(None))
+        t = self._shifted(m)
+        return self._curvature(t, slice(None)) if self.compiled is None else self.compiled.curvature(t)
 
     def loss_inner(self, m: Array, slope: Array) -> Scalar:
         return self.loss(m) + self._conjugate(slope) if self.intercept else vdot(slope, m)

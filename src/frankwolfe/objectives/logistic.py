@@ -10,6 +10,7 @@ import numpy as np
 
 from frankwolfe.backends import Array, Scalar, host, namespace, vdot
 from frankwolfe.backends.namespace import nonzero
+from frankwolfe.kernels.layouts import LOGISTIC
 from frankwolfe.objectives.linear_model import LinearModel
 
 
@@ -49,7 +50,7 @@ class Logistic(LinearModel):
     0.5
     """
 
-    kernel: ClassVar[str] = "logistic"
+    kind: ClassVar[int | None] = LOGISTIC
 
     def __init__(
         self,
