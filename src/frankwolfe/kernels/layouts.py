@@ -63,7 +63,7 @@ class Sweep(NamedTuple):
     inner: float  # <slope, margins>
     watched: float  # the loss at the watched margins
     slope: np.ndarray  # the gradient A'r
-    image: np.ndarray  # Ax
+    image: np.ndarray  # Ax, empty where x was
     watched_image: np.ndarray
     hessian: np.ndarray | None
 
@@ -100,10 +100,6 @@ class Layout(ABC):
     def gram(self, c: np.ndarray) -> np.ndarray | None:
         """Return A'diag(c)A, or None if the layout has no kernel for it."""
         return None
-
-    def column(self, j: int) -> np.ndarray:
-        """Return column j as a dense vector."""
-        raise NotImplementedError
 
     @abstractmethod
     def sweep(
@@ -170,15 +166,9 @@ class Rows(Layout):
 
         share_out(read, len(cuts))
         half = _total(H, self.scale**2)
-        return Sweep(*sums.sum(axis=0).tolist(), _total(g, self.scale), *images, half + half.T if hessian else None)
-
-    def column(self, j: int) -> np.ndarray:
-        """Return column j of sparse rows."""
-        from frankwolfe.kernels import sparse
-
-        out = np.zeros(self.shape[0])
-        sparse.column(*self.arrays, j, out)
-        return out if self.scale == 1.0 else self.scale * out
+        image, watched = images if x.size else (NONE, images[1])
+        whole = half + half.T if hessian else None
+        return Sweep(*sums.sum(axis=0).tolist(), _total(g, self.scale), image, watched, whole)
 
     def _square_cuts(self) -> list[tuple[int, int]]:
         n, d = self.shape
@@ -218,7 +208,7 @@ class Columns(Layout):
         image = self.product(x) if x.size else np.zeros(n)
         watched, r, sums = np.empty(n), np.empty(n), np.zeros(3)
         losses.differentiate(0, n, mixing, known, image, loss, watched, r, NONE, sums)
-        return Sweep(*sums.tolist(), self.adjoint(r), image, watched, None)
+        return Sweep(*sums.tolist(), self.adjoint(r), image if x.size else NONE, watched, None)
 
 
 class WideRows(Columns):
@@ -233,9 +223,6 @@ class WideRows(Columns):
 
     def product(self, x: np.ndarray) -> np.ndarray:
         return self.rows.product(x)
-
-    def column(self, j: int) -> np.ndarray:
-        return self.rows.column(j)
 
     def gram(self, c: np.ndarray) -> np.ndarray:
         return self.rows.gram(c)

@@ -220,7 +220,9 @@ class CSRMatrix(RowBlocks):
         if self.columns_asked >= TURN_AFTER:
             return self._turned.column(j)
         self.columns_asked += 1
-        return self.layout.column(j).astype(self.dtype, copy=False)
+        places = np.flatnonzero(self.matrix.indices == j)
+        rows = np.searchsorted(self.matrix.indptr, places, side="right") - 1
+        return _scattered(rows, self.matrix.data[places], self.shape[0])
 
     def columns(self, indices: Array) -> Any:
         return self.matrix[:, indices] if self.layout is None else self._turned.columns(indices)
@@ -254,10 +256,8 @@ class CSCMatrix(DataMatrix):
         return self.matrix.T @ r
 
     def column(self, j: int) -> Array:
-        out = np.zeros(self.shape[0], dtype=self.dtype)
         entries = slice(self.matrix.indptr[j], self.matrix.indptr[j + 1])
-        np.add.at(out, self.matrix.indices[entries], self.matrix.data[entries])
-        return out
+        return _scattered(self.matrix.indices[entries], self.matrix.data[entries], self.shape[0])
 
     def columns(self, indices: Array) -> Any:
         return self.matrix[:, indices]
@@ -293,6 +293,13 @@ class OperatorMatrix(DataMatrix):
         # Products with a few fixed vectors identify an operator whose numbers we cannot see.
         probes = np.random.default_rng(0).standard_normal((2, self.shape[1])).astype(self.dtype)
         return [self.product(p) for p in probes]
+
+
+def _scattered(rows: Array, values: Array, n: int) -> Array:
+    """Return the dense vector with these entries; repeated ones add up."""
+    out = np.zeros(n, dtype=values.dtype)
+    np.add.at(out, rows, values)
+    return out
 
 
 def _total(parts: list[Array]) -> Array:
