@@ -35,6 +35,20 @@ class Block(NamedTuple):
     dtype: str
 
 
+class Recipe:
+    """Delayed values (or plain ones) that travel as they are, to be computed by the task that gets them."""
+
+    def __init__(self, pieces: list[Any]) -> None:
+        self.pieces = pieces
+
+
+def made(function: Any, recipe: Recipe) -> Any:
+    """Return function(pieces), the pieces computed here."""
+    import dask
+
+    return function(list(dask.compute(*recipe.pieces, scheduler="threads")))
+
+
 class Report(NamedTuple):
     """What a task cost, and where."""
 
