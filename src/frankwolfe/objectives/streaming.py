@@ -67,7 +67,9 @@ def streamed(
         share = float(block.shape[0] if own is None else own.sum(dtype=np.float64)) / whole
         # A block without weight keeps its place, with equal weights inside and none outside.
         more = options if own is None or share == 0 else {**options, cls.weights_name: own}
-        parts.append(Part(_with_rows(cls(block, b[rows], **more), None), share, A.cuts[i], own))
+        model = cls(block, b[rows], **more)
+        _ = model.compiled  # the loss outlives the rows
+        parts.append(Part(_with_rows(model, None), share, A.cuts[i], own))
     kind = FreeIntercept if intercept else Partitioned
     return kind(StreamedParts(A, parts), parts[0].objective, ridge)
 
