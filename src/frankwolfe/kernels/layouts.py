@@ -103,12 +103,18 @@ class Layout(ABC):
 
     @abstractmethod
     def sweep(
-        self, loss: Loss, mixing: tuple[float, ...], known: np.ndarray, x: np.ndarray, hessian: bool = False
+        self,
+        loss: Loss,
+        mixing: tuple[float, ...],
+        known: np.ndarray,
+        x: np.ndarray,
+        hessian: bool = False,
+        base: np.ndarray = NONE,
     ) -> Sweep:
         """Return loss and gradient, and the Hessian if wanted, from as few reads as the layout allows.
 
         f is differentiated at mixing[0] known + mixing[1] Ax and watched at mixing[2] known + mixing[3] Ax; `x` is
-        empty where all is known.
+        empty where all is known. Where `base` is given, `known` is memory for its product, made in the same read.
         """
 
 
@@ -150,19 +156,25 @@ class Rows(Layout):
         return half + half.T
 
     def sweep(
-        self, loss: Loss, mixing: tuple[float, ...], known: np.ndarray, x: np.ndarray, hessian: bool = False
+        self,
+        loss: Loss,
+        mixing: tuple[float, ...],
+        known: np.ndarray,
+        x: np.ndarray,
+        hessian: bool = False,
+        base: np.ndarray = NONE,
     ) -> Sweep:
         from frankwolfe.kernels import rows
 
         n, d = self.shape
         # Each part adds up a gradient, or a Hessian, of its own: keep them small beside the data.
         cuts = self._square_cuts() if hessian else self.cuts(parts_of(self.entries, d))
-        x, images = _scaled(x, self.scale), np.empty((2, n))
+        x, base, images = _scaled(x, self.scale), _scaled(base, self.scale), np.empty((2, n))
         sums, g = np.zeros((len(cuts), 3)), np.zeros((len(cuts), d))
         H = np.zeros((len(cuts), d, d) if hessian else (len(cuts), 0, 0))
 
         def read(i: int) -> None:
-            rows.sweep(self.arrays, *cuts[i], self.step, x, mixing, known, loss, images, g[i], H[i], sums[i])
+            rows.sweep(self.arrays, *cuts[i], self.step, x, base, mixing, known, loss, images, g[i], H[i], sums[i])
 
         share_out(read, len(cuts))
         half = _total(H, self.scale**2)
@@ -199,12 +211,19 @@ class Columns(Layout):
         return g
 
     def sweep(
-        self, loss: Loss, mixing: tuple[float, ...], known: np.ndarray, x: np.ndarray, hessian: bool = False
+        self,
+        loss: Loss,
+        mixing: tuple[float, ...],
+        known: np.ndarray,
+        x: np.ndarray,
+        hessian: bool = False,
+        base: np.ndarray = NONE,
     ) -> Sweep:
         from frankwolfe.kernels import losses
 
         assert not hessian, "only rows have a Hessian kernel"
         n = self.shape[0]
+        known = self.product(base) if base.size else known
         image = self.product(x) if x.size else np.zeros(n)
         watched, r, sums = np.empty(n), np.empty(n), np.zeros(3)
         losses.differentiate(0, n, mixing, known, image, loss, watched, r, NONE, sums)
