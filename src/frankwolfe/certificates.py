@@ -30,6 +30,7 @@ class Certificate:
     failure: float = 0.0
     next_proof: int = 1
     unproven: Tangent | None = None
+    behind: tuple[Tangent, float] | None = None  # the tangent that gave the bound, and its slope's minimum on the set
 
     def update(self, problem: Problem, k: int, evidence: Evidence, upper: float, goal: float) -> float:
         """Take in a step's evidence; return the slack that rounding may claim.
@@ -43,10 +44,10 @@ class Certificate:
             slack = max(slack, 600 * float(tangent.noise / tangent.weight))
             rounding = ROUNDING * problem.eps
             if vertex is not None and float(vertex.lower) > -math.inf:
-                self._offer(float(tangent.bound(vertex.lower, rounding)))
+                self._offer(float(tangent.bound(vertex.lower, rounding)), (tangent, float(vertex.lower)))
             elif problem.domain is not None and problem.domain.closed_form:
                 minimum = -problem.domain.support(-tangent.slope)
-                self._offer(float(tangent.bound(minimum, rounding)))
+                self._offer(float(tangent.bound(minimum, rounding)), (tangent, float(minimum)))
             elif vertex is not None or len(evidence.minorants) == 1:
                 self.unproven = tangent
                 hoped = math.inf if vertex is None else float(tangent.bound(vertex.value, rounding))
@@ -63,12 +64,12 @@ class Certificate:
         bound = problem.domain.support_bound(-tangent.slope, problem.rng(PROOF_KEY + k))
         problem.counts.n_matvec += bound.matvecs
         self.failure += bound.failure  # every proof may be the wrong one
-        self._offer(float(tangent.bound(-bound.value, ROUNDING * problem.eps)))
+        self._offer(float(tangent.bound(-bound.value, ROUNDING * problem.eps)), (tangent, -bound.value))
         self.next_proof = max(k + 2, math.ceil(PROOF_GROWTH * (k + 1)))
 
-    def _offer(self, bound: float) -> None:
+    def _offer(self, bound: float, behind: tuple[Tangent, float] | None = None) -> None:
         if bound > self.lower_bound:
-            self.lower_bound = bound
+            self.lower_bound, self.behind = bound, behind
 
 
 def blame(problem: Problem, at: Point, best: Point) -> str:

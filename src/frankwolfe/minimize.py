@@ -18,7 +18,7 @@ from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 from frankwolfe.progress import Progress
 from frankwolfe.result import Result, Status
-from frankwolfe.run import Run
+from frankwolfe.run import Driven, Run
 from frankwolfe.sets.base import IterativeSet, Set
 from frankwolfe.validation import integer, nonnegative
 
@@ -118,25 +118,38 @@ def minimize(
 
     limit = None if time_limit is None else nonnegative("time_limit", time_limit)
     threads = None if n_threads is None else integer("n_threads", n_threads, 1)
-    with _threads(threads), _interruptible() as interrupted, _saving(checkpoint, run, digest) as save:
-        status = _loop(run, chosen, max_iter, limit, callback, progress, interrupted, save)
+    with thread_limit(threads), _saving(checkpoint, run, digest) as save:
+        status = drive(run, chosen, max_iter, limit, callback, progress, save)
     run.finish()
-    return _result(run, status, chosen, reason, max_iter)
+    return conclude(run, status, chosen, reason, max_iter)
+
+
+def drive(
+    run: Driven,
+    method: Method,
+    max_iter: int,
+    time_limit: float | None = None,
+    callback: Callable[[Iteration], Any] | None = None,
+    progress: bool | Progress | None = None,
+    save: Callable[[], None] = lambda: None,
+) -> Status:
+    """Step until something says stop; return what."""
+    shown = progress if isinstance(progress, Progress) else Progress(progress, run.goal, max_iter)
+    with _interruptible() as interrupted:
+        return _loop(run, method, max_iter, time_limit, callback, shown, interrupted, save)
 
 
 def _loop(
-    run: Run,
+    run: Driven,
     method: Method,
     max_iter: int,
     time_limit: float | None,
     callback: Callable[[Iteration], Any] | None,
-    progress: bool | None,
+    shown: Progress,
     interrupted: threading.Event,
     save: Callable[[], None],
 ) -> Status:
-    """Step until something says stop; return what."""
     began = monotonic() - run.elapsed
-    shown = Progress(progress, run.goal, max_iter)
     try:
         while True:
             if run.trouble is not None:
@@ -152,9 +165,9 @@ def _loop(
             before = run.state
             state, (evidence,) = advance(run.problem, method, before, 1)
             run.absorb(state, evidence, monotonic() - began)
-            shown.update(before.k, run.best_value, run.gap)
+            shown.update(before.k, *run.headline())
             save()
-            if callback is not None and run.trouble is None:
+            if callback is not None and isinstance(run, Run) and run.trouble is None:
                 fun = float(evidence.seen[0][0])
                 bound = min(run.certificate.lower_bound, run.best_value)
                 answer = callback(Iteration(before.k, _read_only(before.x), fun, bound, fun - bound, run.elapsed))
@@ -166,7 +179,8 @@ def _loop(
         shown.close()
 
 
-def _result(run: Run, status: Status, method: Method, reason: str, max_iter: int) -> Result:
+def conclude(run: Run, status: Status, method: Method, reason: str, max_iter: int) -> Result:
+    """Return what a finished run has found."""
     assert run.best is not None
     if status in (Status.MAX_ITER, Status.TIME_LIMIT) and run.goal > 0 and run.gap <= run.goal:
         status = Status.OPTIMAL  # the last iterate, or the last proof, closed the gap
@@ -192,6 +206,7 @@ def _result(run: Run, status: Status, method: Method, reason: str, max_iter: int
         failure_probability=run.certificate.failure,
         atoms=[atom.coords for atom in atoms] if atoms else None,
         weights=weights,
+        problem=run.problem.title,
     )
 
 
@@ -277,7 +292,8 @@ def _interruptible() -> Iterator[threading.Event]:
 
 
 @contextlib.contextmanager
-def _threads(limit: int | None) -> Iterator[None]:
+def thread_limit(limit: int | None) -> Iterator[None]:
+    """Hold the threads of linear-algebra libraries to a number, where one is given."""
     if limit is None:
         yield
         return

@@ -79,7 +79,7 @@ class Point:
     def image(self) -> Any:
         """The image as one array; every leaf must be resolved."""
         (weight, leaf), *more = self.terms
-        if more or weight != 1.0:
+        if more or not (isinstance(weight, float) and weight == 1.0):
             leaf = Leaf(None, weighted_sum([(w, known.value) for w, known in self.terms]))
             self.terms = ((1.0, leaf),)
         return leaf.value

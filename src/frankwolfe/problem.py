@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +13,11 @@ from frankwolfe.backends import Array, Scalar, all_finite, eps, is_zero, vdot
 from frankwolfe.kernels.pattern import PatternMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.base import Evaluation, Objective
+from frankwolfe.objectives.batch import Lines
 from frankwolfe.objectives.composite import ImageObjective
 from frankwolfe.objectives.line_search import minimise_on_segment
 from frankwolfe.points import Point, mix
-from frankwolfe.sets.base import IterativeSet, ProjectableSet, Set
+from frankwolfe.sets.base import Ball, IterativeSet, ProjectableSet, Set
 
 COMPRESS_FROM = 512
 COMPRESS_TOL = 1e-9
@@ -116,7 +117,8 @@ class Problem:
     def line_search(self, x: Point, v: Point, cap: float = 1.0, rtol: float = 1e-12) -> float:
         """Return the gamma in [0, cap] that minimises f on the segment from x to v, up to `rtol`."""
         line, passes = self.objective.line(x, v)
-        gamma, probes = minimise_on_segment(line, cap, rtol)
+        search = line.minimise if isinstance(line, Lines) else partial(minimise_on_segment, line)
+        gamma, probes = search(cap, rtol)
         self.counts.n_pass += passes + probes * line.passes
         self.counts.n_grad += probes * line.gradients
         return gamma
@@ -139,6 +141,15 @@ class Problem:
             return difference.norm2()
         end = v.coords.toarray() if isinstance(v.coords, Atom) else v.coords
         return vdot(end - x.coords, end - x.coords)
+
+    @property
+    def title(self) -> str:
+        """The objective and the set in a few words."""
+        name = type(self.objective).__name__
+        if self.domain is None:
+            return f"{name} without constraints"
+        of = f"({self.domain.radius:g})" if isinstance(self.domain, Ball) else ""
+        return f"{name} over {type(self.domain).__name__}{of}"
 
     @cached_property
     def curvature(self) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -33,6 +33,32 @@ class Saved(NamedTuple):
     elapsed: float
 
 
+class Driven(Protocol):
+    """What the loop drives: one run, or many in step."""
+
+    problem: Problem
+    state: Any
+    elapsed: float
+    trouble: tuple[Status, str] | None
+
+    @property
+    def goal(self) -> float:
+        """The gap that ends the run."""
+        ...
+
+    def headline(self) -> tuple[float, float, str]:
+        """Return value, gap and a note, for the line of progress."""
+        ...
+
+    def absorb(self, state: Any, evidence: Evidence, elapsed: float) -> None:
+        """Take in a step."""
+        ...
+
+    def settled(self) -> bool:
+        """Tell whether nothing is left to do."""
+        ...
+
+
 @dataclass
 class Run:
     """State, best point, certificate, trace and clock of one run."""
@@ -48,6 +74,8 @@ class Run:
     trace: Trace = field(default_factory=Trace)
     elapsed: float = 0.0
     trouble: tuple[Status, str] | None = None
+    note: str = ""
+    checked: Point | None = None  # the point whose value was last computed afresh
 
     @property
     def goal(self) -> float:
@@ -58,6 +86,10 @@ class Run:
     def gap(self) -> float:
         """Best value minus best bound."""
         return self.best_value - self.certificate.lower_bound
+
+    def headline(self) -> tuple[float, float, str]:
+        """Return value, gap and a note, for the line of progress."""
+        return self.best_value, self.gap, self.note
 
     def absorb(self, state: Any, evidence: Evidence, elapsed: float) -> None:
         """Take in a step: certificate, best point, trace row. A step that went wrong is not taken in."""
@@ -94,7 +126,7 @@ class Run:
         """Tell whether the certified gap is within the tolerance, with the value computed afresh."""
         if not self.goal > 0 or not self.gap <= self.goal or self.best is None:
             return False
-        self.best_value = self.fresh(self.best)
+        self.best_value, self.checked = self.fresh(self.best), self.best
         return self.gap <= self.goal
 
     def fresh(self, x: Point) -> float:
@@ -106,14 +138,14 @@ class Run:
         k = self.state.k
         if self.trouble is None:
             self.certificate.prove(self.problem, k)
-        value = self.fresh(self.state.x)
+        value = self.best_value if self.state.x is self.checked else self.fresh(self.state.x)
         if math.isfinite(value):
             if value <= self.best_value or self.best is None:
                 self.best_value, self.best = value, self.state.x
             self._row(k, value)
         if self.best is None:
             self.best_value, self.best = value, self.state.x
-        elif self.best is not self.state.x:
+        elif self.best is not self.state.x and self.best is not self.checked:
             self.best_value = self.fresh(self.best)
 
     def saved(self) -> Saved:

@@ -94,6 +94,26 @@ def vdot(a: Array, b: Array) -> Scalar:
     return xp.vecdot(xp.reshape(a, (-1,)), xp.reshape(b, (-1,)))
 
 
+def row_dot(a: Array, b: Array) -> Array:
+    """Return the inner products along the last axis, one for each row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> row_dot(np.ones((2, 3)), np.array([1.0, 2.0, 3.0]))
+    array([6., 6.])
+    """
+    xp = namespace(a, b)
+    if xp is np:
+        return np.multiply(a, b).sum(axis=-1, dtype=np.float64)  # pairwise, as in `vdot`
+    return xp.sum(a * b, axis=-1)
+
+
+def host(a: Array) -> np.ndarray:
+    """Return an array as a NumPy array, from whatever device it is on."""
+    return a if isinstance(a, np.ndarray) else np.asarray(array_api_compat.to_device(a, "cpu"))
+
+
 def add_at(x: Array, index: Any, value: Array) -> Array:
     """Return x with `value` added at `index` of its flattened form; x itself must be ours to overwrite."""
     xp = namespace(x)

@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 import frankwolfe
+from frankwolfe.cli.bench import bench
+from frankwolfe.cli.complete import complete, recommend
 from frankwolfe.cli.data import data
 from frankwolfe.cli.demo import demo
 from frankwolfe.cli.errors import polite
@@ -19,6 +21,10 @@ Examples:
 
     frankwolfe demo --out report
 
+    frankwolfe complete ratings.csv --out model.npz
+
+    frankwolfe recommend model.npz 196 -n 5
+
     frankwolfe reproduce all --quick
 
     frankwolfe data list
@@ -26,8 +32,8 @@ Examples:
 
 app = typer.Typer(help=HELP, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
-app.command()(polite(demo))
-app.command()(polite(reproduce))
+for command in (demo, complete, recommend, reproduce, bench):
+    app.command()(polite(command))
 app.add_typer(data, name="data")
 
 

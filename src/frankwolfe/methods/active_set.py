@@ -59,7 +59,10 @@ class ActiveSet(NamedTuple):
 
     @classmethod
     def at(cls, x0: Point) -> ActiveSet:
-        """Return the active set of a starting point: the point itself is the one atom."""
+        """Return the active set of a starting point: the atoms it comes with, else the point itself as the one atom."""
+        if x0.parts is not None:
+            atoms, weights = x0.parts
+            return cls(Bundle(atoms), weights, x0)
         one = np.ones(1)
         return cls(Bundle((x0,)), one, Point(x0.coords, x0.terms, ((x0,), one)))
 

@@ -168,8 +168,9 @@ class FactoredFrankWolfe(Method):
         X = LowRank.from_arrays(U, V) if rank else LowRank.zero((m, n), objective.values.dtype)
         left, sigma, right = X.svd()
         tail = np.cumsum(sigma[::-1])[::-1]  # what would be lost by cutting from here on
-        # Cutting a part of nuclear norm t moves f by at most t|G| + t²/2, and |G| is at most the root of 2f.
-        kept = tail * ((2 * corrected) ** 0.5 + 0.5 * tail) > min(1e-3 * gap, CUT * (value - corrected))
+        # Cutting a part of nuclear norm t moves f by at most t|G| + Lt²/2, and |G| is at most the root of 2Lf.
+        L = objective.smoothness
+        kept = tail * ((2 * L * corrected) ** 0.5 + 0.5 * L * tail) > min(1e-3 * gap, CUT * (value - corrected))
         left, sigma, right = left[:, kept], sigma[kept], right[:, kept]
         sigma = sigma * min(1.0, radius / max(float(sigma.sum()), 1e-300))
         coords = LowRank(sigma, list(left.T.copy()), list(right.T.copy()), (m, n), settled=len(sigma))
@@ -219,7 +220,7 @@ def _new_pairs(
 def _on_sphere(objective: MatrixCompletion, rank: int, rho: float, kind: Any) -> Smooth:
     """Return f(UV') as a function of z = (U, V, slack) brought to length rho first: the same along every ray."""
     (m, n), pattern = objective.pattern.shape, objective.pattern
-    target, weights = objective.values.astype(kind, copy=False), getattr(objective, "weights", None)
+    target, weights = objective.values.astype(kind, copy=False), objective.weights
     weights = None if weights is None else weights.astype(kind, copy=False)
 
     def smooth(z: np.ndarray) -> tuple[float, np.ndarray]:

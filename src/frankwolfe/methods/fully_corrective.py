@@ -162,14 +162,7 @@ class _Model(NamedTuple):
         if not isinstance(objective, Composite):
             return self._replace(hessian=np.stack([self._column(i) for i in range(atoms.size)]))
         curvature = objective.loss_curvature(x.image)
-        images = atoms.images
-        if isinstance(images, np.ndarray):
-            hessian = (images * curvature[:, None]).T @ images
-        else:
-            scaled = images.copy()
-            scaled.data *= curvature[scaled.indices]
-            hessian = (scaled.T @ images).toarray()
-        model = self._replace(curvature=curvature, hessian=np.asarray(hessian, dtype=np.float64))
+        model = self._replace(curvature=curvature, hessian=objective.quadratic_form(curvature, atoms.images))
         if objective.ridge:
             model.hessian[:] += objective.ridge * np.stack([model._products(i) for i in range(atoms.size)])
         return model
@@ -200,8 +193,8 @@ class _Model(NamedTuple):
         if not isinstance(objective, Composite):
             return True
         move = target.image - x.image
-        met = float(vdot(objective.loss_curvature(x.image) * move, move))
-        modelled = float(vdot(self.curvature * move, move))
+        met = float(vdot(objective.bend(objective.loss_curvature(x.image), move), move))
+        modelled = float(vdot(objective.bend(self.curvature, move), move))
         return modelled <= TRUST * met and met <= TRUST * modelled
 
     def _column(self, i: int) -> np.ndarray:
@@ -209,7 +202,7 @@ class _Model(NamedTuple):
         objective, image = self.problem.objective, self.atoms.points[i].image
         if not isinstance(objective, Composite):
             return self.atoms.inner(self.problem, image)
-        column = np.asarray(self.atoms.images.T @ (self.curvature * image), dtype=np.float64)
+        column = np.asarray(self.atoms.images.T @ objective.bend(self.curvature, image), dtype=np.float64)
         return column + objective.ridge * self._products(i) if objective.ridge else column
 
     def _products(self, i: int) -> np.ndarray:

@@ -144,7 +144,11 @@ def _hessian(problem: Problem, x: Point) -> np.ndarray:
         matrix = objective.data.matrix
         return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=np.float64)
     problem.counts.n_pass += 1
-    H = _gram(objective.data, objective.loss_curvature(x.image))
+    curvature = objective.loss_curvature(x.image)
+    H = _gram(objective.data, curvature)
+    if objective.intercept:  # profiled out: the curvature along the intercept is free
+        along = objective.data.adjoint(curvature).astype(np.float64)
+        H -= np.outer(along, along) / max(float(curvature.sum(dtype=np.float64)), 1e-300)
     return H + objective.ridge * np.eye(len(H))
 
 

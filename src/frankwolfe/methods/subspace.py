@@ -184,7 +184,7 @@ def restriction(objective: Any, vectors: list[Any], images: Array, gram: np.ndar
         m = namespace(like).asarray(c.astype(like.dtype) if isinstance(like, np.ndarray) else c) @ images
         slope, curvature = objective.loss_slope(m), objective.loss_curvature(m)
         value = float(objective.loss(m)) + float(0.5 * c @ ridge @ c)
-        hessian = np.asarray((images * curvature) @ images.T, dtype=np.float64)
+        hessian = np.asarray(objective.bend(curvature, images) @ images.T, dtype=np.float64)
         return value, np.asarray(images @ slope, dtype=np.float64) + ridge @ c, hessian + ridge
 
     return small

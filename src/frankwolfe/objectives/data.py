@@ -6,6 +6,7 @@ all that matters on data larger than the cache.
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
@@ -235,6 +236,22 @@ def reoriented(objective: Any, sparse_atoms: bool) -> Any:
     return twin
 
 
+def in_parts(matrix: Any) -> Callable[..., Any] | None:
+    """Return what makes a model over rows in parts, on a cluster or on disk; None for data in memory."""
+    from frankwolfe.objectives.streaming import Stream, streamed
+
+    if isinstance(matrix, Stream):
+        return streamed
+    if "dask" in sys.modules:  # nobody has a Dask collection who has not imported Dask
+        from frankwolfe.distributed.collections import is_lazy
+
+        if is_lazy(matrix):
+            from frankwolfe.distributed import distribute
+
+            return distribute
+    return None
+
+
 def data_matrix(name: str, matrix: Any) -> DataMatrix:
     """Return the data as a map, whatever form it came in; reject NaN, empty data and wrong dimensions.
 
@@ -250,7 +267,10 @@ def data_matrix(name: str, matrix: Any) -> DataMatrix:
         matrix = _floating(name, matrix if matrix.format in ("csr", "csc") else matrix.tocsr())
         if not all_finite(matrix.data):
             raise ValueError(f"{name} contains NaN or infinity; clean or impute the data first")
-        return CSCMatrix(matrix) if matrix.format == "csc" else CSRMatrix(matrix)
+        from scipy.sparse import csc_array, csr_array
+
+        # Of the array kind, whose * is entry by entry; nothing is copied.
+        return CSCMatrix(csc_array(matrix)) if matrix.format == "csc" else CSRMatrix(csr_array(matrix))
     if hasattr(matrix, "to_numpy"):
         matrix = matrix.to_numpy()
     if not hasattr(matrix, "__array_namespace__") and not hasattr(matrix, "device"):

@@ -1,35 +1,34 @@
-"""What logistic regression and least squares share: a data matrix, targets, weights and a ridge term."""
+"""What linear models share: a data matrix, targets, sample weights, a free intercept and a ridge term."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from frankwolfe.backends import Array, eps, namespace
+from frankwolfe.backends import Array, Scalar, eps, namespace, vdot
+from frankwolfe.backends.namespace import nonzero
 from frankwolfe.objectives.composite import Composite
-from frankwolfe.objectives.data import DataMatrix, data_matrix, reoriented
+from frankwolfe.objectives.data import DataMatrix, data_matrix, in_parts, reoriented
 from frankwolfe.validation import nonnegative, vector
 
+COARSE = 64  # the intercept is first found on every so-manieth row
 
-class LinearModel(Composite):
-    """Mean of a loss of each row's product with x, optionally weighted, plus an optional ridge term."""
 
-    def __init__(self, A: Any, b: Any, weights: Any, ridge: float) -> None:
+class WeightedMean(Composite):
+    """A weighted mean over the rows of data of a function of each row's product with x, plus an optional ridge term."""
+
+    def __init__(self, A: Any, weights: Any, ridge: float, intercept: bool) -> None:
         self.data = A if isinstance(A, DataMatrix) else data_matrix("A", A)
-        n, d = self.data.shape
-        self.shape: tuple[int, ...] = (d,)
         self.ridge = nonnegative("ridge", ridge)
-        self.b = self.data.array(b)
-        self.share = self.data.array(_shares(weights, n))  # weight of each row in the mean
-
-    @property
-    def map(self) -> DataMatrix:
-        return self.data
+        self.share = self.data.array(shares(weights, self.data.shape[0]))  # weight of each row in the mean
+        self.intercept = bool(intercept)
+        self._last: tuple[Array, Any] | None = None  # the last image, and what was found out about it
 
     def start(self, x0: Any, dense: bool) -> Array:
-        return self.data.array(np.zeros(self.shape) if x0 is None else x0)
+        return self.data.array(np.zeros(self.shape or ()) if x0 is None else x0)
 
     def oriented(self, sparse_atoms: bool) -> Self:
         return reoriented(self, sparse_atoms)
@@ -42,7 +41,160 @@ class LinearModel(Composite):
         return spectral_norm(_Scaled(self.data, self.share)) ** 2
 
     def fingerprint(self, start: Any) -> list[Any]:
-        return [type(self).__name__, self.ridge, self.b, self.share, *self.data.parts()]
+        return [type(self).__name__, self.ridge, int(self.intercept), self.share, *self.data.parts()]
+
+
+class LinearModel(WeightedMean):
+    """Mean of a loss of each row's product with x, optionally weighted, plus an optional ridge term.
+
+    With a free intercept φ(m) is min over c of the mean loss of m + c: the intercept is no variable, it is found afresh
+    from the margins, without a read of the data. The slope of φ then sums to zero. What the search for c leaves over is
+    taken off the heavier side, so that the slope lies in the domain of the conjugate and is balanced; the tangent
+    <slope, ·> - conjugate(slope) lies below φ whatever the accuracy of c.
+    """
+
+    weights_name: ClassVar[str] = "sample_weight"
+
+    def __new__(cls, A: Any = None, b: Any = None, **options: Any) -> Any:
+        """Return the model, over a cluster or a stream where the rows are in one."""
+        scattered = in_parts(A)
+        if scattered is None:
+            return object.__new__(cls)
+        if options.pop("intercept", False):
+            raise ValueError(
+                "intercept=True needs all margins in one place; append a column of ones to the rows instead"
+            )
+        return scattered(cls, A, b, **options)
+
+    @classmethod
+    def survey(cls, b: Any) -> Any:
+        """Return what one block of rows tells of its targets, for `agree`."""
+        return None
+
+    @classmethod
+    def agree(cls, surveys: list[Any]) -> dict[str, Any]:
+        """Return the options that the models of all blocks must share."""
+        return {}
+
+    def __init__(self, A: Any, b: Any, weights: Any, ridge: float, intercept: bool = False) -> None:
+        super().__init__(A, weights, ridge, intercept)
+        self.shape: tuple[int, ...] = (self.data.shape[1],)
+        self.separable = not self.intercept
+        self.level = 0.0  # what was taken off the targets: the intercept carries it
+        self.b = self.data.array(b)
+
+    @property
+    def map(self) -> DataMatrix:
+        return self.data
+
+    def _centre(self) -> None:
+        """Take the mean off the targets where an intercept carries it: less rounding."""
+        if self.intercept:
+            self.level = float(vdot(self.share, self.b))
+            self.b = self.b - self.level
+
+    @abstractmethod
+    def losses(self, m: Array, rows: slice = slice(None)) -> Array:
+        """Return the loss of each entry of m, before weights; m may have leading axes (many points at once)."""
+
+    @abstractmethod
+    def _slope(self, t: Array, rows: Any) -> Array:
+        """Return the gradient of the mean loss on some rows."""
+
+    @abstractmethod
+    def _curvature(self, t: Array, rows: Any) -> Array:
+        """Return the second derivatives of the mean loss on some rows."""
+
+    @abstractmethod
+    def _conjugate(self, slope: Array) -> Scalar:
+        """Return the convex conjugate of the mean loss."""
+
+    @abstractmethod
+    def _bracket(self, m: Array) -> tuple[float, float, float]:
+        """Return a lower bound, a guess and an upper bound of the best intercept for margins m."""
+
+    def loss(self, m: Array) -> Scalar:
+        return vdot(self.share, self.losses(self._shifted(m)))
+
+    def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
+        slope = self._slope(self._shifted(m), rows)
+        return _balanced(slope) if self.intercept else slope
+
+    def loss_curvature(self, m: Array) -> Array:
+        return self._curvature(self._shifted(m), slice(None))
+
+    def loss_inner(self, m: Array, slope: Array) -> Scalar:
+        return self.loss(m) + self._conjugate(slope) if self.intercept else vdot(slope, m)
+
+    def bend(self, curvature: Array, image: Array) -> Array:
+        bent = curvature * image
+        if not self.intercept:
+            return bent
+        xp = namespace(curvature)
+        return bent - curvature * (xp.sum(bent, axis=-1, keepdims=True) / nonzero(xp.sum(curvature)))
+
+    def quadratic_form(self, curvature: Array, images: Any) -> np.ndarray:
+        product = super().quadratic_form(curvature, images)
+        if self.intercept:
+            along = np.asarray(images.T @ curvature, dtype=np.float64)
+            product -= np.outer(along, along) / nonzero(curvature.sum(dtype=np.float64))
+        return product
+
+    def best_intercept(self, m: Array) -> float:
+        """Return the intercept c that minimises the loss of m + c, zero for a model without one.
+
+        Examples
+        --------
+        >>> import numpy as np, frankwolfe as fw
+        >>> fw.LeastSquares(np.eye(2), [2.0, 4.0], intercept=True).best_intercept(np.zeros(2))
+        3.0
+        """
+        return self._shift(m) + self.level if self.intercept else 0.0
+
+    def _shift(self, m: Array) -> float:
+        if self._last is None or self._last[0] is not m:
+            self._last = (m, self._solve(m))
+        return self._last[1]
+
+    def _solve(self, m: Array) -> float:
+        """Find where the slopes balance: Newton's method inside a bracket, first on a few rows, then on all."""
+        low, c, high = self._bracket(m)
+        for rows in (slice(None, None, COARSE), slice(None)) if m.shape[0] > 100 * COARSE else (slice(None),):
+            c = self._balance(m[rows], rows, low, c, high)
+        return c
+
+    def _balance(self, m: Array, rows: slice, low: float, c: float, high: float) -> float:
+        xp, few = namespace(m), 4 * eps(m)
+        for _ in range(100):
+            slope = self._slope(m + c, rows)
+            left = float(xp.sum(slope))
+            if abs(left) <= few * float(xp.sum(xp.abs(slope))):
+                break
+            low, high = (c, high) if left < 0 else (low, c)
+            bend = float(xp.sum(self._curvature(m + c, rows)))
+            step = left / bend if bend > 0 else np.inf
+            moved = c - step if low < c - step < high else 0.5 * (low + high)
+            if moved == c:
+                break
+            c = moved
+        return c
+
+    def _shifted(self, m: Array) -> Array:
+        return m + self._shift(m) if self.intercept else m
+
+    def fingerprint(self, start: Any) -> list[Any]:
+        return [*super().fingerprint(start), self.level, self.b]
+
+
+def _balanced(slope: Array) -> Array:
+    """Return the slope with its heavier side, positive or negative, scaled down to the weight of the other."""
+    xp = namespace(slope)
+    above = slope > 0
+    up = float(xp.sum(xp.where(above, slope, xp.zeros_like(slope))))
+    down = float(xp.sum(xp.where(above, xp.zeros_like(slope), -slope)))
+    if up > down:
+        return xp.where(above, slope * (down / up), slope)
+    return xp.where(above, slope, slope * (up / down)) if down > up else slope
 
 
 class _Scaled:
@@ -70,10 +222,17 @@ class _Adjoint:
         return np.asarray(data.adjoint(self.scaled.root * data.array(r)))
 
 
-def _shares(weights: Any, n: int) -> np.ndarray:
+def shares(weights: Any, n: int) -> np.ndarray:
+    """Return sample weights as parts of one, equal ones for None.
+
+    Examples
+    --------
+    >>> shares([1, 3], 2)
+    array([0.25, 0.75])
+    """
     if weights is None:
         return np.full(n, 1.0 / n)
-    weights = vector("weights", weights, n)
+    weights = vector("sample_weight", weights, n)
     if weights.min() < 0 or not weights.sum() > 0:
-        raise ValueError(f"weights must be nonnegative with a positive sum, got a minimum of {weights.min()!r}")
+        raise ValueError(f"sample_weight must be nonnegative with a positive sum, got a minimum of {weights.min()!r}")
     return weights / weights.sum()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from array_api_compat import is_array_api_obj
@@ -13,16 +13,15 @@ from frankwolfe.atoms import RankOne
 from frankwolfe.backends import Array, eps, largest, namespace, scaled
 from frankwolfe.kernels.lanczos import SingularPair, norm_upper_bound, top_singular
 from frankwolfe.lowrank import LowRank
-from frankwolfe.sets.base import IterativeSet, LinearMinimum, ProjectableSet, SupportBound
+from frankwolfe.sets.base import Ball, IterativeSet, LinearMinimum, ProjectableSet, SupportBound
 from frankwolfe.sets.projections import project_l1
-from frankwolfe.validation import positive
 
 _RTOL = 1e-10  # of the oracle where nobody says how accurate it should be
 _SEED = 20210909
 
 
 @dataclass(frozen=True)
-class NuclearBall(IterativeSet, ProjectableSet):
+class NuclearBall(Ball, IterativeSet, ProjectableSet):
     """Matrices with nuclear norm (the sum of singular values) at most `radius`.
 
     Directions may be arrays, SciPy sparse matrices or a :class:`~frankwolfe.kernels.pattern.PatternMatrix`; atoms are
@@ -49,11 +48,6 @@ class NuclearBall(IterativeSet, ProjectableSet):
     array([[2., 0.],
            [0., 0.]])
     """
-
-    radius: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive("radius", self.radius))
 
     def lmo(self, g: Any) -> RankOne:
         pair = self._top(g, 0.0, np.random.default_rng(_SEED), _RTOL)
@@ -94,9 +88,6 @@ class NuclearBall(IterativeSet, ProjectableSet):
             raise TypeError(f"contains needs an array or a LowRank, got {type(x).__name__}; convert it first")
         xp = namespace(_as_matrix(x))
         return bool(xp.sum(xp.linalg.svdvals(x)) <= limit)
-
-    def with_radius(self, radius: float) -> Self:
-        return replace(self, radius=radius)
 
     def project(self, x: Array) -> Array:
         """Return the nearest point (Frobenius norm) of the ball: singular values projected on the l1 ball.
