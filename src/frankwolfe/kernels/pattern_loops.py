@@ -115,3 +115,13 @@ def transposed_times_block(first, last, indptr, cols, values, U, out):
             o, a = out[cols[e]], values[e]
             for k in range(u.size):
                 o[k] += a * u[k]
+
+
+@_loop
+def gram_matrix(indptr, indices, values, H):
+    """Add the lower triangle of A' A for sorted rows of A."""
+    for i in range(indptr.size - 1):
+        for a in range(indptr[i], indptr[i + 1]):
+            h, x = H[indices[a]], values[a]
+            for b in range(indptr[i], a + 1):
+                h[indices[b]] += x * values[b]

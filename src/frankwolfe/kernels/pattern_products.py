@@ -59,9 +59,7 @@ def fit(pattern: Pattern, target: np.ndarray, weights: np.ndarray | None, U: np.
     U, V, rank = np.ascontiguousarray(U), np.ascontiguousarray(V), U.shape[1]
     weights = target[:0] if weights is None else weights
     GU, GV = np.empty_like(U), _scattered(pattern, 3 * rank, V.shape, V.dtype)
-    squares = _over_rows(
-        pattern, len(GV), lambda rows, b: pattern_loops.fit(*rows, target, weights, U, V, GU, GV[b])
-    )
+    squares = _over_rows(pattern, len(GV), lambda rows, b: pattern_loops.fit(*rows, target, weights, U, V, GU, GV[b]))
     return Fit(0.5 * sum(squares), GU, _summed(GV))
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from frankwolfe.atoms import RankOne
+from frankwolfe.backends import vdot
 from frankwolfe.kernels.lbfgs import Smooth, lbfgs
 from frankwolfe.kernels.pattern import PatternMatrix
 from frankwolfe.kernels.pattern_products import entries, fit
@@ -21,13 +22,14 @@ from frankwolfe.serialisation import plain
 from frankwolfe.sets.nuclear import NuclearBall
 from frankwolfe.validation import integer
 
-FIRST = 8  # new directions of the first step
-GROWTH = 1.0  # most new directions of a step, as a share of the rank: one doubles it
+FIRST = 16  # new directions looked for in the first step, and least number in every other
+GROWTH = 2.0  # most new directions of a step, as a share of the rank: two triples it
 BLOCKS = 4  # blocks of the Krylov space that new directions are taken from
-AHEAD = 1.0
+AHEAD = 0.3  # directions this share of the excess below the multiplier are taken too: they will beat it soon
 CUT = 0.1  # singular values are dropped while that costs at most this share of what the step has gained
-SETTLED = 0.05  # a correction ends when the factors can promise no more than this share of the gap
-SINGLE = 1e-4  # corrections run in single precision while the gap is above this share of R|G|
+SETTLED = 0.2  # a correction ends when the factors can promise no more than this share of the gap
+SINGLE = 2e-4  # corrections run in single precision while the gap is above this share of R|G|, G the gradient at zero
+STALLED = 0.9  # and while a step brings it below this share of the last one
 
 
 @plain
@@ -44,7 +46,7 @@ class FactoredFrankWolfe(Method):
 
     Parameters
     ----------
-    corrections : int, default 200
+    corrections : int, default 60
         Most L-BFGS iterations between two oracle calls.
     memory : int, default 5
         Pairs that L-BFGS remembers.
@@ -53,15 +55,18 @@ class FactoredFrankWolfe(Method):
     -----
     The ball is {U V' : (|U|² + |V|²)/2 <= R}, a Euclidean ball in factor space [1]_; with one more coordinate for the
     slack it is a sphere, on which L-BFGS [2]_ runs unconstrained. An evaluation reads the observed entries once and
-    costs rank flops for each; an m x n array is never made. A step is
+    costs rank flops for each; an m x n array is never made. Besides a few numbers for each observed entry, memory holds
+    2 `memory` + 6 arrays of (m + n) rank numbers. A step is
 
     1. the oracle at the gradient: the global certificate, exactly Frank-Wolfe's;
-    2. a step towards a mixture of the singular pairs of the gradient that beat the multiplier -<G, X>/R (at least the
-       oracle's own), by exact line search: this is what no local method in factor space can do, and why a rank that is
-       too small never traps the method. The rank at most doubles;
-    3. L-BFGS on the factors, then an SVD of them, which cuts what does not matter beside the certified gap.
+    2. a step towards a mixture of the singular pairs of the gradient that beat the multiplier -<G, X>/R, or nearly do
+       (at least the oracle's own), by exact line search: this is what no local method in factor space can do, and why
+       a rank that is too small never traps the method. A block Krylov space gives many at once, so that the rank may
+       triple;
+    3. L-BFGS on the factors, in single precision while the gap is large, then an SVD of them, which cuts what does not
+       matter beside the certified gap.
 
-    Step 2 alone gives the rate of Frank-Wolfe; step 3 only lowers f further. The rank is found, not given.
+    Step 2 alone descends like Frank-Wolfe; step 3 only lowers f further. The rank is found, not given.
 
     Applies to `MatrixCompletion` over a `NuclearBall`.
 
@@ -83,7 +88,7 @@ class FactoredFrankWolfe(Method):
     """
 
     name: ClassVar[str] = "factored"
-    corrections: int = 200
+    corrections: int = 60
     memory: int = 5
 
     def __post_init__(self) -> None:
@@ -120,23 +125,30 @@ class FactoredFrankWolfe(Method):
         if isinstance(vertex.point.coords, RankOne) and gap > 0:
             U, V = self._grown(problem, k, x, at_x, vertex.point.coords, more)
         found = U.shape[1] - rank
-        more = min(2 * found, max(FIRST, int(GROWTH * U.shape[1])))
-        # Single precision as long as it gets on: its rounding must stay small beside the gap.
-        single = SINGLE * abs(float(vertex.value)) < gap < 0.5 * before
-        x_next = self._corrected(problem, U, V, float(at_x.value), gap, np.float32 if single else U.dtype.type)
+        more = max(FIRST, min(2 * found, int(GROWTH * U.shape[1])))
+        kind = np.float32 if self._single(problem, gap, before) else U.dtype.type
+        x_next = self._corrected(problem, U, V, float(at_x.value), gap, kind)
         return FactoredState(k + 1, x_next, gap, more), Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
+
+    def _single(self, problem: Problem, gap: float, before: float) -> bool:
+        """Tell whether single precision does: squares in its range, rounding small beside the gap, and getting on."""
+        objective, radius = _completion(problem), _radius(problem)
+        slope = objective.values if objective.weights is None else objective.weights * objective.values  # at zero
+        size = float(np.sqrt(vdot(slope, slope)))
+        return 1e-8 < min(radius, size) <= max(radius, size) < 1e8 and SINGLE * radius * size < gap < STALLED * before
 
     def _grown(
         self, problem: Problem, k: int, x: Point, at_x: Evaluation, top: RankOne, more: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the factors of the best point between x and a mixture of atoms that beat the multiplier."""
         objective, radius, slope = _completion(problem), _radius(problem), at_x.slope
-        level, best = -float(at_x.inner) / radius, float(top.inner(slope)) / -radius
-        level -= AHEAD * (best - level)
+        best, multiplier = float(top.inner(slope)) / -radius, -float(at_x.inner) / radius
+        level = multiplier - AHEAD * (best - multiplier)
         left, sigma, right = _new_pairs(slope, x.coords, more, level, problem.rng(k))
-        problem.counts.n_matvec += 2 * BLOCKS * -(-more // (BLOCKS - 1))
+        problem.counts.n_matvec += 2 * BLOCKS * _width(slope, x.coords, more)
         left, right = np.hstack([top.left[:, None], left]), np.hstack([top.right[:, None], right])
-        excess = np.append(best, sigma) - level
+        # Those that do not beat the multiplier yet start with next to nothing, so that together they cannot spoil the step.
+        excess = np.maximum(np.append(best, sigma) - multiplier, 0.25 * (best - multiplier) / (1 + len(sigma)))
         share = radius * excess / excess.sum()
         image = entries(objective.pattern, left * -share, right)
         problem.counts.n_pass += len(share)
@@ -148,9 +160,7 @@ class FactoredFrankWolfe(Method):
         kept, new = (1 - gamma) ** 0.5, ((gamma * share) ** 0.5).astype(U.dtype)
         return np.hstack([kept * U, -new * left]), np.hstack([kept * V, new * right])
 
-    def _corrected(
-        self, problem: Problem, U: np.ndarray, V: np.ndarray, value: float, gap: float, kind: Any
-    ) -> Point:
+    def _corrected(self, problem: Problem, U: np.ndarray, V: np.ndarray, value: float, gap: float, kind: Any) -> Point:
         """Return the point after L-BFGS on the factors, as an SVD without what the gap does not notice."""
         objective, radius = _completion(problem), _radius(problem)
         (m, n), rank, corrected = objective.pattern.shape, U.shape[1], value
@@ -189,6 +199,11 @@ def _radius(problem: Problem) -> float:
     return problem.domain.radius
 
 
+def _width(G: PatternMatrix, x: LowRank, more: int) -> int:
+    """Return the width of the blocks of a Krylov space somewhat larger than `more`, within what is left outside x."""
+    return min(-(-more // (BLOCKS - 1)), (min(G.shape) - x.stored) // BLOCKS)
+
+
 def _new_pairs(
     G: PatternMatrix, x: LowRank, more: int, level: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -197,16 +212,15 @@ def _new_pairs(
     They come from a block Krylov space with a random start and need no accuracy: the corrective steps see to that.
     Inside the spans the factors can turn by themselves.
     """
-    (m, n), more = G.shape, min(more, min(G.shape) - x.stored - 1)
-    if more <= 0:
+    m, n = G.shape
+    if not _width(G, x, more):
         return np.zeros((m, 0), G.dtype), np.zeros(0), np.zeros((n, 0), G.dtype)
     P, basis = np.array(x.left, G.dtype).reshape(-1, m).T, np.array(x.right, G.dtype).reshape(-1, n).T
 
     def outside(space: np.ndarray, block: np.ndarray) -> np.ndarray:
         return block - space @ (space.T @ block)
 
-    width = min(-(-more // (BLOCKS - 1)), (min(G.shape) - x.stored) // BLOCKS)
-    block, images = rng.standard_normal((n, max(width, 1))).astype(G.dtype), []
+    block, images = rng.standard_normal((n, _width(G, x, more))).astype(G.dtype), []
     for _ in range(BLOCKS):
         block = np.linalg.qr(outside(basis, outside(basis, block)))[0]
         basis = np.hstack([basis, block])
