@@ -27,7 +27,17 @@ def run(*arguments, timeout=120):
 
 
 @pytest.mark.parametrize(
-    "command", [(), ("demo",), ("data",), ("data", "list"), ("data", "info"), ("data", "fetch"), ("reproduce",)]
+    "command",
+    [
+        (),
+        ("data", "list"),
+        ("data", "info"),
+        ("data", "fetch"),
+        *(
+            (name,)
+            for name in ("demo", "data", "reproduce", "fit", "predict", "path", "complete", "recommend", "bench")
+        ),
+    ],
 )
 def test_help_has_an_example(command):
     result = call(*command, "--help")

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frankwolfe.checkpoint import Checkpoint, identity
-from frankwolfe.methods import Method, advance, auto, named
+from frankwolfe.kernels.threads import limited
+from frankwolfe.methods import Auto, Method, advance, auto, named, pace
 from frankwolfe.objectives.base import ROUNDING, Objective
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
@@ -80,7 +81,8 @@ def minimize(
     checkpoint : Checkpoint, optional
         Save the run to a file, and go on from it if it exists.
     n_threads : int, optional
-        Limit on the threads of linear-algebra libraries during the run.
+        Limit on the threads of compiled passes and of linear-algebra libraries during the run. The result does not
+        depend on it, to the last bit, where the passes are compiled.
     random_state : int, optional
         Seed of iterative oracles; zero by default, so that runs repeat.
 
@@ -163,12 +165,14 @@ def _loop(
             if interrupted.is_set():
                 return Status.INTERRUPTED
             before = run.state
-            state, (evidence,) = advance(run.problem, method, before, 1)
-            run.absorb(state, evidence, monotonic() - began)
+            # A callback sees every step; without one a device works on for a while before the host looks.
+            steps = 1 if callback is not None else min(pace(run.problem, method, before.k), max_iter - before.k)
+            state, evidence = advance(run.problem, method, before, steps)
+            run.absorb_all(state, evidence, monotonic() - began)
             shown.update(before.k, *run.headline())
             save()
             if callback is not None and isinstance(run, Run) and run.trouble is None:
-                fun = float(evidence.seen[0][0])
+                fun = float(evidence[0].seen[0][0])
                 bound = min(run.certificate.lower_bound, run.best_value)
                 answer = callback(Iteration(before.k, _read_only(before.x), fun, bound, fun - bound, run.elapsed))
                 if isinstance(answer, bool | np.bool_) and answer:
@@ -191,8 +195,9 @@ def conclude(run: Run, status: Status, method: Method, reason: str, max_iter: in
         Status.TIME_LIMIT: f"stopped by the time limit with a certified gap of {run.best_value - lower_bound:.3g}",
     }
     atoms, weights = run.best.parts or ((), None)
+    name, reason = method.account(run.state) if isinstance(method, Auto) else (method.name, reason)
     return Result(
-        x=run.best.coords,
+        x=run.problem.objective.natural(run.best.coords),
         fun=run.best_value,
         lower_bound=lower_bound,
         status=status,
@@ -200,7 +205,7 @@ def conclude(run: Run, status: Status, method: Method, reason: str, max_iter: in
         n_iter=run.state.k,
         **run.problem.counts.asdict(),  # pyright: ignore[reportArgumentType]
         time=run.elapsed,
-        method=method.name,
+        method=name,
         reason=reason,
         trace=run.trace,
         failure_probability=run.certificate.failure,
@@ -295,9 +300,10 @@ def _interruptible() -> Iterator[threading.Event]:
 def thread_limit(limit: int | None) -> Iterator[None]:
     """Hold the threads of linear-algebra libraries to a number, where one is given."""
     if limit is None:
-        yield
+        with limited(None):
+            yield
         return
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(limits=limit):
+    with limited(limit), threadpool_limits(limits=limit):
         yield

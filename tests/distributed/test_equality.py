@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import frankwolfe as fw
 from frankwolfe.distributed import cluster
-from frankwolfe.objectives.streaming import stream
+from frankwolfe.objectives.streams import stream
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")

@@ -20,7 +20,7 @@ class always_compiled(pytest.MonkeyPatch):  # a context: hypothesis runs many ex
     def __enter__(self) -> None:
         self.setattr(products, "COMPILED_FROM", 0)
         self.setattr(lanczos, "COMPILED_FROM", 0)
-        self.setattr(products, "_WORTH_A_THREAD", 4)
+        self.setattr(threads, "PART", 4)
 
     def __exit__(self, *_: object) -> None:
         self.undo()

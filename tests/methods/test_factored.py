@@ -10,8 +10,8 @@ from tests.problems import case, completion
 
 import frankwolfe as fw
 from frankwolfe import datasets
-from frankwolfe.lowrank import LowRank
 from frankwolfe.kernels import pattern_products
+from frankwolfe.lowrank import LowRank
 from frankwolfe.methods import factored
 from frankwolfe.methods.factored import FactoredFrankWolfe
 

@@ -111,7 +111,29 @@ def row_dot(a: Array, b: Array) -> Array:
 
 def host(a: Array) -> np.ndarray:
     """Return an array as a NumPy array, from whatever device it is on."""
-    return a if isinstance(a, np.ndarray) else np.asarray(array_api_compat.to_device(a, "cpu"))
+    try:
+        return np.asarray(a)
+    except (TypeError, RuntimeError):  # on a device that does not copy by itself
+        return np.asarray(array_api_compat.to_device(a, "cpu"))
+
+
+def fetch(numbers: list[Scalar]) -> list[float]:
+    """Return numbers as floats, with one read of the device for all that live there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fetch([1, np.float32(0.5), np.asarray(2.0)])
+    [1.0, 0.5, 2.0]
+    """
+    here = (int, float, np.ndarray, np.generic)
+    away = [number for number in numbers if not isinstance(number, here)]
+    if not away:
+        return [float(number) for number in numbers]
+    xp = namespace(*away)
+    wide = xp.result_type(*away)
+    read = iter(host(xp.stack([xp.astype(xp.reshape(number, ()), wide) for number in away])).tolist())
+    return [float(number) if isinstance(number, here) else next(read) for number in numbers]
 
 
 def add_at(x: Array, index: Any, value: Array) -> Array:
@@ -131,6 +153,15 @@ def add_at(x: Array, index: Any, value: Array) -> Array:
 def eps(x: Array) -> float:
     """Return the machine epsilon of the dtype of x."""
     return float(namespace(x).finfo(x.dtype).eps)
+
+
+def double(matrix: Any) -> Any:
+    """Return double precision as a dtype of the matrix's library; None where there is none (JAX without 64 bits)."""
+    if not array_api_compat.is_array_api_obj(matrix):
+        return np.dtype(np.float64)
+    xp = namespace(matrix)
+    usual = xp.zeros(1)
+    return usual.dtype if eps(usual) < 1e-9 else None
 
 
 def top_k(a: Array, k: int) -> Array:

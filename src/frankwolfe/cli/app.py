@@ -12,6 +12,8 @@ from frankwolfe.cli.complete import complete, recommend
 from frankwolfe.cli.data import data
 from frankwolfe.cli.demo import demo
 from frankwolfe.cli.errors import polite
+from frankwolfe.cli.fit import fit, predict
+from frankwolfe.cli.path import path
 from frankwolfe.cli.reproduce import reproduce
 
 HELP = """
@@ -20,6 +22,10 @@ Optimisation without projections, with a proven gap with every answer.
 Examples:
 
     frankwolfe demo --out report
+
+    frankwolfe fit data.csv --target income --constraint l1 --radius 10 --out model.npz
+
+    frankwolfe predict model.npz new.csv --out predictions.csv
 
     frankwolfe complete ratings.csv --out model.npz
 
@@ -32,7 +38,7 @@ Examples:
 
 app = typer.Typer(help=HELP, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
-for command in (demo, complete, recommend, reproduce, bench):
+for command in (demo, fit, predict, path, complete, recommend, reproduce, bench):
     app.command()(polite(command))
 app.add_typer(data, name="data")
 

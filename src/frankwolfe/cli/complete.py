@@ -39,8 +39,8 @@ def complete(
 
         frankwolfe complete u1.base --test u1.test --out model.npz
     """
-    data = _columns(Table(ratings, header=None), user, item, rating)
-    held_out = None if test is None else _columns(Table(test, header=None), user, item, rating)
+    data = _columns(Table(ratings, header=None, as_text=True), user, item, rating)
+    held_out = None if test is None else _columns(Table(test, header=None, as_text=True), user, item, rating)
     from frankwolfe.estimators import MatrixCompleter
 
     model = MatrixCompleter(_radius(radius), rank_limit, effects=effects, verbose=talkative(as_json, quiet))
@@ -94,11 +94,24 @@ def recommend(
     show(facts if as_json else {"items": rows}, as_json=as_json, quiet=quiet)
 
 
+def pairs(table: Table) -> tuple[list[str], list[str]]:
+    """Return the users and items of a table as text: by the usual names, else the first two columns."""
+    if len(table.names) < 2:
+        raise ValueError(f"{table.path}: {len(table.names)} column, but user and item are needed")
+    usual = _usual(table)
+    user, item = (usual["user"], usual["item"]) if usual["user"] and usual["item"] else table.names[:2]
+    return [str(u) for u in table.ids(str(user))], [str(i) for i in table.ids(str(item))]
+
+
+def _usual(table: Table) -> dict[str, str | None]:
+    lower = {name.lower(): name for name in table.names}
+    return {what: next((lower[n] for n in names if n in lower), None) for what, names in USUAL.items()}
+
+
 def _columns(table: Table, user: str | None, item: str | None, rating: str | None) -> tuple[Any, Any, Any]:
     """Return users, items and ratings: from the columns named, else of usual names, else the first three."""
     given = {"user": user, "item": item, "rating": rating}
-    lower = {name.lower(): name for name in table.names}
-    usual = {what: next((lower[n] for n in names if n in lower), None) for what, names in USUAL.items()}
+    usual = _usual(table)
     if not all(given[what] or usual[what] for what in given):
         if len(table.names) < 3:
             raise ValueError(f"{table.path}: {len(table.names)} columns, but user, item and rating are needed")

@@ -28,6 +28,7 @@ def polite(command: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(*args: Any, debug: bool = False, **kwargs: Any) -> Any:
         try:
             with warnings.catch_warnings():
+                warnings.simplefilter("always", UserWarning)
                 warnings.showwarning = _one_line
                 return command(*args, **kwargs)
         except (click.ClickException, click.exceptions.Exit, click.Abort):

@@ -30,13 +30,15 @@ class Table:
         Text, packed or not, or Parquet.
     header : bool or None
         Whether the first line holds names; None: it does unless it is all numbers.
+    as_text : bool, default False
+        Read every cell as it is written: 007 stays 007.
     """
 
-    def __init__(self, path: Path, *, header: bool | None = True) -> None:
+    def __init__(self, path: Path, *, header: bool | None = True, as_text: bool = False) -> None:
         self.path = existing(path)
         self._text: str | None = None
         self._records: list[int] | None = None
-        self.frame = self._parquet() if suffix(path) in PARQUET else self._read_text(header)
+        self.frame = self._parquet() if suffix(path) in PARQUET else self._read_text(header, as_text)
         if not len(self.frame):
             raise DatasetError(f"{path}: there are names of columns but no rows")
 
@@ -106,7 +108,7 @@ class Table:
             self._records = ends[self._named :]
         return self._records
 
-    def _read_text(self, header: bool | None) -> Any:
+    def _read_text(self, header: bool | None, as_text: bool) -> Any:
         pandas = optional("pandas", extra="pandas")
         raw = unpack(read_file(self.path), str(self.path))
         try:
@@ -130,6 +132,7 @@ class Table:
                 na_values=[""],
                 low_memory=False,
                 index_col=False,
+                dtype=str if as_text else None,
             )
         except (pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
             raise self._diagnosis(len(fields), str(error)) from None

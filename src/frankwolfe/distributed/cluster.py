@@ -70,11 +70,11 @@ class ClusterParts(Parts):
         return [self._submit(shards.run, task.__name__, task, shard, None, args, True) for shard in self.held]
 
     def report(self) -> dict[str, dict[str, float]]:
-        columns = ("rows", "bytes", "seconds")
-        table = {worker: dict(zip(columns, done, strict=True)) for worker, done in self._work.items()}
-        for row in table.values():
-            row["rows_per_second"] = row["rows"] / max(row["seconds"], 1e-9)
-            row["bytes_per_second"] = row["bytes"] / max(row["seconds"], 1e-9)
+        table: dict[str, dict[str, float]] = {}
+        for worker, (rows, nbytes, seconds) in self._work.items():
+            each = max(seconds, 1e-9)
+            table[worker] = {"rows": rows, "bytes": nbytes, "seconds": seconds}
+            table[worker] |= {"rows_per_second": rows / each, "bytes_per_second": nbytes / each}
         return table
 
     def _reduced(self, task: Task, args: tuple[Any, ...], kept: Any) -> Answer:
@@ -94,12 +94,11 @@ class ClusterParts(Parts):
 
     def _attempt(self, work: Any) -> Any:
         """Do it again where workers died so often that Dask has given a task up."""
-        from distributed import KilledWorker
-
+        gave_up = optional("distributed", extra="dask").KilledWorker
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 return work()
-            except KilledWorker as error:
+            except gave_up as error:
                 if attempt == ATTEMPTS:
                     raise
                 log.warning("workers keep dying (%s); trying again, %d of %d", error, attempt, ATTEMPTS)

@@ -75,8 +75,5 @@ def is_lazy(values: Any) -> bool:
 
 
 def _is_future(value: Any) -> bool:
-    if "distributed" not in sys.modules:  # then there is no client that could have made one
-        return False
-    from distributed import Future
-
-    return isinstance(value, Future)
+    package = sys.modules.get("distributed")  # not loaded: then there is no client that could have made one
+    return package is not None and isinstance(value, package.Future)

@@ -9,6 +9,7 @@ import numpy as np
 
 from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, data_matrix
 from frankwolfe.objectives.parts import Part, Sums, Task, tree_sum
+from frankwolfe.validation import optional
 
 
 class Shard:
@@ -94,10 +95,9 @@ def build(
     for i, (data, share) in enumerate(zip(loaded, shares, strict=True)):
         if data is None or share == 0:
             continue
-        more = options if weights is None else {**options, cls.weights_name: weights[i]}
-        parts.append(
-            Part(cls(data.matrix, targets[i], **more), share, firsts[i], None if weights is None else weights[i])
-        )
+        own = None if weights is None else weights[i]
+        more = options if own is None else {**options, cls.weights_name: own}
+        parts.append(Part(cls(data.matrix, targets[i], **more), share, firsts[i], own))
     return Shard(parts)
 
 
@@ -130,9 +130,7 @@ def combine(answers: list[Answer]) -> Answer:
 
 
 def _address() -> str:
-    from distributed import get_worker
-
     try:
-        return get_worker().address
+        return optional("distributed", extra="dask").get_worker().address
     except ValueError:  # not on a worker
         return "here"

@@ -23,6 +23,7 @@ PATIENCE = 1  # radii without a better score after which the search ends
 MOST = 20  # radii tried at most
 BETTER = 5e-4  # a score counts as better from this share on: larger radii cost more and gain little
 LARGEST_RELAX = 2.5
+ROUGH = 1e-2  # tolerance of the search: more does not change a held-out error by 1e-4
 
 
 class Ratings(NamedTuple):
@@ -140,6 +141,7 @@ def search(
     Each is relaxed before it is scored: the norm that shrinks noise shrinks the signal too, and the factor that the
     held-out part asks for gives the signal its size back.
     """
+    recipe = replace(recipe, tol=max(recipe.tol, ROUGH))
     fit = best = without_matrix(data, recipe)
     radius = chosen = first_radius(data, fit)
     tried, since = [], 0

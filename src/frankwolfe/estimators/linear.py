@@ -63,6 +63,10 @@ class LinearEstimator(BaseEstimator):
     random_state: Any
 
     @abstractmethod
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        """Return validated data, targets and weights."""
+
+    @abstractmethod
     def _objective(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Loss:
         """Return the loss on some rows."""
 
@@ -110,9 +114,9 @@ class LinearEstimator(BaseEstimator):
         self.n_iter_, self.gap_, self.lower_bound_ = result.n_iter, result.gap, result.lower_bound
         if not result.success:
             warnings.warn(
-                f"{type(self).__name__} stopped after {result.n_iter} steps of {result.method!r} with a certified gap of "
-                f"{result.gap:.3g}, above the {task.goal:.3g} asked for: raise max_iter or tol, or scale the features "
-                f"({result.message})",
+                f"{type(self).__name__} stopped after {result.n_iter} steps of {result.method!r} with a certified gap "
+                f"of {result.gap:.3g}, above the {task.goal:.3g} asked for: raise max_iter or tol, or scale the "
+                f"features ({result.message})",
                 ConvergenceWarning,
                 stacklevel=3,
             )

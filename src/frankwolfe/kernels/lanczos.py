@@ -282,7 +282,7 @@ def _gram_matrix(D: Any) -> np.ndarray:
 
 
 def _double(G: Any, exponent: int) -> Any:
-    """Return 2**-exponent G in double precision: an array, or a CSR array with sorted rows and no repeated positions."""
+    """Return 2**-exponent G in double precision: an array, or a CSR array, its rows sorted, no position twice."""
     if isinstance(G, np.ndarray):
         return np.ldexp(G.astype(np.float64, copy=False), -exponent)
     S = G.tocsr().astype(np.float64)

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from frankwolfe.kernels.threads import share_out
+from frankwolfe.kernels.threads import parts_of, share_out
 
 if TYPE_CHECKING:
     from frankwolfe.kernels.pattern import Pattern
 
 COMPILED_FROM = 1 << 15  # observed entries; below, loading Numba costs more than it saves
 _GATHER = 1 << 18  # numbers gathered at a time without Numba: 2 MB, so that a block stays in cache
-_MOST_BLOCKS = 8
+_MOST_BLOCKS = 8  # each with columns of its own to scatter into
 _ZERO = np.uint64(0)
-_WORTH_A_THREAD = 1 << 17  # multiplications in a block: a tenth of a millisecond or more
 
 
 class Fit(NamedTuple):
@@ -169,7 +168,7 @@ def gram_times(pattern: Pattern, values: np.ndarray, w: np.ndarray) -> np.ndarra
     from frankwolfe.kernels import pattern_loops
 
     values, w = _alike(values, w)
-    out = _scattered(pattern, 2, w.shape, w.dtype)
+    out = _scattered(pattern, 1, w.shape, w.dtype)
     _over_rows(pattern, len(out), lambda rows, b: pattern_loops.gram_times(*rows, values, w, out[b]))
     return _summed(out)
 
@@ -200,11 +199,11 @@ def _width(W: np.ndarray) -> int:
 
 def _scattered(pattern: Pattern, width: int, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     """Return zeros for each block to scatter into: as many as stay small beside the entries themselves."""
-    return np.zeros((min(_blocks(pattern, width), max(1, pattern.size // (8 * pattern.shape[1]))), *shape), dtype)
+    return np.zeros((_blocks(pattern, width, pattern.shape[1]), *shape), dtype)
 
 
-def _blocks(pattern: Pattern, width: int) -> int:
-    return max(1, min(_MOST_BLOCKS, pattern.size * width // _WORTH_A_THREAD))
+def _blocks(pattern: Pattern, width: int, scattered: int = 0) -> int:
+    return min(_MOST_BLOCKS, parts_of(pattern.size * width, scattered * width))
 
 
 def _summed(parts: np.ndarray) -> np.ndarray:

@@ -10,6 +10,8 @@ from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem, Vertex
 from frankwolfe.sets.base import ProjectableSet
 
+PACE = 8  # steps between looks at the numbers of a run whose arrays are not NumPy's
+
 
 class State(Protocol):
     """Everything that affects the future of a run; a NamedTuple with at least these two fields."""
@@ -71,11 +73,31 @@ class Method(ABC):
 
 def advance(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]]:
     """Take n steps. The one place where a compiled loop, a captured graph or a cluster may stand in for plain steps."""
-    evidence = []
-    for _ in range(n):
-        state, seen = method.step(problem, state)
-        evidence.append(seen)
+    evidence: list[Evidence] = []
+    while len(evidence) < n:
+        leapt = _leap(problem, method, state, n - len(evidence)) if n > 1 else None
+        if leapt is None:
+            state, seen = method.step(problem, state)
+            evidence.append(seen)
+        else:
+            state, many = leapt
+            evidence.extend(many)
     return state, evidence
+
+
+def pace(problem: Problem, method: Method, k: int) -> int:
+    """Return how many steps to take before the host looks: one for NumPy, several where reading back costs time."""
+    if not problem.away:
+        return 1
+    from frankwolfe.methods.on_device import schedule
+
+    return PACE if schedule(problem, method) is None else min(max(k // 40, 1), 10) * 10
+
+
+def _leap(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]] | None:
+    from frankwolfe.methods.on_device import leap
+
+    return leap(problem, method, state, n)
 
 
 def delegate(problem: Problem, method: Method, state: Any) -> tuple[Any, Evidence]:

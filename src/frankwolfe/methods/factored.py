@@ -147,7 +147,7 @@ class FactoredFrankWolfe(Method):
         left, sigma, right = _new_pairs(slope, x.coords, more, level, problem.rng(k))
         problem.counts.n_matvec += 2 * BLOCKS * _width(slope, x.coords, more)
         left, right = np.hstack([top.left[:, None], left]), np.hstack([top.right[:, None], right])
-        # Those that do not beat the multiplier yet start with next to nothing, so that together they cannot spoil the step.
+        # Those that do not beat the multiplier yet start with next to nothing: together they cannot spoil the step.
         excess = np.maximum(np.append(best, sigma) - multiplier, 0.25 * (best - multiplier) / (1 + len(sigma)))
         share = radius * excess / excess.sum()
         image = entries(objective.pattern, left * -share, right)
@@ -207,7 +207,7 @@ def _width(G: PatternMatrix, x: LowRank, more: int) -> int:
 def _new_pairs(
     G: PatternMatrix, x: LowRank, more: int, level: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return, roughly, the singular pairs above `level` of G outside the spans of x, at most `more`: left, sigma, right.
+    """Return, roughly, the singular pairs above `level` of G outside the spans of x: left, sigma, right; at most `more`.
 
     They come from a block Krylov space with a random start and need no accuracy: the corrective steps see to that.
     Inside the spans the factors can turn by themselves.

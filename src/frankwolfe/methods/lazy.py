@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -85,9 +85,7 @@ class Lazy(Method):
 
     def step(self, problem: Problem, state: LazyState) -> tuple[LazyState, Evidence]:
         k, inner, cache, phi = state
-        oracle = _WeakSeparation(
-            problem.objective, problem.domain, problem.seed, problem.counts, problem.eps, inner.x, cache, phi / self.K
-        )
+        oracle = _WeakSeparation(**_fields(problem), x=inner.x, cache=cache, threshold=phi / self.K)
         inner, evidence = delegate(oracle, self.method, inner)
         if oracle.called is None:
             return LazyState(k + 1, inner, cache, phi), Evidence(evidence.seen)
@@ -125,3 +123,7 @@ class _WeakSeparation(Problem):
         vertex = super().lmo(slope, k, share, keep)
         self.called = vertex.point, inner - float(vertex.value)
         return vertex
+
+
+def _fields(problem: Problem) -> dict[str, Any]:
+    return {f.name: getattr(problem, f.name) for f in fields(Problem)}

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from frankwolfe.atoms import Atom
+from frankwolfe.kernels.simplex_qp import simplex_qp
 from frankwolfe.methods.base import Evidence, Method
-from frankwolfe.methods.subspace import ball_radius, in_ball, in_simplex
-from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, RowBlocks
+from frankwolfe.methods.subspace import ball_radius, in_simplex
+from frankwolfe.objectives.base import Evaluation
+from frankwolfe.objectives.data import OperatorMatrix
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet
+from frankwolfe.sets.lp import L1Ball
+from frankwolfe.sets.simplex import Simplex
 from frankwolfe.validation import integer
 
 LARGEST = 5000  # variables up to which a Hessian is formed
@@ -99,14 +103,20 @@ class NewtonFrankWolfe(Method):
 
     def step(self, problem: Problem, state: NewtonState) -> tuple[NewtonState, Evidence]:
         k, x = state
-        at_x = problem.evaluate(x)
+        at_x, H = _expansion(problem, x)
         vertex = problem.lmo(at_x.slope, k, share=0.0, keep=x)
-        H = _hessian(problem, x)
-        radius = ball_radius(problem.domain)
-        if radius is None:
-            target = self._corrective(problem, H, at_x.slope, x.coords, vertex.point)
+        radius, q = ball_radius(problem.domain), at_x.slope - H @ x.coords
+        tol = self.accuracy * max(float(at_x.inner - vertex.value), 0.0)
+        if radius is not None:
+            multiplier = float(np.linalg.norm(at_x.slope)) / radius  # what it is at the solution
+            target = in_ball(q, H, radius, multiplier)
+        elif isinstance(problem.domain, L1Ball):
+            target = in_l1_ball(q, H, problem.domain.radius, x.coords, tol)
+        elif isinstance(problem.domain, Simplex):
+            size = problem.domain.radius
+            target = size * simplex_qp(size**2 * H, size * q, x.coords / size, tol)
         else:
-            target = in_ball(at_x.slope - H @ x.coords, H, radius)
+            target = self._corrective(problem, H, at_x.slope, x.coords, vertex.point)
         z = Point.at(target.astype(x.coords.dtype, copy=False))
         x_next = problem.mix(x, z, problem.line_search(x, z))
         return NewtonState(k + 1, x_next), Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
@@ -136,30 +146,70 @@ class NewtonFrankWolfe(Method):
         return z
 
 
-def _hessian(problem: Problem, x: Point) -> np.ndarray:
-    """Return the Hessian of f at x, from one read of the data."""
+def _expansion(problem: Problem, x: Point) -> tuple[Evaluation, np.ndarray]:
+    """Return f, gradient and Hessian at x."""
     objective = problem.objective
     assert isinstance(objective, LinearModel | Quadratic)
     if isinstance(objective, Quadratic):
         matrix = objective.data.matrix
-        return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=np.float64)
-    problem.counts.n_pass += 1
-    curvature = objective.loss_curvature(x.image)
-    H = _gram(objective.data, curvature)
-    if objective.intercept:  # profiled out: the curvature along the intercept is free
-        along = objective.data.adjoint(curvature).astype(np.float64)
-        H -= np.outer(along, along) / max(float(curvature.sum(dtype=np.float64)), 1e-300)
-    return H + objective.ridge * np.eye(len(H))
+        dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
+        return problem.evaluate(x), np.asarray(dense, dtype=np.float64)
+    at_x, H = objective.evaluate_twice(x)
+    problem.counts.n_grad += 1
+    problem.counts.n_pass += at_x.passes
+    return at_x, H
 
 
-def _gram(data: DataMatrix, weights: np.ndarray) -> np.ndarray:
-    """Return A'diag(weights)A."""
-    blocks: list[Any] = [(rows, block) for rows, block, _ in data.blocks] if isinstance(data, RowBlocks) else []
-    total = np.zeros((data.shape[1], data.shape[1]))
-    for rows, block in blocks or [(slice(None), data.matrix)]:
-        part = block.T @ (block * weights[rows, None])
-        total += part.toarray() if hasattr(part, "toarray") else part
-    return total
+def in_ball(q: np.ndarray, H: np.ndarray, radius: float, shift: float) -> np.ndarray:
+    """Return the minimiser of q'z + z'Hz/2 over |z| <= radius, H positive semidefinite, from a guess of its multiplier.
+
+    Newton's method on 1/|z(λ)|, each step by a Cholesky factor: from below monotone and quadratic, from above one step
+    leads below [J. J. More and D. C. Sorensen, 1983].
+
+    Examples
+    --------
+    >>> in_ball(np.array([-3.0, 0.0]), np.eye(2), 1.0, 0.0)
+    array([ 1., -0.])
+    """
+    from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
+
+    least = max(1e-14 * float(np.max(np.diag(H))), 1e-300)
+    shift, z = max(shift, least), np.zeros_like(q)
+    for _ in range(60):
+        factor, failed = dpotrf(H + shift * np.eye(q.size), lower=1, overwrite_a=1)
+        if failed:
+            shift *= 10
+            continue
+        z = -dpotrs(factor, q, lower=1)[0]
+        length = float(np.sqrt(z @ z))
+        if abs(length - radius) <= 1e-8 * radius or (length < radius and shift <= least):
+            break
+        bend = dtrtrs(factor, z, lower=1)[0]
+        moved = max(shift + (length / radius - 1) * length**2 / float(bend @ bend), least)
+        if abs(moved - shift) <= 1e-14 * shift:
+            break
+        shift = moved
+    length = float(np.sqrt(z @ z))
+    return z * min(1.0, radius / length) if length > 0 else z
+
+
+def in_l1_ball(q: np.ndarray, H: np.ndarray, radius: float, x: np.ndarray, tol: float = 0.0) -> np.ndarray:
+    """Return the minimiser of q'z + z'Hz/2 over |z|_1 <= radius up to a Frank-Wolfe gap of `tol`, from the feasible x.
+
+    A quadratic program in the weights of the 2p signed vertices. The closer the signs of x to the answer's, the fewer
+    linear systems are solved.
+
+    Examples
+    --------
+    >>> in_l1_ball(np.array([-3.0, 0.5]), np.eye(2), 1.0, np.zeros(2))
+    array([1., 0.])
+    """
+    weights = np.concatenate([np.maximum(x, 0.0), np.maximum(-x, 0.0)]) / radius
+    j = int(np.argmax(np.abs(q)))
+    weights[[j, j + q.size]] += 0.5 * max(1.0 - float(weights.sum()), 0.0)  # what is left: a pair that cancels
+    gram = radius**2 * np.block([[H, -H], [-H, H]])
+    weights = simplex_qp(gram, radius * np.concatenate([q, -q]), weights / weights.sum(), tol)
+    return radius * (weights[: q.size] - weights[q.size :])
 
 
 def _dense(v: Point) -> np.ndarray:

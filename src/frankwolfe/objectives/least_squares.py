@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from frankwolfe.backends import Array, Scalar, vdot
 from frankwolfe.backends.namespace import nonzero
+from frankwolfe.kernels.layouts import SQUARES
 from frankwolfe.objectives.data import data_matrix
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.validation import vector
@@ -40,6 +41,8 @@ class LeastSquares(LinearModel):
     >>> float(f.value(np.zeros(2))), f.grad(np.zeros(2)), round(f.smoothness, 9)
     (1.0, array([-1.,  0.]), 0.5)
     """
+
+    kind: ClassVar[int | None] = SQUARES
 
     def __init__(
         self, A: Any, b: Any, *, sample_weight: Any = None, intercept: bool = False, ridge: float = 0.0

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from frankwolfe.backends import Array, Scalar, eps, namespace, vdot
+from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
 from frankwolfe.backends.namespace import nonzero
+from frankwolfe.kernels.layouts import Loss, Rows, double
+from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.data import DataMatrix, data_matrix, in_parts, reoriented
+from frankwolfe.objectives.fused import FusedLine, fused
+from frankwolfe.points import Point
 from frankwolfe.validation import nonnegative, vector
 
 COARSE = 64  # the intercept is first found on every so-manieth row
@@ -24,6 +29,7 @@ class WeightedMean(Composite):
         self.data = A if isinstance(A, DataMatrix) else data_matrix("A", A)
         self.ridge = nonnegative("ridge", ridge)
         self.share = self.data.array(shares(weights, self.data.shape[0]))  # weight of each row in the mean
+        self.weighted = weights is not None
         self.intercept = bool(intercept)
         self._last: tuple[Array, Any] | None = None  # the last image, and what was found out about it
 
@@ -53,6 +59,7 @@ class LinearModel(WeightedMean):
     <slope, ·> - conjugate(slope) lies below φ whatever the accuracy of c.
     """
 
+    kind: ClassVar[int | None] = None  # of the loss, where the kernels know it
     weights_name: ClassVar[str] = "sample_weight"
 
     def __new__(cls, A: Any = None, b: Any = None, **options: Any) -> Any:
@@ -87,6 +94,15 @@ class LinearModel(WeightedMean):
     def map(self) -> DataMatrix:
         return self.data
 
+    def doubled(self) -> Self | None:
+        data = self.data.doubled()
+        if data is None:
+            return None
+        twin = copy(self)
+        twin.data, twin.b = data, data.array(self.b)
+        twin.share = data.array(self.share if self.weighted else shares(None, data.shape[0]))
+        return twin
+
     def _centre(self) -> None:
         """Take the mean off the targets where an intercept carries it: less rounding."""
         if self.intercept:
@@ -113,15 +129,64 @@ class LinearModel(WeightedMean):
     def _bracket(self, m: Array) -> tuple[float, float, float]:
         """Return a lower bound, a guess and an upper bound of the best intercept for margins m."""
 
+    @cached_property
+    def compiled(self) -> Loss | None:
+        """The loss as the kernels know it; None where the data are small or the loss is not among theirs."""
+        if self.kind is None or self.data.layout is None:
+            return None
+        return Loss(self.kind, double(self.b), double(self.share))
+
+    def evaluate(self, y: Point, watch: Point) -> Evaluation:
+        if not self.separable or self.kind is None:
+            return super().evaluate(y, watch)
+        if self.compiled is not None:
+            swept = fused(self, y, watch, self.data.layout)
+            return super().evaluate(y, watch) if swept is None else swept[0]
+        seen = self.data.evaluate(self, y, watch)
+        if seen is None or not self.ridge:
+            return super().evaluate(y, watch) if seen is None else seen
+        at_y, at_watch = self._ridge(y), self._ridge(watch)
+        return seen._replace(
+            value=seen.value + at_y,
+            slope=seen.slope + self.ridge * y.coords,
+            inner=seen.inner + 2 * at_y,
+            watched=seen.watched + at_watch,
+        )
+
+    def evaluate_twice(self, x: Point) -> tuple[Evaluation, np.ndarray]:
+        """Return f, gradient and Hessian at x, from one read of the data where the kernels can."""
+        layout = self.data.layout
+        if self.compiled is not None and self.separable and isinstance(layout, Rows):
+            swept = fused(self, x, x, layout, hessian=True)
+            if swept is not None:
+                return swept[0], swept[1] + self.ridge * np.eye(self.data.shape[1])
+        at_x = self.evaluate(x, x)
+        curvature = self.loss_curvature(x.image)
+        H = self.data.gram(curvature)
+        if self.intercept:  # profiled out: the curvature along the intercept is free
+            along = self.data.adjoint(curvature).astype(np.float64)
+            H -= np.outer(along, along) / max(float(curvature.sum(dtype=np.float64)), 1e-300)
+        return at_x._replace(passes=at_x.passes + 1), H + self.ridge * np.eye(len(H))
+
+    def line(self, x: Point, v: Point) -> tuple[Line, float]:
+        if self.compiled is None or not self.separable:
+            return super().line(x, v)
+        passes = self.resolve(x) + self.resolve(v)
+        return FusedLine(self, x, v), passes
+
     def loss(self, m: Array) -> Scalar:
-        return vdot(self.share, self.losses(self._shifted(m)))
+        t = self._shifted(m)
+        return vdot(self.share, self.losses(t)) if self.compiled is None else self.compiled.value(t)
 
     def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
-        slope = self._slope(self._shifted(m), rows)
+        t = self._shifted(m)
+        whole = self.compiled is not None and t.shape == self.b.shape
+        slope = self.compiled.slope(t) if whole else self._slope(t, rows)
         return _balanced(slope) if self.intercept else slope
 
     def loss_curvature(self, m: Array) -> Array:
-        return self._curvature(self._shifted(m), slice(None))
+        t = self._shifted(m)
+        return self._curvature(t, slice(None)) if self.compiled is None else self.compiled.curvature(t)
 
     def loss_inner(self, m: Array, slope: Array) -> Scalar:
         return self.loss(m) + self._conjugate(slope) if self.intercept else vdot(slope, m)
@@ -205,7 +270,7 @@ class _Scaled:
         self.shape, self.dtype = data.shape, np.dtype(np.float32 if eps(share) > 1e-9 else np.float64)
 
     def __matmul__(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray(self.root * self.data.product(self.data.array(x)))
+        return host(self.root * self.data.product(self.data.array(x)))
 
     @property
     def T(self) -> Any:
@@ -219,7 +284,7 @@ class _Adjoint:
 
     def __matmul__(self, r: np.ndarray) -> np.ndarray:
         data = self.scaled.data
-        return np.asarray(data.adjoint(self.scaled.root * data.array(r)))
+        return host(data.adjoint(self.scaled.root * data.array(r)))
 
 
 def shares(weights: Any, n: int) -> np.ndarray:

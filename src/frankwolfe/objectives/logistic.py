@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
+import array_api_compat
 import numpy as np
 
-from frankwolfe.backends import Array, Scalar, namespace, vdot
+from frankwolfe.backends import Array, Scalar, host, namespace, vdot
 from frankwolfe.backends.namespace import nonzero
+from frankwolfe.kernels.layouts import LOGISTIC
 from frankwolfe.objectives.linear_model import LinearModel
 
 
@@ -48,6 +50,8 @@ class Logistic(LinearModel):
     0.5
     """
 
+    kind: ClassVar[int | None] = LOGISTIC
+
     def __init__(
         self,
         A: Any,
@@ -58,7 +62,7 @@ class Logistic(LinearModel):
         classes: Any = None,
         ridge: float = 0.0,
     ) -> None:
-        labels = np.asarray(b)
+        labels = np.asarray(host(b) if array_api_compat.is_array_api_obj(b) else b)
         if labels.ndim == 2 and 1 in labels.shape:
             labels = labels.reshape(-1)
         self.classes = _two_classes(labels) if classes is None else _of_two(labels, classes)

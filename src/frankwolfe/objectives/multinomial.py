@@ -146,8 +146,7 @@ class Multinomial(WeightedMean):
     def _softmax(self, m: Array) -> _Softmax:
         if self._last is None or self._last[0] is not m:
             scores = namespace(m).reshape(m, self.truth.shape)
-            c = self._solve(scores) if self.intercept else np.zeros(len(self.classes))
-            self._last = (m, _Softmax(c, *self._at(scores, c, slice(None))))
+            self._last = (m, self._solve(scores))
         return self._last[1]
 
     def _at(self, scores: Array, c: np.ndarray, rows: slice) -> tuple[float, Array]:
@@ -160,34 +159,41 @@ class Multinomial(WeightedMean):
         loss = vdot(self.share[rows], xp.log(total) - xp.sum(self.truth[rows, :] * scores, axis=1))
         return float(loss), chances / total[:, None]
 
-    def _solve(self, scores: Array) -> np.ndarray:
-        """Find the best intercepts by Newton's method with backtracking, first on a few rows, then on all."""
-        c = np.log(self.frequency) - self._sum(scores)
-        few = slice(None, None, COARSE)
+    def _solve(self, scores: Array) -> _Softmax:
+        """Find the best intercepts by Newton's method, first on a few rows, then on all."""
+        if not self.intercept:
+            c = np.zeros(len(self.classes))
+            return _Softmax(c, *self._at(scores, c, slice(None)))
+        c, few = np.log(self.frequency) - self._sum(scores), slice(None, None, COARSE)
         if scores.shape[0] > 100 * COARSE * len(self.classes):
-            c = self._balance(scores[few, :], c, few)
+            c = self._balance(scores[few, :], c, few).intercepts
         return self._balance(scores, c, slice(None))
 
-    def _balance(self, scores: Array, c: np.ndarray, rows: slice) -> np.ndarray:
-        wanted = self._sum(self.truth[rows, :], rows)
-        loss, chances = self._at(scores, c, rows)
+    def _balance(self, scores: Array, c: np.ndarray, rows: slice) -> _Softmax:
+        """Minimise the loss over the intercepts: Newton steps, halved until loss or imbalance falls enough."""
+        wanted, noise = self._sum(self.truth[rows, :], rows), 4 * eps(scores)
+
+        def at(c: np.ndarray) -> tuple[_Softmax, np.ndarray, float]:
+            found = _Softmax(c, *self._at(scores, c, rows))
+            left = self._sum(found.chances, rows) - wanted
+            return found, left, float(np.abs(left).max())
+
+        here, left, size = at(c)
         for _ in range(60):
-            left = self._sum(chances, rows) - wanted
-            if np.abs(left).max() <= 4 * eps(scores):
+            if size <= noise:
                 break
-            step = np.linalg.solve(self._intercept_hessian(chances, rows), left)
+            step = np.linalg.solve(self._intercept_hessian(here.chances, rows), left)
             step -= step.mean()
             t = min(1.0, 20.0 / max(float(np.abs(step).max()), 1e-300))
-            trial = self._at(scores, c - t * step, rows)
-            while not trial[0] <= loss - 1e-4 * t * float(left @ step) and t > 1e-6:
-                t *= 0.5
-                trial = self._at(scores, c - t * step, rows)
-            if not trial[0] < loss:  # rounding: take the step if it balances better
-                worse = np.abs(self._sum(trial[1], rows) - wanted).max() >= np.abs(left).max()
-                if worse:
+            while True:
+                trial = at(here.intercepts - t * step)
+                if trial[2] <= 0.5 * size or trial[0].loss < here.loss - 0.1 * t * float(left @ step):
                     break
-            c, (loss, chances) = c - t * step, trial
-        return c
+                t *= 0.25
+                if t < 1e-4:  # rounding has the last word
+                    return here
+            here, left, size = trial
+        return here
 
     def _balanced(self, chances: Array) -> Array:
         """Return probabilities whose mean is the classes' frequency exactly: a sliver of the needed ones mixed in."""

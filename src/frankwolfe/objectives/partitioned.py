@@ -91,19 +91,18 @@ class Partitioned(Objective):
             return max(float(values[0]), 0.0), float(values[-1])
         from scipy.sparse.linalg import LinearOperator, eigsh
 
-        product = LinearOperator(
-            (d, d),
-            matvec=lambda w: self.parts.total(tasks.gram_product, w.astype(self.parts.dtype).reshape(-1))[0],  # pyright: ignore[reportCallIssue]
-            dtype=np.float64,
-        )
+        def product(w: np.ndarray) -> np.ndarray:
+            return self.parts.total(tasks.gram_product, w.astype(self.parts.dtype).reshape(-1))[0]
+
+        operator: Any = LinearOperator((d, d), matvec=product, dtype=np.float64)  # pyright: ignore[reportCallIssue]
         start = np.random.default_rng(0).standard_normal(d)
-        return 0.0, float(eigsh(product, k=1, which="LA", v0=start, return_eigenvectors=False)[0])
+        return 0.0, float(eigsh(operator, k=1, which="LA", v0=start, return_eigenvectors=False)[0])
 
     @cached_property
     def smoothness(self) -> float:
         whole = copy(self.template)
         whole.ridge, whole._gram_norm = self.ridge, self._extreme_eigenvalues[1]
-        return whole.smoothness  # the loss's own formula, with the Gram matrix of all rows
+        return float(whole.smoothness or 0.0)  # the loss's own formula, with the Gram matrix of all rows
 
     @cached_property
     def strong_convexity(self) -> float:

@@ -108,18 +108,17 @@ def probe(part: Part, margins: Sums, gamma: float) -> Sums:
 
 def gram(part: Part) -> Sums:
     """The weighted Gram matrix, sum of share_i a_i a_i'."""
-    data, share = part.objective.data, part.objective.share  # pyright: ignore[reportAttributeAccessIssue]
-    rooted = data.matrix * np.sqrt(share)[:, None] if isinstance(data.matrix, np.ndarray) else None
-    if rooted is not None:
-        return (part.share * (rooted.T @ rooted),)
-    scaled = data.matrix.multiply(share[:, None]).tocsr()
-    return (part.share * (data.matrix.T @ scaled).toarray(),)
+    model: Any = part.objective
+    matrix, share = model.data.matrix, model.share
+    if isinstance(matrix, np.ndarray):
+        return (part.share * (matrix.T @ (matrix * share[:, None])),)
+    return (part.share * (matrix.T @ matrix.multiply(share[:, None]).tocsr()).toarray(),)
 
 
 def gram_product(part: Part, w: np.ndarray) -> Sums:
     """The weighted Gram matrix times w."""
-    data, share = part.objective.data, part.objective.share  # pyright: ignore[reportAttributeAccessIssue]
-    return (part.share * data.adjoint(share * data.product(w)),)
+    model: Any = part.objective
+    return (part.share * model.data.adjoint(model.share * model.data.product(w)),)
 
 
 def checksum(part: Part) -> Sums:

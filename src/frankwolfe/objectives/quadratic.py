@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +16,7 @@ from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, data_matrix, 
 from frankwolfe.points import Point
 from frankwolfe.validation import vector
 
+SMALL = 500  # size up to which all eigenvalues cost no more than one by Lanczos
 DENSE_LIMIT = 3000  # size up to which eigenvalues come from LAPACK
 
 
@@ -73,9 +75,14 @@ class Quadratic(ImageObjective):
 
         return spectral_norm(self.data.matrix), None
 
-    @property
-    def smoothness(self) -> float:
-        return self._extreme_eigenvalues[0]
+    @cached_property
+    def smoothness(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+        d = self.data.shape[0]
+        if d <= SMALL or isinstance(self.data, OperatorMatrix):
+            return self._extreme_eigenvalues[0]
+        from frankwolfe.kernels.lanczos import top_singular
+
+        return top_singular(self.data.matrix, 0.0, np.random.default_rng(0), rtol=1e-9).sigma  # one eigenvalue, not all
 
     @property
     def strong_convexity(self) -> float:
@@ -102,6 +109,14 @@ class Quadratic(ImageObjective):
 
     def _value(self, x: Point) -> Scalar:
         return vdot(0.5 * x.image + self.c, x.coords) + self.constant
+
+    def doubled(self) -> Quadratic | None:
+        data = self.data.doubled()
+        if data is None:
+            return None
+        twin = copy(self)
+        twin.data, twin.c = data, data.array(self.c)
+        return twin
 
     def oriented(self, sparse_atoms: bool) -> Quadratic:
         return reoriented(self, sparse_atoms)

@@ -85,6 +85,10 @@ class Lockstep:
         worst = int(np.argmax(self.gaps))
         return float(self.best_value[worst]), float(self.gaps[worst]), note
 
+    def absorb_all(self, state: Any, evidence: list[Evidence], elapsed: float) -> None:
+        for seen in evidence:  # a batch looks at every step: it leaves out the rows that are done
+            self.absorb(state, seen, elapsed)
+
     def absorb(self, state: Any, evidence: Evidence, elapsed: float) -> None:
         k, eps, self.elapsed = self.state.k, self.problem.eps, elapsed
         values, offsets, minima, noises, weights = self._read(evidence)

@@ -41,7 +41,7 @@ class Proof(NamedTuple):
 
 def proof_of(run: Run, radius: float) -> Proof | None:
     """Return the tangent behind the bound of a run, for use at other radii."""
-    if run.certificate.behind is None:
+    if run.certificate.behind is None or run.certificate.behind[0].slope is None:
         return None
     return Proof(*run.certificate.behind, radius, run.certificate.failure)
 
@@ -79,7 +79,7 @@ def begin(run: Run, method: Method, start: Point, proofs: list[Proof], radius: f
         if bound > run.certificate.lower_bound:
             run.certificate.lower_bound, run.certificate.failure = bound, proof.failure
             run.certificate.behind = proof.tangent, proof.minimum * (radius / proof.radius)
-    if problem.objective.smoothness is None or not math.isfinite(run.gap):
+    if type(method).warm is Method.warm or problem.objective.smoothness is None or not math.isfinite(run.gap):
         return method
     return method.warm(run.best_value, max(run.gap, 0.0), problem.curvature)
 
