@@ -74,7 +74,15 @@ class LinearModelBatch(Batch):
         passes = self.resolve(x)
         return row_dot(self.base.losses(x.image), self.base.share) + self._ridge(x), passes
 
+    def doubled(self) -> LinearModelBatch | None:
+        base = self.base.doubled()
+        return None if base is None else LinearModelBatch(base, self.shape[0])
+
     def evaluate(self, y: Point, watch: Point) -> Evaluation:
+        seen = self.base.data.evaluate_many(self.base, y, watch) if self.base.separable else None
+        if seen is not None:
+            sums = namespace(seen.value).stack([seen.value, seen.inner, seen.watched])
+            return self._evaluation(y, watch, seen.slope, [sums], seen.passes)
         base, fresh = self.base, list(dict.fromkeys([*y.pending, *watch.pending]))
         n, slope, sums = base.data.shape[0], None, []
         images, settled = [_Image(n) for _ in fresh], _Image(n)
@@ -123,7 +131,7 @@ class LinearModelBatch(Batch):
     def _blocks(self) -> Iterator[tuple[slice, Any]]:
         matrix, n = self.base.data.matrix, self.base.data.shape[0]
         if not isinstance(matrix, np.ndarray):  # sparse, or on a device where one large product is best
-            yield slice(None), matrix
+            yield from self.base.data.row_blocks()
             return
         size = matrix.shape[1] + TEMPORARIES * self.shape[0]
         rows = max(1, BLOCK_BYTES // (8 * size))
@@ -198,6 +206,9 @@ class _Image:
     def put(self, rows: slice, piece: Array) -> None:
         if rows == slice(None) or piece.shape[1] == self.n:
             self.array = piece
+            return
+        if not isinstance(piece, np.ndarray):
+            self.array = piece if self.array is None else namespace(piece).concat([self.array, piece], axis=1)
             return
         if self.array is None:
             self.array = np.empty((piece.shape[0], self.n), piece.dtype)
