@@ -7,7 +7,7 @@ all that matters on data larger than the cache.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
 from functools import cached_property
 from itertools import pairwise
@@ -32,6 +32,7 @@ class DataMatrix(ABC):
     """An n x d matrix of data, as the map x -> Ax."""
 
     adjoint_cost = 1.0
+    shared: bool = False  # whether many points share a read at little more than the price of one
 
     def __init__(self, matrix: Any) -> None:
         self.matrix = matrix
@@ -64,6 +65,10 @@ class DataMatrix(ABC):
         """Return a linear model's whole evaluation from one read, where the data can do that; None otherwise."""
         return None
 
+    def evaluate_many(self, model: Any, y: Point, watch: Point) -> Evaluation | None:
+        """Do the same for many points at once, one to a row."""
+        return None
+
     @abstractmethod
     def product(self, x: Array) -> Array:
         """Return A x."""
@@ -83,7 +88,7 @@ class DataMatrix(ABC):
             total += part.toarray() if hasattr(part, "toarray") else part
         return total
 
-    def row_blocks(self) -> list[tuple[slice, Any]]:
+    def row_blocks(self) -> Iterable[tuple[slice, Any]]:
         """Return blocks of rows that together are the matrix."""
         return [(slice(None), self.matrix)]
 
@@ -152,6 +157,8 @@ class RowBlocks(DataMatrix):
 
 class DenseMatrix(RowBlocks):
     """A dense matrix of any array namespace."""
+
+    shared = True
 
     def __init__(self, matrix: Array) -> None:
         super().__init__(matrix)
