@@ -311,6 +311,15 @@ def test_in_turn_takes_less_work_than_alone():
     assert path.n_pass < 0.8 * sum(r.n_pass for r in alone)
 
 
+@pytest.mark.parametrize("method", ["fw", "afw", "extrafw", "hfw"])
+def test_open_loop_steps_do_not_suffer_from_a_warm_start(method):
+    f, radii = objective("logistic"), [0.5, 1.0, 1.5]
+    path = fw.path(f, fw.L2Ball, radii, method=method, together=False, tol=1e-3)
+    for radius, result in zip(radii, path, strict=True):
+        alone = fw.minimize(f, fw.L2Ball(radius), method=method, tol=1e-3)
+        assert result.n_iter <= alone.n_iter
+
+
 def test_tangents_of_one_radius_settle_the_next_at_once():
     path = fw.path(objective("logistic"), fw.L2Ball, [1.0, 1.0 + 1e-9], method="newton", tol=1e-6)
     first, second = path
