@@ -2,9 +2,9 @@
 
     python -m benchmarks.paths [--quick]
 
-Logistic regression over l2 balls, on dense data of the shape of covtype (real data where FRANKWOLFE_DATA has them) and of
-mnist (synthetic doubles). `together` is accelerated Frank-Wolfe for all radii at once, against the same method alone for
-each radius; `auto` is what `fw.path` does by default, against the same separate solves and against its own.
+Logistic regression over l2 balls, on dense data: rows of covtype (real ones where FRANKWOLFE_DATA has them) and data of
+the shape of mnist (synthetic doubles). `together` is accelerated Frank-Wolfe for all radii at once, against the same
+method alone for each radius; `auto` is what `fw.path` does by default, against the same separate solves and its own.
 """
 
 from __future__ import annotations

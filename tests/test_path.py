@@ -146,7 +146,7 @@ def test_compiled_passes_equal_plain_ones(kind, dtype, monkeypatch):
             patch.setattr("frankwolfe.objectives.batch.swept", lambda *_: None)
             again = mix(x, v, gamma)
             plain = batch.evaluate(mix(again, v, 0.5), again)
-        for a, b in zip(found, plain, strict=True):
+        for a, b in zip(found[:6], plain[:6], strict=True):
             np.testing.assert_allclose(a, b, rtol=loose, atol=tight * np.max(np.abs(plain.slope)))
         np.testing.assert_allclose(kept, again.image, rtol=loose, atol=tight)
         for i in (0, 17):
@@ -189,8 +189,8 @@ def test_sparse_data_in_step():
 def test_other_array_namespaces(kind, name):
     f, g = objective(kind), objective(kind, xp.asarray)
     for method in ("afw", METHODS["afw, line search"]):
-        ours = fw.path(f, BALLS[name], RADII, method=method, together=True, tol=1e-2, max_iter=8)
-        theirs = fw.path(g, BALLS[name], RADII, method=method, together=True, tol=1e-2, max_iter=8)
+        ours = fw.path(f, BALLS[name], RADII, method=method, together=True, tol=0, max_iter=8)
+        theirs = fw.path(g, BALLS[name], RADII, method=method, together=True, tol=0, max_iter=8)
         for a, c in zip(ours, theirs, strict=True):
             assert type(c.x).__module__.startswith("array_api_strict")
             assert (a.n_iter, a.status) == (c.n_iter, c.status)

@@ -39,7 +39,7 @@ def sweep(n: int, d: int, dtype: Any) -> None:
     cols = 1 << (d - 1).bit_length()
     found = []
     for warps in (1, 2, 4):
-        for registers in (32, 64):
+        for registers in (32, 64) if dtype == torch.float32 else (64, 128):
             rows = registers * 32 * warps // cols
             if rows < 1 or rows > 256:
                 continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from frankwolfe.backends import vdot
 from frankwolfe.methods.base import Evidence
@@ -67,8 +68,8 @@ class Certificate:
         self._offer(float(tangent.bound(-bound.value, ROUNDING * problem.eps)), (tangent, -bound.value))
         self.next_proof = max(k + 2, math.ceil(PROOF_GROWTH * (k + 1)))
 
-    def certify(self, problem: Problem, k: int, best: Point, urgent: bool) -> float | None:
-        """Prove a bound in double precision at the best point if it is time to; return the value there.
+    def certify(self, problem: Problem, k: int, best: Point, touch: Any, urgent: bool) -> float | None:
+        """Prove bounds in double precision at the best point, and at `touch`, if it is time to; return the best value.
 
         A run in single precision only hopes for the bounds that it meets on the way.
         """
@@ -76,6 +77,8 @@ class Certificate:
             return None
         value, bound = problem.certify(best.coords)
         self._offer(bound)
+        if touch is not None:
+            self._offer(problem.certify(touch)[1])
         self.next_proof = max(k + 2, math.ceil(PROOF_GROWTH * (k + 1)))
         return value
 

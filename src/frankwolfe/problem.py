@@ -64,7 +64,7 @@ class Problem:
         result = self.objective.evaluate(y, y if watch is None else watch)
         self.counts.n_grad += 1
         self.counts.n_pass += result.passes
-        return result
+        return result if self.exact is None or isinstance(y.coords, Atom) else result._replace(at=y.coords)
 
     def value(self, x: Point) -> Scalar:
         """Return f at a point, from its image."""
@@ -123,7 +123,7 @@ class Problem:
         """Return the gamma in [0, cap] that minimises f on the segment from x to v, up to `rtol`."""
         line, passes = self.objective.line(x, v)
         search = line.minimise if isinstance(line, Lines) else partial(minimise_on_segment, line)
-        gamma, probes = search(cap, rtol)
+        gamma, probes = search(cap, max(rtol, 16 * self.eps))  # no finer than the arithmetic can tell
         self.counts.n_pass += passes + probes * line.passes
         self.counts.n_grad += probes * line.gradients
         return gamma
@@ -175,7 +175,8 @@ class Problem:
 
         The point may lie outside the set by a few ulps of its own precision, so the bound is that of a set so much larger.
         """
-        assert self.exact is not None and self.domain is not None
+        assert self.exact is not None
+        assert self.domain is not None
         point = Point.at(self.exact.start(coords, dense=False))
         at = self.exact.evaluate(point, point)
         self.counts.n_pass += at.passes

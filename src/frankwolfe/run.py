@@ -11,6 +11,7 @@ import numpy as np
 
 from frankwolfe.backends import fetch
 from frankwolfe.certificates import Certificate, blame
+from frankwolfe.checkpoint import CheckpointError
 from frankwolfe.methods.base import Evidence
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Counts, Problem, Vertex
@@ -62,7 +63,7 @@ def _with_support(problem: Problem, seen: Evidence) -> Evidence:
 def _numbers(seen: Evidence) -> list[Any]:
     numbers = [seen.floor, *(value for value, _ in seen.seen)]
     for tangent, vertex in seen.minorants:
-        numbers += [*tangent[1:], *(() if vertex is None else vertex[1:])]
+        numbers += [*tangent[1:4], *(() if vertex is None else vertex[1:])]
     return numbers
 
 
@@ -72,7 +73,7 @@ def _refilled(seen: Evidence, numbers: Iterator[float]) -> Evidence:
     values = tuple((next(numbers), point) for _, point in seen.seen)
     minorants = []
     for tangent, vertex in seen.minorants:
-        tangent = Tangent(tangent.slope, next(numbers), next(numbers), next(numbers))
+        tangent = Tangent(tangent.slope, next(numbers), next(numbers), next(numbers), tangent.at)
         minorants.append((tangent, vertex and Vertex(vertex.point, next(numbers), next(numbers))))
     return Evidence(values, tuple(minorants), floor)
 
@@ -178,7 +179,9 @@ class Run:
     def _certify(self, k: int) -> None:
         assert self.best is not None
         ends = self.goal > 0 and self.best_value - self.hoped.lower_bound <= self.goal
-        value = self.certificate.certify(self.problem, k, self.best, urgent=ends)
+        behind = self.hoped.behind  # where the hoped bound touches f, a tangent in double precision is as good
+        touch = None if behind is None or behind[0].at is None else behind[0].at / float(behind[0].weight)
+        value = self.certificate.certify(self.problem, k, self.best, touch, urgent=ends)
         self.best_value = self.best_value if value is None else value
 
     def _row(self, k: int, fun: float) -> None:
@@ -234,9 +237,17 @@ class Run:
 
     def restore(self, saved: Saved) -> None:
         """Go back to where a saved run was."""
-        self.state, self.best_value, self.elapsed = saved.state, saved.best_value, saved.elapsed
-        self.best = saved.best if math.isfinite(saved.best_value) else None
-        self.certificate = Certificate(saved.lower_bound, saved.failure, saved.next_proof, saved.unproven)
-        self.hoped.lower_bound = saved.hoped
-        self.problem.counts = Counts(*saved.counts)
-        self.trace = Trace.from_array(saved.trace)
+        try:
+            if type(saved.state) is not type(self.state) or not isinstance(saved.best, Point):
+                raise TypeError("the state of another method")
+            found = float(saved.best_value), float(saved.elapsed), int(saved.state.k)
+            numbers = float(saved.lower_bound), float(saved.failure), int(saved.next_proof)
+            hoped = float(saved.hoped)
+            trace, counts = Trace.from_array(saved.trace), Counts(*saved.counts)
+        except Exception as error:  # a file put together by hand
+            raise CheckpointError(f"the checkpoint holds no run ({error}); delete it to start afresh") from None
+        self.state, self.best_value, self.elapsed = saved.state, found[0], found[1]
+        self.best = saved.best if math.isfinite(found[0]) else None
+        self.certificate = Certificate(*numbers, saved.unproven)
+        self.hoped.lower_bound = hoped
+        self.problem.counts, self.trace = counts, trace

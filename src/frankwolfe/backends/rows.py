@@ -64,12 +64,19 @@ def fits(A: Any) -> bool:
     return bool(A.is_cuda and has_triton() and A.stride(1) == 1 and A.shape[1] <= WIDEST)
 
 
-def tile(cols: int, wide: bool) -> Tile:
-    """Return how to take a matrix of so many (padded) columns; in double precision with half the rows."""
-    if cols >= 4096:
-        return Tile(1, 16, 1, 1)
-    rows = max(1, (4096 if wide else 8192) // cols)
-    return Tile(min(rows, 64), 8 if cols > 128 else 4, 2, 3)
+def tile(cols: int, size: int, wide: bool) -> Tile:
+    """Return how to take a matrix of so many (padded) columns of numbers of `size` bytes; `wide` in double precision.
+
+    The fewer warps share a row, the less is done twice; some 200 kB in flight hide the latency of memory. Found by
+    `benchmarks/gpu/tune.py` on an H200.
+    """
+    if cols > 4096:
+        return Tile(1, 16 if wide else 8, 1, 2)
+    if wide:
+        return Tile(max(1, min(64, 2048 // cols)), 4 if cols > 1024 else 2, 4, 2)
+    if cols <= 128:
+        return Tile(8192 // cols, 4, 1 if size == 4 else 2, 4)
+    return Tile(max(1, 4096 // cols), 4 if cols > 2048 else 2, 4 if size == 4 else 6, 3 if size == 4 else 4)
 
 
 def fused_pass(model: Rows, v: Any, known: Any, coef: Any) -> Pass:
@@ -92,7 +99,7 @@ class Scratch:
         n, d = model.A.shape
         self.model = model
         self.cols = max(16, 1 << (d - 1).bit_length())
-        self.tile = chosen or tile(self.cols, v.dtype == torch.float64)
+        self.tile = chosen or tile(self.cols, model.A.element_size(), v.dtype == torch.float64)
         multiprocessors = torch.cuda.get_device_properties(model.A.device).multi_processor_count
         self.programs = min(self.tile.programs * multiprocessors, -(-n // self.tile.rows))
         self.parts = v.new_empty((self.programs, self.cols))
@@ -142,9 +149,9 @@ def plain_pass(model: Rows, v: Any, known: Any, coef: Any) -> Pass:
         if known is not None:
             x, y = x + x_known * known[rows], y + y_known * known[rows]
         weights = share if share.ndim == 0 else share[rows]
-        at_y, slope = _loss(y, b[rows], loss)
+        at_y, slope = plain_losses(y, b[rows], loss)
         r = weights * slope
-        at_x, _ = _loss(x, b[rows], loss)
+        at_x, _ = plain_losses(x, b[rows], loss)
         sums += torch.stack(
             [(weights * at_y).sum(dtype=sums.dtype), (r * y).sum(dtype=sums.dtype)]
             + [(weights * at_x).sum(dtype=sums.dtype)]
@@ -162,7 +169,7 @@ def blocks(A: Any, itemsize: int) -> list[slice]:
     return [slice(i, min(i + rows, n)) for i in range(0, n, rows)]
 
 
-def _loss(m: Any, b: Any, loss: str) -> tuple[Any, Any]:
+def plain_losses(m: Any, b: Any, loss: str) -> tuple[Any, Any]:
     import torch
 
     if loss == "squares":

@@ -216,3 +216,47 @@ def read_only(A, out, n, d, stride, ROWS: tl.constexpr, COLS: tl.constexpr, STAG
         place = A + rows.to(tl.int64)[:, None] * stride + cols[None, :]
         acc += tl.load(place, mask=(rows < n)[:, None] & (cols < d)[None, :], other=0.0).to(tl.float32)
     tl.store(out + tl.program_id(0), tl.sum(tl.sum(acc, axis=1), axis=0))
+
+
+@triton.jit
+def batch_residual(
+    q,  # B x n: products with the vectors that were pending
+    known,  # B x n, where KNOWN
+    b,
+    share,
+    coef,  # B x 4: as in `row_pass`, for each problem
+    watched,  # out: B x n, images of the x's
+    residual,  # out: B x n, at the y's
+    sums,  # out: f(y), <g, y>, f(x) for each problem and program
+    n,
+    LOSS: tl.constexpr,
+    WEIGHTED: tl.constexpr,
+    KNOWN: tl.constexpr,
+    BLOCK: tl.constexpr,
+):
+    """Do between the two products of a batch all that is entry by entry."""
+    part, problem = tl.program_id(0), tl.program_id(1)
+    rows = part * BLOCK + tl.arange(0, BLOCK)
+    live = rows < n
+    place = problem.to(tl.int64) * n + rows
+    product = tl.load(q + place, mask=live, other=0.0)
+    x = tl.load(coef + problem * 4 + 1) * product
+    y = tl.load(coef + problem * 4 + 3) * product
+    if KNOWN:
+        m = tl.load(known + place, mask=live, other=0.0)
+        x += tl.load(coef + problem * 4) * m
+        y += tl.load(coef + problem * 4 + 2) * m
+    tl.store(watched + place, x, mask=live)
+    target = tl.load(b + rows, mask=live, other=0.0)
+    if WEIGHTED:
+        weights = tl.load(share + rows, mask=live, other=0.0)
+    else:
+        weights = tl.where(live, tl.load(share), 0.0)
+    loss, r = _loss(y, target, LOSS)
+    r = weights * r
+    tl.store(residual + place, r, mask=live)
+    out = sums + (problem * tl.num_programs(0) + part) * 3
+    tl.store(out, tl.sum((weights * loss).to(tl.float64), axis=0))
+    tl.store(out + 1, tl.sum((r * y).to(tl.float64), axis=0))
+    loss, _ = _loss(x, target, LOSS)
+    tl.store(out + 2, tl.sum((weights * loss).to(tl.float64), axis=0))

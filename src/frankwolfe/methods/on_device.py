@@ -26,10 +26,12 @@ BALLS: dict[type, str] = {L1Ball: "l1", L2Ball: "l2", LInfBall: "linf"}
 def schedule(problem: Problem, method: Method) -> OpenLoop | None:
     """Return the schedule of steps that the GPU can take by itself, or None where it cannot."""
     from frankwolfe.backends.rows import fits
-    from frankwolfe.objectives.device_data import TorchMatrix
+    from frankwolfe.objectives.device_data import NAMES, TorchMatrix
 
     objective = problem.objective
     if not isinstance(objective, LinearModel) or not isinstance(objective.data, TorchMatrix):
+        return None
+    if objective.kind not in NAMES or not objective.separable:
         return None
     if objective.ridge or type(problem.domain) not in BALLS or not fits(objective.data.matrix):
         return None
@@ -97,6 +99,22 @@ def _engine(problem: Problem, rule: OpenLoop, momentum: bool) -> Any:
     return problem.scratch["engine"]
 
 
+def _averages(ys: Any, state: AFWState, rule: OpenLoop) -> Any:
+    """Return where the averaged tangents touch: the running averages of the y's, a row each."""
+    import torch
+
+    n = len(ys)
+    weights, start = torch.zeros((n, n), dtype=torch.float64), torch.ones(n, dtype=torch.float64)
+    row = torch.zeros(n, dtype=torch.float64)
+    for i in range(n):
+        delta = rule(state.k + i)
+        row, start[i] = (1 - delta) * row, (1 - delta) * (start[i - 1] if i else 1.0)
+        row[i] = delta
+        weights[i] = row
+    out = weights.to(ys) @ ys
+    return out if state.theta.at is None else out + start.to(ys)[:, None] * state.theta.at
+
+
 def _tangent(value: float, inner: float, ulp: float) -> Tangent:
     return Tangent(None, value - inner, 1.0, ROUNDING * ulp * (abs(value) + abs(inner)))
 
@@ -111,15 +129,13 @@ def _plain_evidence(steps: Any, ulp: float) -> list[Evidence]:
 
 def _momentum_evidence(steps: Any, rule: OpenLoop, state: AFWState, ulp: float) -> tuple[Tangent, list[Evidence]]:
     """Return the averaged tangent after the steps (but for its slope) and what each step has seen."""
-    average = Tangent(None, *(float(number) for number in state.theta[1:]))
-    evidence = []
+    average = Tangent(None, *(float(number) for number in state.theta[1:4]))
+    evidence, at = [], _averages(steps.ys, state, rule)
     for i, (at_x, at_y, inner, lowest, support) in enumerate(steps.records.tolist()):
-        delta, tangent = rule(state.k + i), _tangent(at_y, inner, ulp)
+        delta, tangent = rule(state.k + i), _tangent(at_y, inner, ulp)._replace(at=steps.ys[i])
         keep = 1 - delta
-        average = Tangent(
-            None,
-            *(keep * old + delta * new for old, new in zip(average[1:], tangent[1:], strict=True)),
-        )
+        numbers = (keep * old + delta * new for old, new in zip(average[1:4], tangent[1:4], strict=True))
+        average = Tangent(None, *numbers, at[i])
         x, y = Point.at(steps.xs[i]), Point.at(steps.ys[i])
         minorants = ((average, Vertex(x, lowest, lowest)), (tangent, Vertex(y, -support, -support)))
         evidence.append(Evidence(((at_x, x), (at_y, y)), minorants))

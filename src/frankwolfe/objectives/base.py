@@ -20,12 +20,13 @@ class Evaluation(NamedTuple):
     watched: Scalar  # f at the second point
     passes: float  # reads of the whole data this took
     eps: float  # machine epsilon of the arithmetic
+    at: Any = None  # coordinates of the point, where certificates will need them
 
     @property
     def tangent(self) -> Tangent:
         """The tangent of f at the point."""
         noise = ROUNDING * self.eps * (abs(self.value) + abs(self.inner))
-        return Tangent(self.slope, self.value - self.inner, 1.0, noise)
+        return Tangent(self.slope, self.value - self.inner, 1.0, noise, self.at)
 
 
 class Line(ABC):

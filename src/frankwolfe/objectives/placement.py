@@ -11,8 +11,8 @@ from frankwolfe.backends import Array
 from frankwolfe.backends.rows import Pass, Rows, row_pass
 from frankwolfe.backends.stream import BLOCK_BYTES, HostBlocks
 from frankwolfe.objectives.base import Evaluation
-from frankwolfe.objectives.data import DataMatrix
 from frankwolfe.objectives.device_data import NAMES, one_read, torch_matrix
+from frankwolfe.objectives.matrices import DataMatrix
 from frankwolfe.points import Point
 from frankwolfe.validation import optional
 

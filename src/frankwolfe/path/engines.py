@@ -22,7 +22,6 @@ from frankwolfe.methods import (
 from frankwolfe.minimize import conclude, drive
 from frankwolfe.objectives.base import Objective
 from frankwolfe.objectives.batch import batched
-from frankwolfe.objectives.data import DenseMatrix
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.path.lockstep import Lockstep
@@ -85,10 +84,9 @@ def pays_together(method: Method, objective: Objective) -> bool:
     Measured on the CPU: dense data are read at a small share of the price for each further point, sparse data are not;
     exact line searches take more time than reading does, and nothing of it is shared.
     """
-    data = objective.data if isinstance(objective, LinearModel | Quadratic) else None
-    if not isinstance(data, DenseMatrix):
+    if not isinstance(objective, LinearModel | Quadratic) or not objective.data.shared:
         return False
-    return _open_loop(method) or not isinstance(data.matrix, np.ndarray)
+    return _open_loop(method) or not isinstance(objective.data.matrix, np.ndarray)
 
 
 def _open_loop(method: Method) -> bool:

@@ -40,7 +40,7 @@ class Proof(NamedTuple):
 
 def proof_of(run: Run, radius: float) -> Proof | None:
     """Return the tangent behind the bound of a run, for use at other radii."""
-    if run.certificate.behind is None:
+    if run.certificate.behind is None or run.certificate.behind[0].slope is None:
         return None
     return Proof(*run.certificate.behind, radius, run.certificate.failure)
 
