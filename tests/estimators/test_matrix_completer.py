@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import signal
 
 import numpy as np
 import pytest
@@ -252,3 +253,38 @@ def test_movielens_with_the_radius_chosen_on_the_training_part(data_dir):
     assert error <= -effects.score(test.rows, test.cols, test.values) - 0.03
     assert len(model.search_) >= 3
     assert model.gap_ <= 2e-3 * model.lower_bound_ / 0.9
+
+
+def test_ctrl_c_ends_the_whole_search(monkeypatch):
+    """A first Ctrl-C only asks a solve to stop; the solves after it must not go on."""
+    from frankwolfe.estimators import completion
+
+    solves = []
+
+    def solve_and_interrupt(*args, **kwargs):
+        solves.append(1)
+        result = fw.minimize(*args, **kwargs, callback=lambda _: signal.raise_signal(signal.SIGINT))
+        return result
+
+    monkeypatch.setattr(completion, "minimize", solve_and_interrupt)
+    rows, cols, values, _ = low_rank(noise=0.3)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        MatrixCompleter().fit(rows, cols, values)
+    assert len(solves) == 1
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_ctrl_c_in_the_last_step_of_a_solve_is_not_lost(monkeypatch):
+    from frankwolfe.estimators import completion
+    from frankwolfe.minimize import interruptible
+
+    def solve_to_the_end(*args, **kwargs):
+        with interruptible():
+            signal.raise_signal(signal.SIGINT)
+        return fw.minimize(*args, **kwargs)
+
+    monkeypatch.setattr(completion, "minimize", solve_to_the_end)
+    rows, cols, values, _ = low_rank(noise=0.3)
+    with pytest.raises(KeyboardInterrupt):
+        MatrixCompleter().fit(rows, cols, values)
