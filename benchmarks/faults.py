@@ -31,7 +31,7 @@ import numpy as np
 import frankwolfe as fw
 from distributed import Client, LocalCluster
 
-ROWS, COLUMNS, BLOCKS, STEPS, TOL = 6_000, 20, 6, 120, 1e-10
+ROWS, COLUMNS, BLOCKS, STEPS, TOL = 6_000, 20, 6, 80, 1e-10
 COUNTS = {"one worker killed": 30, "two workers killed": 10, "a slow worker": 10, "the client killed": 5}
 
 

@@ -165,8 +165,9 @@ def _loop(
             if interrupted.is_set():
                 return Status.INTERRUPTED
             before = run.state
-            # A callback sees every step; without one a device works on for a while before the host looks.
-            steps = 1 if callback is not None else min(pace(run.problem, method, before.k), max_iter - before.k)
+            # A callback and a batch see every step; otherwise a device works on for a while before the host looks.
+            alone = callback is None and isinstance(run, Run)
+            steps = min(pace(run.problem, method, before.k), max_iter - before.k) if alone else 1
             state, evidence = advance(run.problem, method, before, steps)
             run.absorb_all(state, evidence, monotonic() - began)
             shown.update(before.k, *run.headline())

@@ -106,7 +106,10 @@ class Table:
         """Return the line on which each row ends: not the same as counting rows where cells hold line breaks."""
         if self._records is None:
             reader = csv.reader(io.StringIO(self._text), delimiter=self._separator)
-            ends = [reader.line_num for fields in reader if not _blank(fields)]
+            try:
+                ends = [reader.line_num for fields in reader if not _blank(fields)]
+            except csv.Error as error:
+                raise DatasetError(f"{self.path}, line {reader.line_num}: {str(error).partition(' - ')[0]}") from None
             self._records = ends[self._named :]
         return self._records
 

@@ -35,6 +35,7 @@ class Task:
             self.mean = np.average(X, axis=0, weights=weight).astype(X.dtype)
             X = X - self.mean
         self.objective: Loss = model._objective(X, y, weight)
+        self.objective.remember = True
         self.shape: tuple[int, ...] = self.objective.shape or ()
         self.null = float(self.objective.value(np.zeros(self.shape, X.dtype)))  # loss of the best constant
         self.goal = max(nonnegative("tol", model.tol) * min(1.0, self.null), FLOOR[np.dtype(X.dtype)] * self.null)

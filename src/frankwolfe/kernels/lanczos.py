@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frankwolfe.kernels.krylov import Gram, Krylov, entries, log_component
+from frankwolfe.kernels.pattern_products import COMPILED_FROM
 
 _BASIS_BYTES = 128 * 2**20
 _SMALL_SIDE, _SMALL_SIZE = 64, 2**15  # LAPACK's SVD is quicker there
@@ -246,8 +247,7 @@ def _proven_bound(G: Any, rng: np.random.Generator) -> NormBound:
         return NormBound(0.0, 0.0, 0)
     exponent = math.frexp(top)[1]
     D = _double(G, exponent)
-    H = D.T @ D if D.shape[0] >= D.shape[1] else D @ D.T
-    H = H if isinstance(H, np.ndarray) else H.toarray()
+    H = _gram_matrix(D)
     unit, order, frobenius2 = 2.0**-53, len(H), float(np.trace(H))
     guess = top_singular(D, 0.0, rng, rtol=1e-11)
     diagonal, slack = np.diag(H).copy(), 1e-12 + 4 * order * unit
@@ -266,8 +266,23 @@ def _proven_bound(G: Any, rng: np.random.Generator) -> NormBound:
     return NormBound(math.ldexp(math.sqrt(s) * (1 + 4 * unit), exponent), 0.0, guess.matvecs)
 
 
+def _gram_matrix(D: Any) -> np.ndarray:
+    """Return D' D or D D', the smaller one; of a large sparse matrix its lower triangle alone."""
+    tall = D.shape[0] >= D.shape[1]
+    if isinstance(D, np.ndarray):
+        return D.T @ D if tall else D @ D.T
+    if D.nnz < COMPILED_FROM:
+        return (D.T @ D if tall else D @ D.T).toarray()
+    from frankwolfe.kernels import pattern_loops
+
+    D = D if tall else D.tocsc()
+    H = np.zeros((min(D.shape),) * 2)
+    pattern_loops.gram_matrix(D.indptr.astype(np.uint64), D.indices.astype(np.uint64), D.data, H)
+    return H
+
+
 def _double(G: Any, exponent: int) -> Any:
-    """Return 2**-exponent G in double precision: an array, or a SciPy matrix without repeated positions."""
+    """Return 2**-exponent G in double precision: an array, or a CSR array, its rows sorted, no position twice."""
     if isinstance(G, np.ndarray):
         return np.ldexp(G.astype(np.float64, copy=False), -exponent)
     S = G.tocsr().astype(np.float64)

@@ -14,7 +14,6 @@ from frankwolfe.methods import AcceleratedFrankWolfe, ExactLineSearch, FrankWolf
 from frankwolfe.minimize import conclude, drive
 from frankwolfe.objectives.base import Objective
 from frankwolfe.objectives.batch import batched
-from frankwolfe.objectives.data import DenseMatrix
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.path.lockstep import Lockstep
@@ -73,7 +72,7 @@ def steps_together(method: Method, job: Job) -> bool:
 
 def dense(objective: Objective) -> bool:
     """Tell whether the data are a dense matrix, which many points can share at little more than the price of one."""
-    return isinstance(objective, LinearModel | Quadratic) and isinstance(objective.data, DenseMatrix)
+    return isinstance(objective, LinearModel | Quadratic) and objective.data.shared
 
 
 def in_step(job: Job, method: Method, reason: str, desk: Desk) -> float:
