@@ -15,7 +15,7 @@ from frankwolfe.methods.auto import CHOICES, FAMILIES, Auto, Choice, depth, plan
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import decode, encode
-from frankwolfe.sets import Birkhoff, ConvexHull, Ellipsoid, Polytope, Spectrahedron
+from frankwolfe.sets import Birkhoff, ConvexHull, Ellipsoid, Hypersimplex, Polytope, Product, Spectrahedron
 
 
 @cache
@@ -155,6 +155,8 @@ PLANS = [
     (fw.Logistic(TALL, TALL[:, 0] > 0), fw.L1Ball(1.0), None, ("fcfw", "newton")),
     (fw.Logistic(A, b), fw.Box(-1.0, 1.0), None, ("apgd", "fcfw")),
     (fw.Logistic(TALL, TALL[:, 0] > 0), fw.Box(-1.0, 1.0), None, ("newton",)),
+    (fw.Logistic(A, b), Hypersimplex(12, k=4), None, ("apgd", "fcfw")),
+    (fw.Logistic(A, b), Product(*[fw.Simplex(4)] * 3, shapes=[4] * 3), None, ("apgd", "fcfw")),
     (KNOWN, fw.L1Ball(1.0), np.zeros(4), ("apgd",)),
     (KNOWN, fw.NuclearBall(1.0), np.zeros((4, 3)), ("apgd",)),
     (KNOWN, Spectrahedron(1.0), np.eye(3) / 3, ("apgd",)),

@@ -30,6 +30,8 @@ from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet, ProjectableSet
+from frankwolfe.sets.combinators import Product
+from frankwolfe.sets.hypersimplex import Hypersimplex
 from frankwolfe.sets.spectrahedron import Spectrahedron
 from frankwolfe.sets.spectral import SchattenBall, SpectralBall
 from frankwolfe.sets.total_variation import TotalVariationBall
@@ -85,8 +87,10 @@ class Facts:
 
     @property
     def sparse(self) -> bool:
-        """Atoms have few nonzeros, so that few of them, and few columns of the data, make up a solution."""
-        return self.problem.domain is not None and self.problem.domain.sparse_atoms
+        """An atom is an entry or a group, so that few of them, and few columns of the data, make up a solution."""
+        domain = self.problem.domain
+        mixed = isinstance(domain, Product | Hypersimplex)  # atoms combine many choices: a solution mixes many of them
+        return domain is not None and domain.sparse_atoms and not mixed
 
     @property
     def spectral(self) -> bool:
