@@ -48,6 +48,19 @@ class Loss(NamedTuple):
 
         return losses.along_line(self, start, step, gamma)
 
+    def balance(
+        self, start: np.ndarray, step: np.ndarray, gamma: float, bracket: tuple[float, float, float], enough: float
+    ) -> tuple[float, np.ndarray]:
+        """Return the shift c at which the slopes at start + gamma step + c add up to nothing, and the sums there.
+
+        The bracket holds a lower bound, a guess and an upper bound of c. The sums are those of the slopes, of their
+        sizes, of slope times step, of the curvatures, and of curvature times step and step squared.
+        """
+        from frankwolfe.kernels import losses
+
+        sums = np.zeros(6)
+        return losses.balance(self, start, step, gamma, *map(float, bracket), enough, sums), sums
+
     def _derivatives(self, m: np.ndarray, second: bool) -> tuple[np.ndarray, np.ndarray]:
         from frankwolfe.kernels import losses
 
@@ -102,11 +115,19 @@ class Layout(ABC):
         return None
 
     @abstractmethod
-    def sweep(self, loss: Loss, mixing: tuple[float, ...], known: np.ndarray, x: np.ndarray, hessian: int = 0) -> Sweep:
-        """Return loss and gradient, and the Hessian if wanted (from every row, every second, ...), in as few reads as can be.
+    def sweep(
+        self,
+        loss: Loss,
+        mixing: tuple[float, ...],
+        known: np.ndarray,
+        x: np.ndarray,
+        hessian: int = 0,
+        base: np.ndarray = NONE,
+    ) -> Sweep:
+        """Return loss and gradient, and the Hessian (from one row in `hessian`), in as few reads as the layout allows.
 
         f is differentiated at mixing[0] known + mixing[1] Ax and watched at mixing[2] known + mixing[3] Ax; `x` is
-        empty where all is known.
+        empty where all is known. Where `base` is given, `known` is memory for its product, made in the same read.
         """
 
 
@@ -147,18 +168,27 @@ class Rows(Layout):
         half = _total(H, self.scale**2)
         return half + half.T
 
-    def sweep(self, loss: Loss, mixing: tuple[float, ...], known: np.ndarray, x: np.ndarray, hessian: int = 0) -> Sweep:
+    def sweep(
+        self,
+        loss: Loss,
+        mixing: tuple[float, ...],
+        known: np.ndarray,
+        x: np.ndarray,
+        hessian: int = 0,
+        base: np.ndarray = NONE,
+    ) -> Sweep:
         from frankwolfe.kernels import rows
 
         n, d = self.shape
         # Each part adds up a gradient, or a Hessian, of its own: keep them small beside the data.
         cuts = self._square_cuts() if hessian else self.cuts(parts_of(self.entries, d))
-        x, images = _scaled(x, self.scale), np.empty((2, n))
+        x, base, images = _scaled(x, self.scale), _scaled(base, self.scale), np.empty((2, n))
         sums, g = np.zeros((len(cuts), 3)), np.zeros((len(cuts), d))
         H = np.zeros((len(cuts), d, d) if hessian else (len(cuts), 0, 0))
 
         def read(i: int) -> None:
-            rows.sweep(self.arrays, *cuts[i], self.step, x, mixing, known, loss, hessian, images, g[i], H[i], sums[i])
+            out = images, g[i], H[i], sums[i]
+            rows.sweep(self.arrays, *cuts[i], self.step, x, base, mixing, known, loss, hessian, *out)
 
         share_out(read, len(cuts))
         half = _total(H, self.scale**2)
@@ -194,11 +224,20 @@ class Columns(Layout):
         share_out(lambda i: sparse.dots(*self.arrays, *cuts[i], r, g[cuts[i][0] :]), len(cuts))
         return g
 
-    def sweep(self, loss: Loss, mixing: tuple[float, ...], known: np.ndarray, x: np.ndarray, hessian: int = 0) -> Sweep:
+    def sweep(
+        self,
+        loss: Loss,
+        mixing: tuple[float, ...],
+        known: np.ndarray,
+        x: np.ndarray,
+        hessian: int = 0,
+        base: np.ndarray = NONE,
+    ) -> Sweep:
         from frankwolfe.kernels import losses
 
         assert not hessian, "only rows have a Hessian kernel"
         n = self.shape[0]
+        known = self.product(base) if base.size else known
         image = self.product(x) if x.size else np.zeros(n)
         watched, r, sums = np.empty(n), np.empty(n), np.zeros(3)
         losses.differentiate(0, n, mixing, known, image, loss, watched, r, NONE, sums)

@@ -48,8 +48,8 @@ class NewtonFrankWolfe(Method):
     Notes
     -----
     The model at x is <∇f(x), z - x> + (z - x)'H(z - x)/2 with H = A'diag(φ'')A, p x p numbers from one read of the data
-    [1]_. On an l2 ball it is minimised exactly, by Cholesky factors; on an l1 ball or a simplex by a quadratic program in
-    the weights of the vertices, started from those of x; on any other set by fully corrective Frank-Wolfe, whose gap
+    [1]_. On an l2 ball it is minimised exactly, by Cholesky factors; on an l1 ball or a simplex by a quadratic program
+    in the weights of the vertices, started from those of x; on any other set by fully corrective Frank-Wolfe, whose gap
     certifies the accuracy. The exact line search runs on images. A step reads the data twice where the kernels are
     compiled: gradient and Hessian together, and the image of the model's minimiser. Far from the solution, where the
     model is good for a short way only, the Hessian is then estimated from one row in four.

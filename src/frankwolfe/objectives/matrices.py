@@ -7,10 +7,9 @@ all that matters on data larger than the cache.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import array_api_compat
@@ -19,11 +18,11 @@ import numpy as np
 from frankwolfe.atoms import Atom, Dense, OneHot, Sparse
 from frankwolfe.backends import Array, double, namespace
 from frankwolfe.kernels.layouts import Layout
-from frankwolfe.kernels.narrow import dense_layout, sparse_layout
+from frankwolfe.kernels.narrow import dense_layout
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.points import Point
 
-TURN_AFTER = 8  # columns picked out of sparse rows after which turning them pays
+DENSE_FROM = 100  # how much faster a dense product is than a sparse one, operation by operation
 BLOCK_BYTES = 1 << 20  # a row block and its vectors fit the second-level cache
 Residual = Callable[[slice, list[Array]], Array]
 
@@ -32,6 +31,8 @@ class DataMatrix(ABC):
     """An n x d matrix of data, as the map x -> Ax."""
 
     adjoint_cost = 1.0
+    shared: bool = False  # whether many points share a read at little more than the price of one
+    solves = 1  # how many problems the data are for: the more, the sooner compiled passes pay
 
     def __init__(self, matrix: Any) -> None:
         self.matrix = matrix
@@ -64,6 +65,10 @@ class DataMatrix(ABC):
         """Return a linear model's whole evaluation from one read, where the data can do that; None otherwise."""
         return None
 
+    def evaluate_many(self, model: Any, y: Point, watch: Point) -> Evaluation | None:
+        """Do the same for many points at once, one to a row."""
+        return None
+
     @abstractmethod
     def product(self, x: Array) -> Array:
         """Return A x."""
@@ -79,11 +84,13 @@ class DataMatrix(ABC):
             return compiled
         total = np.zeros((self.shape[1], self.shape[1]))
         for rows, block in self.row_blocks():
+            if hasattr(block, "toarray") and (self.shape[1] * block.shape[0]) ** 2 < DENSE_FROM * block.nnz**2:
+                block = block.toarray()  # the fewer zeros, the further ahead a dense product is
             part = block.T @ (block * weights[rows, None])
             total += part.toarray() if hasattr(part, "toarray") else part
         return total
 
-    def row_blocks(self) -> list[tuple[slice, Any]]:
+    def row_blocks(self) -> Iterable[tuple[slice, Any]]:
         """Return blocks of rows that together are the matrix."""
         return [(slice(None), self.matrix)]
 
@@ -160,6 +167,8 @@ class RowBlocks(DataMatrix):
 class DenseMatrix(RowBlocks):
     """A dense matrix of any array namespace."""
 
+    shared = True
+
     @property
     def block_bytes(self) -> float:
         size, (n, d) = self.matrix.dtype.itemsize if isinstance(self.matrix, np.ndarray) else 8, self.shape
@@ -179,7 +188,7 @@ class DenseMatrix(RowBlocks):
 
     @cached_property
     def layout(self) -> Layout | None:
-        return dense_layout(self.matrix) if isinstance(self.matrix, np.ndarray) else None
+        return dense_layout(self.matrix, self.solves) if isinstance(self.matrix, np.ndarray) else None
 
     def array(self, values: Any) -> Array:
         if isinstance(self.matrix, np.ndarray):
@@ -195,91 +204,6 @@ class DenseMatrix(RowBlocks):
 
     def parts(self) -> list[Array]:
         return [self.matrix]
-
-
-class CSRMatrix(RowBlocks):
-    """A sparse matrix stored by rows; blocks are views of its three arrays.
-
-    Compiled, the first columns are picked out of the rows; when more are asked for, a copy turned into columns serves
-    them. The numbers are the same.
-    """
-
-    columns_asked = 0
-
-    @property
-    def block_bytes(self) -> float:
-        # Every block adds a vector of length d to the gradient: keep that small beside the block itself.
-        return max(2 * BLOCK_BYTES, 8 * self.matrix.data.itemsize * self.shape[1])
-
-    @cached_property
-    def blocks(self) -> list[tuple[slice, Any, Any]]:
-        from scipy.sparse import csr_array
-
-        matrix, (n, d), found = self.matrix, self.shape, []
-        per_entry = matrix.data.itemsize + matrix.indices.itemsize
-        count = max(1, round(matrix.nnz * per_entry / self.block_bytes))
-        cuts = np.unique(np.searchsorted(matrix.indptr, np.linspace(0, matrix.nnz, count + 1)[1:-1]))
-        for i, j in pairwise(np.unique(np.concatenate([[0], cuts, [n]]))):
-            start, stop = matrix.indptr[i], matrix.indptr[j]
-            views = (matrix.data[start:stop], matrix.indices[start:stop], matrix.indptr[i : j + 1] - start)
-            block = csr_array(views, shape=(int(j - i), d))
-            found.append((slice(int(i), int(j)), block, block.T))
-        return found
-
-    @cached_property
-    def layout(self) -> Layout | None:
-        return sparse_layout(self.matrix, by_columns=False)
-
-    def column(self, j: int) -> Array:
-        if self.layout is None:
-            return self.matrix[:, [j]].toarray()[:, 0]
-        if self.columns_asked >= TURN_AFTER:
-            return self._turned.column(j)
-        self.columns_asked += 1
-        places = np.flatnonzero(self.matrix.indices == j)
-        rows = np.searchsorted(self.matrix.indptr, places, side="right") - 1
-        return _scattered(rows, self.matrix.data[places], self.shape[0])
-
-    def columns(self, indices: Array) -> Any:
-        return self.matrix[:, indices] if self.layout is None else self._turned.columns(indices)
-
-    def parts(self) -> list[Array]:
-        return [self.matrix.indptr, self.matrix.indices, self.matrix.data]
-
-    def by_columns(self) -> DataMatrix:
-        return CSCMatrix(self.matrix.tocsc()) if self.layout is None else self  # compiled rows find columns themselves
-
-    @cached_property
-    def _turned(self) -> CSCMatrix:
-        return CSCMatrix(self.matrix.tocsc())
-
-
-class CSCMatrix(DataMatrix):
-    """A sparse matrix stored by columns: single columns are cheap, which is what sparse atoms ask for."""
-
-    @cached_property
-    def layout(self) -> Layout | None:
-        return sparse_layout(self.matrix, by_columns=True)
-
-    def product(self, x: Array) -> Array:
-        if self.layout is not None and x.ndim == 1:
-            return self.layout.product(x).astype(self.dtype, copy=False)
-        return self.matrix @ x
-
-    def adjoint(self, r: Array) -> Array:
-        if self.layout is not None and r.ndim == 1:
-            return self.layout.adjoint(r).astype(self.dtype, copy=False)
-        return self.matrix.T @ r
-
-    def column(self, j: int) -> Array:
-        entries = slice(self.matrix.indptr[j], self.matrix.indptr[j + 1])
-        return _scattered(self.matrix.indices[entries], self.matrix.data[entries], self.shape[0])
-
-    def columns(self, indices: Array) -> Any:
-        return self.matrix[:, indices]
-
-    def parts(self) -> list[Array]:
-        return [self.matrix.indptr, self.matrix.indices, self.matrix.data]
 
 
 class OperatorMatrix(DataMatrix):
@@ -309,13 +233,6 @@ class OperatorMatrix(DataMatrix):
         # Products with a few fixed vectors identify an operator whose numbers we cannot see.
         probes = np.random.default_rng(0).standard_normal((2, self.shape[1])).astype(self.dtype)
         return [self.product(p) for p in probes]
-
-
-def _scattered(rows: Array, values: Array, n: int) -> Array:
-    """Return the dense vector with these entries; repeated ones add up."""
-    out = np.zeros(n, dtype=values.dtype)
-    np.add.at(out, rows, values)
-    return out
 
 
 def _total(parts: list[Array]) -> Array:
