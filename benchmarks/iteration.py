@@ -42,16 +42,15 @@ def floor(A: np.ndarray) -> Callable[[], Any]:
     """Return a task that reads an array once and does next to nothing else, on all threads."""
     import numba
 
-    @numba.njit(nogil=True, fastmath=True)
-    def read(words: np.ndarray, first: int, last: int) -> int:
-        total = 0
-        for i in range(first, last):
-            total += words[i]
+    @numba.njit(nogil=True)
+    def read(words: np.ndarray) -> int:
+        total = np.int64(0)
+        for i in range(words.size):  # from zero: the compiler then knows that no index is negative, and vectorises
+            total ^= words[i]
         return total
 
-    words = A.reshape(-1).view(np.int64)
-    ends = np.linspace(0, words.size, 17).astype(int).tolist()
-    return lambda: threads.share_out(lambda i: read(words, ends[i], ends[i + 1]), 16)
+    parts = np.array_split(A.reshape(-1).view(np.int64), 16)
+    return lambda: threads.share_out(lambda i: read(parts[i]), 16)
 
 
 def step(layout: Layout, b: np.ndarray, watch: bool = True) -> Callable[[], Any]:
@@ -156,7 +155,7 @@ def measure(quick: bool) -> dict[str, Any]:
         "rows": rows,
         "bars": bars,
         "notes": [
-            f"{THREADS} threads; the naive iteration computes f and its gradient, ours f at two points and the gradient",
+            f"{THREADS} threads; the naive iteration computes f and its gradient, ours f at one point more",
         ],
     }
 

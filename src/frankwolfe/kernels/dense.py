@@ -1,4 +1,4 @@
-"""Loops over the rows of a dense array, compiled: several rows at a time, any width of numbers, sums in doubles.
+"""Loops over the rows of a dense array, compiled: numbers of any width, sums in double precision.
 
 Import inside functions only: loading Numba takes a third of a second.
 """
@@ -16,33 +16,26 @@ from frankwolfe.kernels.losses import SUMS
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
 def dots(A, first, last, x, out):
     """Set out to the products of rows first to last with x."""
-    d, whole = A.shape[1], first + (last - first) // 4 * 4
-    for i in range(first, whole, 4):
-        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-        for j in range(d):
-            s0 += A[i, j] * x[j]
-            s1 += A[i + 1, j] * x[j]
-            s2 += A[i + 2, j] * x[j]
-            s3 += A[i + 3, j] * x[j]
-        out[i - first], out[i - first + 1], out[i - first + 2], out[i - first + 3] = s0, s1, s2, s3
-    for i in range(whole, last):
-        s0 = 0.0
-        for j in range(d):
-            s0 += A[i, j] * x[j]
-        out[i - first] = s0
+    for i in range(first, last):
+        row, total = A[i], 0.0
+        for j in range(x.size):
+            total += row[j] * x[j]
+        out[i - first] = total
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
 def add_rows(A, first, last, r, g):
-    """Add the rows first to last, times r, to g."""
-    d, whole = A.shape[1], first + (last - first) // 4 * 4
+    """Add the rows first to last, times r, to g: four at a time, so that g is read and written once for four rows."""
+    whole = first + (last - first) // 4 * 4
     for i in range(first, whole, 4):
+        a0, a1, a2, a3 = A[i], A[i + 1], A[i + 2], A[i + 3]
         r0, r1, r2, r3 = r[i - first], r[i - first + 1], r[i - first + 2], r[i - first + 3]
-        for j in range(d):
-            g[j] += (r0 * A[i, j] + r1 * A[i + 1, j]) + (r2 * A[i + 2, j] + r3 * A[i + 3, j])
+        for j in range(g.size):
+            g[j] += (r0 * a0[j] + r1 * a1[j]) + (r2 * a2[j] + r3 * a3[j])
     for i in range(whole, last):
-        for j in range(d):
-            g[j] += r[i - first] * A[i, j]
+        row, factor = A[i], r[i - first]
+        for j in range(g.size):
+            g[j] += factor * row[j]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)

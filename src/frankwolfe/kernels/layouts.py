@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from importlib import import_module
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -30,8 +31,7 @@ class Loss(NamedTuple):
 
     def value(self, m: np.ndarray) -> float:
         """Return the loss at the margins m."""
-        from frankwolfe.kernels import losses
-
+        losses = compiled("losses")
         return losses.value_at(self, double(m))
 
     def slope(self, m: np.ndarray) -> np.ndarray:
@@ -44,8 +44,7 @@ class Loss(NamedTuple):
 
     def along(self, start: np.ndarray, step: np.ndarray, gamma: float) -> tuple[float, float]:
         """Return first and second derivative of the loss along start + gamma step."""
-        from frankwolfe.kernels import losses
-
+        losses = compiled("losses")
         return losses.along_line(self, start, step, gamma)
 
     def balance(
@@ -56,14 +55,12 @@ class Loss(NamedTuple):
         The bracket holds a lower bound, a guess and an upper bound of c. The sums are those of the slopes, of their
         sizes, of slope times step, of the curvatures, and of curvature times step and step squared.
         """
-        from frankwolfe.kernels import losses
-
+        losses = compiled("losses")
         sums = np.zeros(6)
         return losses.balance(self, start, step, gamma, *map(float, bracket), enough, sums), sums
 
     def _derivatives(self, m: np.ndarray, second: bool) -> tuple[np.ndarray, np.ndarray]:
-        from frankwolfe.kernels import losses
-
+        losses = compiled("losses")
         r, c = np.empty(m.size), np.empty(m.size if second else 0)
         losses.derivatives_at(self, double(m), r, c)
         return r, c
@@ -142,16 +139,14 @@ class Rows(Layout):
         self.step = min(CHUNK, max(8, int(CACHE / max(wide, 1)) // 8 * 8))
 
     def product(self, x: np.ndarray) -> np.ndarray:
-        from frankwolfe.kernels import rows
-
+        rows = compiled("rows")
         x, out = _scaled(x, self.scale), np.empty(self.shape[0])
         cuts = self.cuts(parts_of(self.entries))
         share_out(lambda i: rows.product(self.arrays, *cuts[i], x, out[cuts[i][0] :]), len(cuts))
         return out
 
     def adjoint(self, r: np.ndarray) -> np.ndarray:
-        from frankwolfe.kernels import rows
-
+        rows = compiled("rows")
         r = double(r)
         cuts = self.cuts(parts_of(self.entries, self.shape[1]))
         g = np.zeros((len(cuts), self.shape[1]))
@@ -159,8 +154,7 @@ class Rows(Layout):
         return _total(g, self.scale)
 
     def gram(self, c: np.ndarray) -> np.ndarray:
-        from frankwolfe.kernels import rows
-
+        rows = compiled("rows")
         c, d = double(c), self.shape[1]
         cuts = self._square_cuts()
         H = np.zeros((len(cuts), d, d))
@@ -177,8 +171,7 @@ class Rows(Layout):
         hessian: int = 0,
         base: np.ndarray = NONE,
     ) -> Sweep:
-        from frankwolfe.kernels import rows
-
+        rows = compiled("rows")
         n, d = self.shape
         # Each part adds up a gradient, or a Hessian, of its own: keep them small beside the data.
         cuts = self._square_cuts() if hessian else self.cuts(parts_of(self.entries, d))
@@ -194,7 +187,8 @@ class Rows(Layout):
         half = _total(H, self.scale**2)
         image, watched = images if x.size else (NONE, images[1])
         whole = half + half.T if hessian else None
-        return Sweep(*sums.sum(axis=0).tolist(), _total(g, self.scale), image, watched, whole)
+        value, inner, at_watch = sums.sum(axis=0).tolist()
+        return Sweep(value, inner, at_watch, _total(g, self.scale), image, watched, whole)
 
     def _square_cuts(self) -> list[tuple[int, int]]:
         n, d = self.shape
@@ -208,8 +202,7 @@ class Columns(Layout):
     reads = 2.0
 
     def product(self, x: np.ndarray) -> np.ndarray:
-        from frankwolfe.kernels import sparse
-
+        sparse = compiled("sparse")
         x = _scaled(x, self.scale)
         cuts = self.cuts(parts_of(self.entries, self.shape[0]))
         out = np.zeros((len(cuts), self.shape[0]))
@@ -217,8 +210,7 @@ class Columns(Layout):
         return _total(out)
 
     def adjoint(self, r: np.ndarray) -> np.ndarray:
-        from frankwolfe.kernels import sparse
-
+        sparse = compiled("sparse")
         r, g = _scaled(r, self.scale), np.empty(self.shape[1])
         cuts = self.cuts(parts_of(self.entries))
         share_out(lambda i: sparse.dots(*self.arrays, *cuts[i], r, g[cuts[i][0] :]), len(cuts))
@@ -233,15 +225,15 @@ class Columns(Layout):
         hessian: int = 0,
         base: np.ndarray = NONE,
     ) -> Sweep:
-        from frankwolfe.kernels import losses
-
+        losses = compiled("losses")
         assert not hessian, "only rows have a Hessian kernel"
         n = self.shape[0]
         known = self.product(base) if base.size else known
         image = self.product(x) if x.size else np.zeros(n)
         watched, r, sums = np.empty(n), np.empty(n), np.zeros(3)
         losses.differentiate(0, n, mixing, known, image, loss, watched, r, NONE, sums)
-        return Sweep(*sums.tolist(), self.adjoint(r), image if x.size else NONE, watched, None)
+        value, inner, at_watch = sums.tolist()
+        return Sweep(value, inner, at_watch, self.adjoint(r), image if x.size else NONE, watched, None)
 
 
 class WideRows(Columns):
@@ -261,8 +253,8 @@ class WideRows(Columns):
         return self.rows.gram(c)
 
     def adjoint(self, r: np.ndarray) -> np.ndarray:
-        from frankwolfe.kernels import rows, sparse
-
+        rows = compiled("rows")
+        sparse = compiled("sparse")
         self.asked += 1
         if self.asked > TURN_AFTER and self.columns is None:
             self.columns = self.turn()
@@ -274,6 +266,11 @@ class WideRows(Columns):
             cuts = columns.cuts(parts_of(self.entries))
             share_out(lambda i: sparse.dots_in_order(*columns.arrays, *cuts[i], r, g[cuts[i][0] :]), len(cuts))
         return _total(g[None], self.scale)
+
+
+def compiled(name: str) -> Any:
+    """Return a module of kernels, and load the compiler with it; type checkers do not see through what it makes."""
+    return import_module(f"frankwolfe.kernels.{name}")
 
 
 def double(x: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.kernels.layouts import Columns, Layout, Rows, WideRows
+from frankwolfe.kernels.layouts import Columns, Layout, Rows, WideRows, compiled
 
 COMPILED_FROM = 1 << 17  # entries from which a solve or two repays loading the kernels; plain NumPy below
 WIDE = 1 << 17  # features from which a gradient does not fit the second-level cache
@@ -53,14 +53,10 @@ def _columns(matrix: Any) -> Columns:
 
 
 def _are_bytes(A: np.ndarray, scale: float) -> bool:
-    from frankwolfe.kernels import dense
-
-    return bool(dense.are_bytes(A, scale))
+    return bool(compiled("dense").are_bytes(A, scale))
 
 
 def _to_bytes(A: np.ndarray, scale: float) -> np.ndarray:
-    from frankwolfe.kernels import dense
-
     out = np.empty(A.shape, dtype=np.uint8)
-    dense.to_bytes(A, scale, out)
+    compiled("dense").to_bytes(A, scale, out)
     return out

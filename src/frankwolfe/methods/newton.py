@@ -178,20 +178,21 @@ def in_ball(q: np.ndarray, H: np.ndarray, radius: float, shift: float) -> np.nda
     >>> in_ball(np.array([-3.0, 0.0]), np.eye(2), 1.0, 0.0)
     array([ 1., -0.])
     """
-    from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
+    from scipy.linalg import get_lapack_funcs
 
+    potrf, potrs, trtrs = get_lapack_funcs(("potrf", "potrs", "trtrs"), dtype=np.float64)
     least = max(1e-14 * float(np.max(np.diag(H))), 1e-300)
     shift, z = max(shift, least), np.zeros_like(q)
     for _ in range(60):
-        factor, failed = dpotrf(H + shift * np.eye(q.size), lower=1, overwrite_a=1)
+        factor, failed = potrf(H + shift * np.eye(q.size), lower=1, overwrite_a=1)
         if failed:
             shift *= 10
             continue
-        z = -dpotrs(factor, q, lower=1)[0]
+        z = -potrs(factor, q, lower=1)[0]
         length = float(np.sqrt(z @ z))
         if abs(length - radius) <= 1e-8 * radius or (length < radius and shift <= least):
             break
-        bend = dtrtrs(factor, z, lower=1)[0]
+        bend = trtrs(factor, z, lower=1)[0]
         moved = max(shift + (length / radius - 1) * length**2 / float(bend @ bend), least)
         if abs(moved - shift) <= 1e-14 * shift:
             break

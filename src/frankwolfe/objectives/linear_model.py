@@ -136,7 +136,7 @@ class LinearModel(WeightedMean):
     def evaluate(self, y: Point, watch: Point) -> Evaluation:
         if not self.separable or self.kind is None:
             return super().evaluate(y, watch)
-        if self.compiled is not None:
+        if self.compiled is not None and self.data.layout is not None:
             swept = fused(self, y, watch, self.data.layout)
             return super().evaluate(y, watch) if swept is None else swept[0]
         seen = self.data.evaluate(self, y, watch)
@@ -158,7 +158,7 @@ class LinearModel(WeightedMean):
         layout = self.data.layout
         if self.compiled is not None and self.separable and isinstance(layout, Rows):
             swept = fused(self, x, x, layout, hessian=every)
-            if swept is not None:
+            if swept is not None and swept[1] is not None:
                 return swept[0], swept[1] + self.ridge * np.eye(self.data.shape[1])
         at_x = self.evaluate(x, x)
         curvature = self.loss_curvature(x.image)
@@ -180,8 +180,10 @@ class LinearModel(WeightedMean):
 
     def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
         t = self._shifted(m)
-        whole = self.compiled is not None and t.shape == self.b.shape
-        slope = self.compiled.slope(t) if whole else self._slope(t, rows)
+        if self.compiled is not None and t.shape == self.b.shape:
+            slope = self.compiled.slope(t)
+        else:
+            slope = self._slope(t, rows)
         return balanced(slope) if self.intercept else slope
 
     def loss_curvature(self, m: Array) -> Array:
