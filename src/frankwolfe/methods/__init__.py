@@ -24,7 +24,7 @@ from frankwolfe.methods.lazy import Lazy
 from frankwolfe.methods.newton import NewtonFrankWolfe
 from frankwolfe.methods.pairwise import PairwiseFrankWolfe
 from frankwolfe.methods.projected import AcceleratedProjectedGradient, ProjectedGradient
-from frankwolfe.methods.richardson import RichardsonFrankWolfe
+from frankwolfe.methods.richardson import Richardson
 from frankwolfe.methods.sliding import ConditionalGradientSliding
 from frankwolfe.methods.steps import Backtracking, ExactLineSearch, OpenLoop, ShortStep, StepSize
 from frankwolfe.methods.stochastic import StochasticFrankWolfe
@@ -46,7 +46,7 @@ METHODS: dict[str, Callable[[], Method]] = {
     "lazy": Lazy,
     "inface": InFaceFrankWolfe,
     "bcfw": BlockCoordinateFrankWolfe,
-    "richardson": RichardsonFrankWolfe,
+    "richardson": Richardson,
     "stochastic": StochasticFrankWolfe,
     "subspace": SubspaceFrankWolfe,
     "factored": FactoredFrankWolfe,
@@ -107,7 +107,7 @@ __all__ = [
     "OpenLoop",
     "PairwiseFrankWolfe",
     "ProjectedGradient",
-    "RichardsonFrankWolfe",
+    "Richardson",
     "ShortStep",
     "State",
     "StepSize",
