@@ -74,6 +74,8 @@ def named(method: str | Method) -> Method:
         return method
     if not isinstance(method, str):
         raise TypeError(f"method must be a name or a Method, got {type(method).__name__}")
+    if method == "auto":
+        return Auto()
     if method not in METHODS:
         raise ValueError(f"unknown method {method!r}; {nearest(method, ['auto', *METHODS])}")
     return METHODS[method]()
