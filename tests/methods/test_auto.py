@@ -155,6 +155,8 @@ PLANS = [
     (fw.Logistic(TALL, TALL[:, 0] > 0), fw.L1Ball(1.0), None, ("fcfw", "newton")),
     (fw.Logistic(A, b), fw.Box(-1.0, 1.0), None, ("apgd", "fcfw")),
     (fw.Logistic(TALL, TALL[:, 0] > 0), fw.Box(-1.0, 1.0), None, ("newton",)),
+    (fw.LeastSquares(TALL, TALL[:, 0]), fw.Box(-1.0, 1.0), None, ("fcfw", "apgd")),
+    (fw.LeastSquares(TALL, TALL[:, 0]), fw.L1Ball(0.5), None, ("fcfw", "apgd", "fcfw")),
     (fw.Logistic(A, b), Hypersimplex(12, k=4), None, ("apgd", "fcfw")),
     (fw.Logistic(A, b), Product(*[fw.Simplex(4)] * 3, shapes=[4] * 3), None, ("apgd", "fcfw")),
     (KNOWN, fw.L1Ball(1.0), np.zeros(4), ("apgd",)),
