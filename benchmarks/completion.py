@@ -99,7 +99,7 @@ def against_arpack(calls: list[tuple[PatternMatrix, float]], repeats: int) -> tu
             worst = max(worst, (truth - pair.sigma) / accuracy)
             start = rng.standard_normal(min(S.shape))
             # Its tolerance is of the eigenvalue, the square: twice that of the singular value.
-            taken[1].append(seconds(lambda S=S, a=accuracy, b=start: svds(S, k=1, tol=2 * a / truth, v0=b)))
+            taken[1].append(seconds(lambda S=S, t=2 * accuracy / truth, b=start: svds(S, k=1, tol=t, v0=b)))
         ours, theirs = ours + float(np.median(taken[0])), theirs + float(np.median(taken[1]))
     return ours, theirs, worst
 
