@@ -272,8 +272,9 @@ def _measure(quick: bool) -> dict:
         once = seconds(lambda G=G: [G.gram_matvec(np.ones(G.shape[1])) for _ in range(100)]) / 100
         steps = sum(top_singular(G, accuracy, rng, doubt=0.02).steps for G, accuracy in calls)
         notes.append(
-            f"oracle of {method!r}: worst error {worst:.2g} of the allowed one; {steps} products G'Gw of {1e6 * once:.0f} "
-            f"us, {1e9 * once / G.nnz:.2g} ns an entry (a gather and a scatter each), make {steps * once / ours:.0%} of it"
+            f"oracle of {method!r}: worst error {worst:.2g} of the allowed one; {steps} products G'Gw of "
+            f"{1e6 * once:.0f} us, {1e9 * once / G.nnz:.2g} ns an entry (a gather and a scatter each), make "
+            f"{steps * once / ours:.0%} of the time"
         )
         bar(f"top singular pair against ARPACK, calls of {method!r}, MovieLens100K", theirs / ours, 3.0)
     if not quick:
