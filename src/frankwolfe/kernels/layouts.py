@@ -48,6 +48,19 @@ class Loss(NamedTuple):
 
         return losses.along_line(self, start, step, gamma)
 
+    def balance(
+        self, start: np.ndarray, step: np.ndarray, gamma: float, bracket: tuple[float, float, float], enough: float
+    ) -> tuple[float, np.ndarray]:
+        """Return the shift c at which the slopes at start + gamma step + c add up to nothing, and the sums there.
+
+        The bracket holds a lower bound, a guess and an upper bound of c. The sums are those of the slopes, of their
+        sizes, of slope times step, of the curvatures, and of curvature times step and step squared.
+        """
+        from frankwolfe.kernels import losses
+
+        sums = np.zeros(6)
+        return losses.balance(self, start, step, gamma, *map(float, bracket), enough, sums), sums
+
     def _derivatives(self, m: np.ndarray, second: bool) -> tuple[np.ndarray, np.ndarray]:
         from frankwolfe.kernels import losses
 
@@ -63,7 +76,7 @@ class Sweep(NamedTuple):
     inner: float  # <slope, margins>
     watched: float  # the loss at the watched margins
     slope: np.ndarray  # the gradient A'r
-    image: np.ndarray  # Ax
+    image: np.ndarray  # Ax, empty where x was
     watched_image: np.ndarray
     hessian: np.ndarray | None
 
@@ -100,10 +113,6 @@ class Layout(ABC):
     def gram(self, c: np.ndarray) -> np.ndarray | None:
         """Return A'diag(c)A, or None if the layout has no kernel for it."""
         return None
-
-    def column(self, j: int) -> np.ndarray:
-        """Return column j as a dense vector."""
-        raise NotImplementedError
 
     @abstractmethod
     def sweep(
@@ -182,15 +191,9 @@ class Rows(Layout):
 
         share_out(read, len(cuts))
         half = _total(H, self.scale**2)
-        return Sweep(*sums.sum(axis=0).tolist(), _total(g, self.scale), *images, half + half.T if hessian else None)
-
-    def column(self, j: int) -> np.ndarray:
-        """Return column j of sparse rows."""
-        from frankwolfe.kernels import sparse
-
-        out = np.zeros(self.shape[0])
-        sparse.column(*self.arrays, j, out)
-        return out if self.scale == 1.0 else self.scale * out
+        image, watched = images if x.size else (NONE, images[1])
+        whole = half + half.T if hessian else None
+        return Sweep(*sums.sum(axis=0).tolist(), _total(g, self.scale), image, watched, whole)
 
     def _square_cuts(self) -> list[tuple[int, int]]:
         n, d = self.shape
@@ -237,7 +240,7 @@ class Columns(Layout):
         image = self.product(x) if x.size else np.zeros(n)
         watched, r, sums = np.empty(n), np.empty(n), np.zeros(3)
         losses.differentiate(0, n, mixing, known, image, loss, watched, r, NONE, sums)
-        return Sweep(*sums.tolist(), self.adjoint(r), image, watched, None)
+        return Sweep(*sums.tolist(), self.adjoint(r), image if x.size else NONE, watched, None)
 
 
 class WideRows(Columns):
@@ -252,9 +255,6 @@ class WideRows(Columns):
 
     def product(self, x: np.ndarray) -> np.ndarray:
         return self.rows.product(x)
-
-    def column(self, j: int) -> np.ndarray:
-        return self.rows.column(j)
 
     def gram(self, c: np.ndarray) -> np.ndarray:
         return self.rows.gram(c)
