@@ -74,7 +74,7 @@ class Cluster:
 
     def _start(self) -> None:
         self.local = LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
         )
         self.client = Client(self.local)
 

@@ -161,11 +161,7 @@ class Tangent(NamedTuple):
             keep * self.offset + delta * other.offset,
             keep * self.weight + delta * other.weight,
             keep * self.noise + delta * other.noise,
-            other.at
-            if other.at is None
-            else delta * other.at
-            if self.at is None
-            else keep * self.at + delta * other.at,
+            other.at if other.at is None else delta * other.at if self.at is None else keep * self.at + delta * other.at,
         )
 
     def bound(self, minimum: Scalar, rounding: float) -> Scalar:

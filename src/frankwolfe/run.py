@@ -41,9 +41,14 @@ def fetched(problem: Problem, evidence: list[Evidence]) -> list[Evidence]:
     """Return evidence whose numbers are on the host: one read for all, and none where they are there already."""
     if not problem.away:
         return evidence
-    evidence = [_with_support(problem, seen) for seen in evidence]
-    numbers = iter(fetch([number for seen in evidence for number in _numbers(seen)]))
-    return [_refilled(seen, numbers) for seen in evidence]
+    evidence = [seen if _here(seen) else _with_support(problem, seen) for seen in evidence]
+    numbers = iter(fetch([number for seen in evidence if not _here(seen) for number in _numbers(seen)]))
+    return [seen if _here(seen) else _refilled(seen, numbers) for seen in evidence]
+
+
+def _here(seen: Evidence) -> bool:
+    """Tell whether all numbers are on the host, as after steps that a device took by itself."""
+    return isinstance(seen.seen[0][0], float) and all(isinstance(tangent.offset, float) for tangent, _ in seen.minorants)
 
 
 def _with_support(problem: Problem, seen: Evidence) -> Evidence:

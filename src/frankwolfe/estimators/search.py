@@ -88,7 +88,7 @@ def solve_fold(
     """Solve the path on the training part of a fold, and score every radius on the other."""
     if is_classifier(model) and np.unique(y[train]).size < np.unique(y).size:
         raise ValueError("a fold has no training sample of one of the classes; use fewer folds, or stratified ones")
-    task = Task(model, X[train], y[train], None if weight is None else weight[train])
+    task = Task(model, X[train], y[train], None if weight is None else weight[train], solves=len(radii))
     shell = copy(model)
     shell.__dict__.pop("feature_names_in_", None)  # the rows below come without names
     held_out = X[test], y[test]

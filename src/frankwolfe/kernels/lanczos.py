@@ -86,12 +86,11 @@ def top_singular(
     affordable = _BASIS_BYTES // (A.dtype.itemsize * A.size)
     space = Krylov(A, rng, max(20, min(400, affordable)) if max_basis is None else max(4, max_basis))
     log_bound = log_component(A.size, doubt)
-    theta, coordinates, exact = _converge(space, math.ldexp(accuracy, -A.exponent), rtol, log_bound)
+    theta, coordinates, error = _converge(space, math.ldexp(accuracy, -A.exponent), rtol, log_bound)
     y = space.vector(coordinates)
     z = A.half(y)
     sigma = float(np.linalg.norm(z.astype(np.float64)))
     z = z / z.dtype.type(sigma)
-    error = _rounding(A.dtype) * sigma if exact else math.sqrt(space.upper(theta, log_bound)) - math.sqrt(theta)
     left, right = (z, y) if A.tall else (y, z)
     sigma, error = math.ldexp(sigma, A.exponent), math.ldexp(error, A.exponent)
     return SingularPair(sigma, left, right, error, A.matvecs, space.steps)
@@ -123,8 +122,8 @@ def spectral_norm(A: Any, seed: int = 0, rtol: float = 1e-9) -> float:
     return top_singular(A, 0.0, np.random.default_rng(seed), rtol=rtol).sigma
 
 
-def _converge(space: Krylov, accuracy: float, rtol: float, log_bound: float) -> tuple[float, np.ndarray, bool]:
-    """Grow the space until the bound is near enough; return the Ritz pair and whether it is exact to rounding."""
+def _converge(space: Krylov, accuracy: float, rtol: float, log_bound: float) -> tuple[float, np.ndarray, float]:
+    """Grow the space until the bound is near enough; return the Ritz pair and how far its root may be too low."""
     check, before, last = 2, 0, 0.0
     while True:
         alive = space.grow()
@@ -133,17 +132,20 @@ def _converge(space: Krylov, accuracy: float, rtol: float, log_bound: float) -> 
             continue
         theta, y = space.top()
         if not alive or space.beta[-1] * abs(y[-1]) <= _rounding(space.A.dtype) * theta:
-            return theta, y, True
+            return theta, y, _rounding(space.A.dtype) * math.sqrt(theta)
         sigma = math.sqrt(theta)
-        near = (sigma + max(accuracy, rtol * sigma)) ** 2
+        error = max(accuracy, rtol * sigma)
+        near = (sigma + error) ** 2
         reached = space.log_polynomial(near) if near > theta else -math.inf
-        if reached >= log_bound or space.steps >= _MOST_STEPS:
-            return theta, y, False
+        if reached >= log_bound:
+            return theta, y, error
+        if space.steps >= _MOST_STEPS:
+            return theta, y, math.sqrt(space.upper(theta, log_bound)) - sigma
         # The logarithm grows about linearly: look again a little before it should arrive.
         slope = (reached - last) / (space.steps - before)
-        wait = 0.7 * (log_bound - reached) / slope if 0.0 < slope < math.inf else 0.0
+        wait = 0.8 * (log_bound - reached) / slope if 0.0 < slope < math.inf else 0.0
         before, last = space.steps, reached
-        check = space.steps + max(1 + space.dimension // 32, min(2 + space.dimension // 4, int(wait)))
+        check = space.steps + max(1 + space.dimension // 20, min(2 + space.dimension // 2, int(wait)))
         if full:
             space.restart(max(1, space.most // 3))
 

@@ -48,6 +48,19 @@ class Loss(NamedTuple):
 
         return losses.along_line(self, start, step, gamma)
 
+    def balance(
+        self, start: np.ndarray, step: np.ndarray, gamma: float, bracket: tuple[float, float, float], enough: float
+    ) -> tuple[float, np.ndarray]:
+        """Return the shift c at which the slopes at start + gamma step + c add up to nothing, and the sums there.
+
+        The bracket holds a lower bound, a guess and an upper bound of c. The sums are those of the slopes, of their
+        sizes, of slope times step, of the curvatures, and of curvature times step and step squared.
+        """
+        from frankwolfe.kernels import losses
+
+        sums = np.zeros(6)
+        return losses.balance(self, start, step, gamma, *map(float, bracket), enough, sums), sums
+
     def _derivatives(self, m: np.ndarray, second: bool) -> tuple[np.ndarray, np.ndarray]:
         from frankwolfe.kernels import losses
 

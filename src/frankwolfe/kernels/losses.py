@@ -150,3 +150,57 @@ def derivatives_at(loss, m, r, c):
     for low in range(0, m.size, CHUNK):
         rows = slice(low, min(low + CHUNK, m.size))
         at_margins(kind, m[rows], b[rows], share[rows], r[rows], c[rows])
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
+def _shifted_sums(loss, start, step, gamma, shift, sums):
+    """Set the sums over the rows at margins start + gamma step + shift; an empty step counts as zero."""
+    kind, b, share = loss
+    m, r, c = np.empty(CHUNK), np.empty(CHUNK), np.empty(CHUNK)
+    sums[:] = 0.0
+    for low in range(0, start.size, CHUNK):
+        n = min(CHUNK, start.size - low)
+        rows = slice(low, low + n)
+        for i in range(n):
+            m[i] = start[low + i] + shift
+        for i in range(min(n, step.size)):
+            m[i] += gamma * step[low + i]
+        at_margins(kind, m[:n], b[rows], share[rows], r[:n], c[:n])
+        left, size, bend = 0.0, 0.0, 0.0
+        for i in range(n):
+            left += r[i]
+            size += abs(r[i])
+            bend += c[i]
+        sums[0] += left
+        sums[1] += size
+        sums[3] += bend
+        first, along, second = 0.0, 0.0, 0.0
+        for i in range(min(n, step.size)):
+            s = step[low + i]
+            first += r[i] * s
+            along += c[i] * s
+            second += c[i] * s * s
+        sums[2] += first
+        sums[4] += along
+        sums[5] += second
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def balance(loss, start, step, gamma, low, c, high, enough, sums):
+    """Return the shift that balances the slopes, by Newton's method inside a bracket; `sums` are those there."""
+    for _ in range(100):
+        _shifted_sums(loss, start, step, gamma, c, sums)
+        left, bend = sums[0], sums[3]
+        if abs(left) <= enough * sums[1]:
+            break
+        if left < 0:
+            low = c
+        else:
+            high = c
+        moved = c - left / bend if bend > 0 else math.inf
+        if not low < moved < high:
+            moved = 0.5 * (low + high)
+        if moved == c:
+            break
+        c = moved
+    return c

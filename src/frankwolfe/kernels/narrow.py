@@ -16,9 +16,9 @@ WIDE = 1 << 17  # features from which a gradient does not fit the second-level c
 BYTE_SCALES = (1.0, 1 / 255)  # grey values as they are, or divided by the largest
 
 
-def dense_layout(A: np.ndarray) -> Rows | None:
+def dense_layout(A: np.ndarray, solves: int = 1) -> Rows | None:
     """Return the layout of a dense matrix: bytes where it holds grey values. None where NumPy does as well."""
-    if A.size < COMPILED_FROM or not A.flags.c_contiguous:
+    if solves * A.size < COMPILED_FROM or not A.flags.c_contiguous:
         return None
     for scale in BYTE_SCALES:
         if A.dtype == np.float64 and _are_bytes(A[:: max(1, len(A) // 16)], scale) and _are_bytes(A, scale):
@@ -26,9 +26,9 @@ def dense_layout(A: np.ndarray) -> Rows | None:
     return Rows((A,), A.shape)
 
 
-def sparse_layout(matrix: Any, by_columns: bool) -> Layout | None:
+def sparse_layout(matrix: Any, by_columns: bool, solves: int = 1) -> Layout | None:
     """Return the layout of a CSR or CSC matrix: without values where all are equal. None where SciPy does as well."""
-    if matrix.nnz < COMPILED_FROM:
+    if solves * matrix.nnz < COMPILED_FROM:
         return None
     data, indices = matrix.data, matrix.indices
     values, scale = data, 1.0

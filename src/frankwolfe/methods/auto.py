@@ -31,6 +31,8 @@ from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet, ProjectableSet
+from frankwolfe.sets.combinators import Product
+from frankwolfe.sets.hypersimplex import Hypersimplex
 from frankwolfe.sets.lp import L1Ball
 from frankwolfe.sets.simplex import Simplex
 from frankwolfe.sets.spectrahedron import Spectrahedron
@@ -50,7 +52,7 @@ class Choice(NamedTuple):
 
     method: Method
     reason: str
-    pace: int = 8
+    pace: int = 10
 
 
 CHOICES = {
@@ -60,7 +62,7 @@ CHOICES = {
     "search": Choice(AcceleratedFrankWolfe(line_search=True), "the set is curved: momentum with a line search"),
     "fcfw": Choice(FullyCorrective(), "the curvature is known: correct the weights of all atoms that matter"),
     "apgd": Choice(
-        AcceleratedProjectedGradient(restart=True), "the projection is cheap: accelerated, with restarts", 16
+        AcceleratedProjectedGradient(restart=True), "the projection is cheap: accelerated, with restarts", 20
     ),
     "fw": Choice(FrankWolfe(ExactLineSearch()), "inside a set a line search alone converges fast"),
     "dicg": Choice(DecompositionInvariant(), "0/1 vertices: pairwise steps that keep no atoms"),
@@ -89,8 +91,10 @@ class Facts:
 
     @property
     def sparse(self) -> bool:
-        """Atoms have few nonzeros, so that few of them, and few columns of the data, make up a solution."""
-        return self.problem.domain is not None and self.problem.domain.sparse_atoms
+        """An atom is an entry or a group, so that few of them, and few columns of the data, make up a solution."""
+        domain = self.problem.domain
+        mixed = isinstance(domain, Product | Hypersimplex)  # atoms combine many choices: a solution mixes many of them
+        return domain is not None and domain.sparse_atoms and not mixed
 
     @property
     def spectral(self) -> bool:
@@ -142,7 +146,7 @@ class Facts:
             return False
 
 
-NUMPY_ONLY = (FactoredFrankWolfe, FullyCorrective, NewtonFrankWolfe, DecompositionInvariant)
+NUMPY_ONLY = (FactoredFrankWolfe, FullyCorrective, NewtonFrankWolfe, DecompositionInvariant, SubspaceFrankWolfe)
 
 FAMILIES: tuple[tuple[Callable[[Facts], bool], tuple[str, ...]], ...] = (
     (lambda known: known.allow("factored"), ("factored",)),
@@ -187,12 +191,12 @@ class Auto(Method):
 
     Notes
     -----
-    The rows of the table that apply, in its order, are the plan: the first one runs. After 16, 32, 64, ... steps of it
-    the gap is compared with that at half as many. It should have halved every 8 steps, else the next of the plan takes
-    over, from the same point and with the same certificate. Every 4 steps are asked for where x is deep inside the set,
-    as with a solution in the interior or one that mixes very many vertices: oracles then point nowhere near the way.
-    Depth is the share of x in the width of the set along the gradient, (<g, x> - min)/(max - min): zero on the face
-    where the gradient points, near a half inside.
+    The first family that the problem belongs to names the methods to try; the first of them runs. After 16, 32, 64, ...
+    steps of it the gap is compared with that at half as many. It should have halved every 10 steps (20 for projected
+    steps, which are cheap), else the next method takes over, from the same point and with the same certificate. Every 5
+    steps are asked for where x is deep inside the set, as with a solution in the interior or one that mixes very many
+    vertices: the oracle then points nowhere near the way. Depth is the place of x in the width of the set along the
+    gradient, (<g, x> - min)/(max - min): zero on the face that the oracle answers with, near a half inside.
 
     Decisions rest on counts and values alone, never on clocks: a resumed run takes the same ones. `result.method` reads
     like 'fcfw -> apgd' after a change, and `result.reason` says why.
@@ -203,7 +207,7 @@ class Auto(Method):
     >>> f = fw.LeastSquares(np.eye(2), np.ones(2))
     >>> result = fw.minimize(f, fw.L1Ball(1.0))
     >>> result.method, result.reason
-    ('fcfw', 'the atoms are sparse: correct the weights of the few that matter')
+    ('fcfw', 'the curvature is known: correct the weights of all atoms that matter')
     """
 
     name: ClassVar[str] = "auto"
@@ -236,8 +240,10 @@ class Auto(Method):
         tangent, vertex = evidence.minorants[-1]
         assert vertex is not None
         inside = depth(problem, x, tangent.slope, float(vertex.value)) > INSIDE
-        pace = CHOICES[state.plan[state.turn]].pace
-        if halvings * (pace / HASTE if inside and pace < 16 else pace) >= steps:
+        method, _, pace = CHOICES[state.plan[state.turn]]
+        if inside and not isinstance(method, AcceleratedProjectedGradient):
+            pace = pace / HASTE
+        if halvings * pace >= steps:
             return state._replace(before=gap)
         seen = "x stays deep inside the set" if inside else "the gap falls slowly"
         name = state.plan[state.turn + 1]

@@ -15,7 +15,7 @@ from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.objectives.data import OperatorMatrix
 from frankwolfe.objectives.line_search import minimise_on_segment, minimise_on_segments
 from frankwolfe.objectives.linear_model import LinearModel
-from frankwolfe.objectives.many import Swept, swept, values
+from frankwolfe.objectives.many import Swept, products, swept, values
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Leaf, Point, weighted_sum
 
@@ -59,7 +59,10 @@ class Batch(Objective):
         return float(len(pending))
 
     def _product(self, coords: Any) -> Array:
-        image = _array(coords) @ self.base.data.matrix.T
+        x, matrix = _array(coords), self.base.data.matrix
+        if isinstance(x, np.ndarray) and isinstance(matrix, np.ndarray):
+            return products(matrix, x)
+        image = x @ matrix.T
         return np.ascontiguousarray(image) if isinstance(image, np.ndarray) else image
 
     @abstractmethod

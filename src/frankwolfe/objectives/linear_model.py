@@ -11,15 +11,14 @@ import numpy as np
 
 from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
 from frankwolfe.backends.namespace import nonzero
-from frankwolfe.kernels.layouts import Loss, Rows, double
+from frankwolfe.kernels.layouts import LOGISTIC, Loss, Rows, double
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.data import DataMatrix, data_matrix, in_parts, reoriented
 from frankwolfe.objectives.fused import FusedLine, fused
+from frankwolfe.objectives.profiled import ProfiledLine, balanced, find_intercept
 from frankwolfe.points import Point
 from frankwolfe.validation import nonnegative, vector
-
-COARSE = 64  # the intercept is first found on every so-manieth row
 
 
 class WeightedMean(Composite):
@@ -167,10 +166,10 @@ class LinearModel(WeightedMean):
         return at_x._replace(passes=at_x.passes + 1), H + self.ridge * np.eye(len(H))
 
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
-        if self.compiled is None or not self.separable:
+        if self.compiled is None or not (self.separable or self.compiled.kind == LOGISTIC):
             return super().line(x, v)
         passes = self.resolve(x) + self.resolve(v)
-        return FusedLine(self, x, v), passes
+        return (FusedLine if self.separable else ProfiledLine)(self, x, v), passes
 
     def loss(self, m: Array) -> Scalar:
         t = self._shifted(m)
@@ -180,7 +179,7 @@ class LinearModel(WeightedMean):
         t = self._shifted(m)
         whole = self.compiled is not None and t.shape == self.b.shape
         slope = self.compiled.slope(t) if whole else self._slope(t, rows)
-        return _balanced(slope) if self.intercept else slope
+        return balanced(slope) if self.intercept else slope
 
     def loss_curvature(self, m: Array) -> Array:
         t = self._shifted(m)
@@ -220,47 +219,13 @@ class LinearModel(WeightedMean):
         return self._last[1]
 
     def _solve(self, m: Array) -> float:
-        """Find where the slopes balance: Newton's method inside a bracket, first on a few rows, then on all."""
-        low, c, high = self._bracket(m)
-        if self.remember and self._last is not None and low < self._last[1] < high:
-            return self._balance(m, slice(None), low, self._last[1], high)
-        for rows in (slice(None, None, COARSE), slice(None)) if m.shape[0] > 100 * COARSE else (slice(None),):
-            c = self._balance(m[rows], rows, low, c, high)
-        return c
-
-    def _balance(self, m: Array, rows: slice, low: float, c: float, high: float) -> float:
-        # What is left over is balanced away, and the loss is off by its square.
-        xp, enough = namespace(m), eps(m) ** 0.6
-        for _ in range(100):
-            slope = self._slope(m + c, rows)
-            left = float(xp.sum(slope))
-            if abs(left) <= enough * float(xp.sum(xp.abs(slope))):
-                break
-            low, high = (c, high) if left < 0 else (low, c)
-            bend = float(xp.sum(self._curvature(m + c, rows)))
-            step = left / bend if bend > 0 else np.inf
-            moved = c - step if low < c - step < high else 0.5 * (low + high)
-            if moved == c:
-                break
-            c = moved
-        return c
+        return find_intercept(self, m, self._last[1] if self.remember and self._last is not None else None)
 
     def _shifted(self, m: Array) -> Array:
         return m + self._shift(m) if self.intercept else m
 
     def fingerprint(self, start: Any) -> list[Any]:
         return [*super().fingerprint(start), self.level, self.b]
-
-
-def _balanced(slope: Array) -> Array:
-    """Return the slope with its heavier side, positive or negative, scaled down to the weight of the other."""
-    xp = namespace(slope)
-    above = slope > 0
-    up = float(xp.sum(xp.where(above, slope, xp.zeros_like(slope))))
-    down = float(xp.sum(xp.where(above, xp.zeros_like(slope), -slope)))
-    if up > down:
-        return xp.where(above, slope * (down / up), slope)
-    return xp.where(above, slope, slope * (up / down)) if down > up else slope
 
 
 class _Scaled:

@@ -24,6 +24,7 @@ from frankwolfe.objectives.base import Evaluation
 from frankwolfe.points import Point
 
 TURN_AFTER = 32  # columns picked out of sparse rows after which turning them pays
+DENSE_FROM = 100  # how much faster a dense product is than a sparse one, operation by operation
 BLOCK_BYTES = 1 << 20  # a row block and its vectors fit the second-level cache
 Residual = Callable[[slice, list[Array]], Array]
 
@@ -33,6 +34,7 @@ class DataMatrix(ABC):
 
     adjoint_cost = 1.0
     shared: bool = False  # whether many points share a read at little more than the price of one
+    solves = 1  # how many problems the data are for: the more, the sooner compiled passes pay
 
     def __init__(self, matrix: Any) -> None:
         self.matrix = matrix
@@ -84,6 +86,8 @@ class DataMatrix(ABC):
             return compiled
         total = np.zeros((self.shape[1], self.shape[1]))
         for rows, block in self.row_blocks():
+            if hasattr(block, "toarray") and (self.shape[1] * block.shape[0]) ** 2 < DENSE_FROM * block.nnz**2:
+                block = block.toarray()  # the fewer zeros, the further ahead a dense product is
             part = block.T @ (block * weights[rows, None])
             total += part.toarray() if hasattr(part, "toarray") else part
         return total
@@ -171,7 +175,7 @@ class DenseMatrix(RowBlocks):
 
     @cached_property
     def layout(self) -> Layout | None:
-        return dense_layout(self.matrix) if isinstance(self.matrix, np.ndarray) else None
+        return dense_layout(self.matrix, self.solves) if isinstance(self.matrix, np.ndarray) else None
 
     def array(self, values: Any) -> Array:
         if isinstance(self.matrix, np.ndarray):
@@ -219,7 +223,7 @@ class CSRMatrix(RowBlocks):
 
     @cached_property
     def layout(self) -> Layout | None:
-        return sparse_layout(self.matrix, by_columns=False)
+        return sparse_layout(self.matrix, by_columns=False, solves=self.solves)
 
     def column(self, j: int) -> Array:
         if self.layout is None:
@@ -250,7 +254,7 @@ class CSCMatrix(DataMatrix):
 
     @cached_property
     def layout(self) -> Layout | None:
-        return sparse_layout(self.matrix, by_columns=True)
+        return sparse_layout(self.matrix, by_columns=True, solves=self.solves)
 
     def product(self, x: Array) -> Array:
         if self.layout is not None and x.ndim == 1:

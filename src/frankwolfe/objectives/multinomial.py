@@ -186,7 +186,7 @@ class Multinomial(WeightedMean):
             return found, mean, float(np.abs(mean - wanted).max())
 
         here, mean, size = at(c)
-        for _ in range(100):
+        for _ in range(30):
             if size <= enough:
                 break
             step = np.linalg.solve(self._intercept_hessian(here.chances, rows), mean - wanted)

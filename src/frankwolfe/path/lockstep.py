@@ -61,6 +61,7 @@ class Lockstep:
         self.exact = problem.eps > 1e-9 and problem.objective.doubled() is not None
         self.proven = np.full(size, -np.inf)
         self.next_proof = np.zeros(size)
+        self.touch: Array | None = None  # where the averaged tangents touch f
         self.best: Array = state.x.coords
         self.log: list[tuple[int, float, tuple, np.ndarray, np.ndarray]] = []
         self.elapsed = 0.0
@@ -107,6 +108,8 @@ class Lockstep:
         self.lower_bound = np.where(well, np.fmax(self.lower_bound, bounds.max(axis=0)), self.lower_bound)
         if k % self.trace_every == 0:
             self._log(k, values[0])
+        average = evidence.minorants[0][0]
+        self.touch = None if average.at is None else average.at / average.weight
         self.state = state
         wrong = (self.lower_bound > self.best_value + slack) & (not self.exact)
         self._leave_in_trouble(k, values, well, wrong, evidence.seen[-1][1])
@@ -166,13 +169,15 @@ class Lockstep:
         batch, domain = self.problem.objective, self.problem.domain
         assert isinstance(batch, Batch)
         assert isinstance(domain, SetBatch)
-        exact = type(batch)(batch.base.doubled(), len(places))
-        point = Point.at(exact.start(_take(self.best, places), dense=False))
-        at = exact.evaluate(point, point)
-        support = domain.rows(places.tolist()).support(-at.slope)
-        bound = at.tangent.bound(-support, 4 * self.problem.eps)  # of a set larger by what rounding moves a point
-        self.best_value[places] = host(at.value)
-        self.proven[places] = np.fmax(self.proven[places], host(bound))
+        exact, members = type(batch)(batch.base.doubled(), len(places)), domain.rows(places.tolist())
+        for points in (self.touch, self.best):
+            if points is not None:
+                point = Point.at(exact.start(_take(points, places), dense=False))
+                at = exact.evaluate(point, point)
+                # The bound of a set larger by what rounding moves a point.
+                bound = at.tangent.bound(-members.support(-at.slope), 4 * self.problem.eps)
+                self.proven[places] = np.fmax(self.proven[places], host(bound))
+                self.best_value[places] = host(at.value)
         self.next_proof[places] = np.ceil(1.1 * self.state.k) + 1
 
     def _leave_in_trouble(self, k: int, values: np.ndarray, well: np.ndarray, wrong: np.ndarray, at: Point) -> None:
@@ -203,6 +208,7 @@ class Lockstep:
         self.best_value, self.lower_bound = self.best_value[kept], self.lower_bound[kept]
         self.proven, self.next_proof = self.proven[kept], self.next_proof[kept]
         self.best = _take(self.best, kept)
+        self.touch = None if self.touch is None else _take(self.touch, kept)
         if self.open:
             self.state = _rows(self.state, kept, {})
             objective, domain = self.problem.objective, self.problem.domain
