@@ -69,9 +69,7 @@ class Table:
             raise DatasetError(f"{where}: column {name!r} is empty; fill it in or leave the row out")
         if wrong.size == values.size:
             raise DatasetError(f"{self.path}: column {name!r} is not numeric (it holds {str(first)[:40]!r}); {remedy}")
-        raise DatasetError(
-            f"{where}: column {name!r} holds {str(first)[:40]!r}, not a number below {LARGEST:g}"
-        )
+        raise DatasetError(f"{where}: column {name!r} holds {str(first)[:40]!r}, not a number below {LARGEST:g}")
 
     def is_numeric(self, name: str) -> bool:
         """Tell whether a column could be numbers, going by its first filled row."""
