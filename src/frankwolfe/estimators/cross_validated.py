@@ -62,6 +62,8 @@ class CrossValidated(LinearEstimator):
         -------
         self
         """
+        if self.selection not in ("best", "one_se"):
+            raise ValueError(f"selection must be 'best' or 'one_se', got {self.selection!r}")
         X, y, weight = self._checked(X, y, sample_weight)
         X = X.tocsr() if sp.issparse(X) else X
         split_params, score_params = self._routed(sample_weight, params)
@@ -201,7 +203,7 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
     p, k, groups, lower, upper, fit_intercept, class_weight
         As in `FrankWolfeClassifier`.
     tol : float, default 1e-4
-        Certified gap, in nats, of every solution.
+        Certified gap, in nats, of the final fit; on the folds ten times that is enough.
     max_iter, method, verbose, random_state
         As in `FrankWolfeClassifier`.
     n_jobs : int, optional
@@ -297,7 +299,7 @@ class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
     loss, delta, p, k, groups, lower, upper, fit_intercept
         As in `FrankWolfeRegressor`.
     tol : float, default 1e-4
-        Certified gap of every solution, as in `FrankWolfeRegressor`.
+        Certified gap of the final fit, as in `FrankWolfeRegressor`; on the folds ten times that is enough.
     max_iter, method, verbose, random_state
         As in `FrankWolfeRegressor`.
     n_jobs : int, optional
