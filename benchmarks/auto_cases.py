@@ -7,6 +7,7 @@ say) is free for the next one. Values are scaled so that f(x0) - f* is about one
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,8 @@ def rng(*key: int) -> np.random.Generator:
     return np.random.default_rng([2024, *key])
 
 
-def logistic(n: int, d: int, density: float = 1.0, noise: float = 0.5) -> Any:
+@cache
+def labelled(n: int, d: int, density: float, noise: float) -> tuple[Any, np.ndarray]:
     r = rng(n, d)
     truth = r.standard_normal(d) * (r.random(d) < max(10 / d, 0.1))
     if density < 1:
@@ -30,7 +32,11 @@ def logistic(n: int, d: int, density: float = 1.0, noise: float = 0.5) -> Any:
     else:
         A = r.standard_normal((n, d)) * np.geomspace(1, 0.1, d)
     z = A @ truth
-    return fw.Logistic(A, np.sign(z + noise * np.std(z) * r.standard_normal(n)))
+    return A, np.sign(z + noise * np.std(z) * r.standard_normal(n))
+
+
+def logistic(n: int, d: int, density: float = 1.0, noise: float = 0.5) -> Any:
+    return fw.Logistic(*labelled(n, d, density, noise))
 
 
 def squares(n: int, d: int, truth: np.ndarray | None = None, noise: float = 0.3, spread: float = 0.3) -> Any:
@@ -43,12 +49,17 @@ def squares(n: int, d: int, truth: np.ndarray | None = None, noise: float = 0.3,
     return fw.LeastSquares(scale * A, scale * (b + noise * np.std(b) * r.standard_normal(n)))
 
 
+@cache
+def curvature(d: int, condition: float) -> np.ndarray:
+    Q, _ = np.linalg.qr(rng(d, 2).standard_normal((d, d)))
+    H = (Q * np.geomspace(1, condition, d)) @ Q.T
+    return 0.5 * (H + H.T)
+
+
 def quadratic(d: int, target: np.ndarray, condition: float = 30.0) -> Any:
     """A convex quadratic with its free minimum at `target`, of height one above zero there."""
-    r = rng(d, 2)
-    Q, _ = np.linalg.qr(r.standard_normal((d, d)))
-    H = (Q * np.geomspace(1, condition, d)) @ Q.T
-    H = (H + H.T) / (target @ H @ target)
+    H = curvature(d, condition)
+    H = 2 * H / (target @ H @ target)
     return fw.Quadratic(H, -H @ target)
 
 
@@ -185,6 +196,11 @@ def product(n: int, d: int, parts: int) -> Made:
     return f, Product(*sets, shapes=[d] * parts), None
 
 
+def unknown(f: Any, domain: Any, x0: Any) -> Made:
+    """The same function, its smoothness constant kept secret."""
+    return fw.Function(f.value, f.grad), domain, x0
+
+
 def normal(d: int, *key: int) -> np.ndarray:
     return rng(d, *key).standard_normal(d)
 
@@ -244,4 +260,18 @@ CASES: dict[str, Callable[[], Made]] = {
     "function, l2, 2000": lambda: (distance((2000,), normal(2000)), fw.L2Ball(20.0), np.zeros(2000)),
     "function, linf, 1000": lambda: (distance((1000,), 2 * normal(1000)), fw.LInfBall(1.0), np.zeros(1000)),
     "function, l1, 1000": lambda: (distance((1000,), sparse_target(1000, 30, 20.0)), fw.L1Ball(30.0), np.zeros(1000)),
+    "function without constants, l1, 1000": lambda: unknown(
+        distance((1000,), sparse_target(1000, 30, 20.0)), fw.L1Ball(30.0), np.zeros(1000)
+    ),
+    "function without constants, l2 interior, 500": lambda: unknown(
+        distance((500,), normal(500)), fw.L2Ball(50.0), np.zeros(500)
+    ),
+    "function without constants, nuclear, 30x20": lambda: unknown(*matrix_function(30, 20, fw.NuclearBall(0.7))),
+    "logistic, box, 20000x60": lambda: (logistic(20000, 60), fw.Box(-0.3, 0.3), None),
+    "squares, l3 interior, 3000x200": lambda: (squares(3000, 200, 0.1 * normal(200)), fw.LpBall(3.0, p=3), None),
+    "quadratic, ellipsoid interior, 300": lambda: (
+        quadratic(300, normal(300) / 15),
+        fw.Ellipsoid(np.zeros(300), np.linspace(2, 5, 300)),
+        None,
+    ),
 }

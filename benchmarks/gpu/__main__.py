@@ -1,6 +1,6 @@
 """Print the GPU table of the performance page and its bar, with the floor measured in the same run.
 
-python -m benchmarks.gpu [--quick] [--only steps narrow large streamed accuracy]
+python -m benchmarks.gpu [--quick] [--only steps narrow large streamed radii accuracy]
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def show(title: str, columns: list[str], rows: list[list[Any]]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small shapes")
-    parser.add_argument("--only", nargs="*", default=["steps", "narrow", "large", "streamed", "accuracy"])
+    parser.add_argument("--only", nargs="*", default=["steps", "narrow", "large", "streamed", "radii", "accuracy"])
     chosen = parser.parse_args()
     try:
         import torch
@@ -30,6 +30,7 @@ def main() -> None:
     if not torch.cuda.is_available():
         raise SystemExit("this needs a GPU that torch can use, and there is none")
     from benchmarks.gpu import parts
+    from benchmarks.gpu.certified_radii import certified_radii
 
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, logistic loss, l2 ball")
     bandwidth = parts.measured_bandwidth()
@@ -50,6 +51,10 @@ def main() -> None:
             print(
                 f"  {table[-1 if chosen.quick else 2][0]}: {name} {value:.3f} (bar {sense} {bar}) {'met' if met else 'MISSED'}"
             )
+    if "radii" in chosen.only:
+        shape = (60_000, 1024) if chosen.quick else (1_000_000, 1024)
+        columns = ["", "seconds", "most steps", "largest certified gap", "solved"]
+        show(f"A path of radii to a gap of 1e-4 certified in float64, {shape[0]} x {shape[1]}", columns, certified_radii(*shape))
     if "narrow" in chosen.only:
         shape = (100_000, 1024) if chosen.quick else (1_000_000, 1024)
         columns = ["stored as", "bytes", "us a step", "steps", "certified gap"]

@@ -137,7 +137,7 @@ def drive(
 ) -> Status:
     """Step until something says stop; return what."""
     shown = progress if isinstance(progress, Progress) else Progress(progress, run.goal, max_iter)
-    with _interruptible() as interrupted:
+    with interruptible() as interrupted:
         return _loop(run, method, max_iter, time_limit, callback, shown, interrupted, save)
 
 
@@ -165,8 +165,9 @@ def _loop(
             if interrupted.is_set():
                 return Status.INTERRUPTED
             before = run.state
-            # A callback sees every step; without one a device works on for a while before the host looks.
-            steps = 1 if callback is not None else min(pace(run.problem, method, before.k), max_iter - before.k)
+            # A callback and a batch see every step; otherwise a device works on for a while before the host looks.
+            alone = callback is None and isinstance(run, Run)
+            steps = min(pace(run.problem, method, before.k), max_iter - before.k) if alone else 1
             state, evidence = advance(run.problem, method, before, steps)
             run.absorb_all(state, evidence, monotonic() - began)
             shown.update(before.k, *run.headline())
@@ -273,16 +274,23 @@ def _saving(checkpoint: Checkpoint | None, run: Run, digest: str) -> Iterator[Ca
         checkpoint.save(run.saved(), digest)
 
 
+_waiting: list[threading.Event] = []  # of the runs that are under way in the main thread
+
+
 @contextlib.contextmanager
-def _interruptible() -> Iterator[threading.Event]:
-    """Let the first Ctrl-C finish the step and stop; the second one interrupts at once."""
+def interruptible() -> Iterator[threading.Event]:
+    """Let the first Ctrl-C finish the step and stop; the second one interrupts at once.
+
+    Where one is inside another, as a solve is inside a search, a Ctrl-C is for both.
+    """
     asked = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield asked
         return
 
     def ask(number: int, frame: Any) -> None:
-        asked.set()
+        for event in _waiting:
+            event.set()
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
     try:
@@ -290,9 +298,11 @@ def _interruptible() -> Iterator[threading.Event]:
     except ValueError:  # an embedded interpreter without signals
         yield asked
         return
+    _waiting.append(asked)
     try:
         yield asked
     finally:
+        _waiting.pop()
         signal.signal(signal.SIGINT, previous)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from frankwolfe.backends import triton_rows as kernels
-from frankwolfe.backends.rows import LOSSES, Pass, Rows, has_triton, plain_losses
+from frankwolfe.backends.rows import LOSSES, Pass, Rows, blocks, has_triton, plain_losses
 
 BLOCK = 1024
 
@@ -18,12 +18,22 @@ def batch_pass(model: Rows, V: Any, known: Any, coef: Any) -> Pass:
     float32 products on a GPU are in TF32, ten bits of mantissa: good for steps, never for certificates, which are computed
     in double precision (where nothing is rounded so).
     """
-    A = model.A
+    import torch
+
+    A, b, share, loss = model
+    seen = []
     with fast_products():
-        q = V @ A.T
-        middle = _fused if q.is_cuda and has_triton() else _plain
-        watched, residual, value, inner, other = middle(model, q, known, coef)
-        return Pass(q, watched, residual @ A, value, inner, other)
+        for rows in blocks(A, V.element_size()):
+            block = A[rows].to(V.dtype)
+            q = V @ block.T
+            part = Rows(block, b[rows], share if share.ndim == 0 else share[rows], loss)
+            middle = _fused if q.is_cuda and has_triton() else _plain
+            watched, residual, *sums = middle(part, q, None if known is None else known[:, rows].contiguous(), coef)
+            seen.append((q, watched, residual @ block, *sums))
+    if len(seen) == 1:
+        return Pass(*seen[0])
+    images = (torch.cat([s[i] for s in seen], dim=1) for i in range(2))
+    return Pass(*images, *(torch.stack([s[i] for s in seen]).sum(dim=0) for i in range(2, 6)))
 
 
 @contextlib.contextmanager

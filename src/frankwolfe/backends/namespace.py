@@ -91,6 +91,8 @@ def vdot(a: Array, b: Array) -> Scalar:
     if xp is np:
         # Not BLAS: its threads spin (milliseconds on a busy machine) and add in an order that depends on their number.
         return float(np.multiply(a, b).sum(dtype=np.float64))
+    if xp.finfo(a.dtype).bits < 64 and (wide := double(a)) is not None:
+        return xp.sum(a * b, dtype=wide)  # long sums in single precision would blur line searches
     return xp.vecdot(xp.reshape(a, (-1,)), xp.reshape(b, (-1,)))
 
 
@@ -159,9 +161,11 @@ def double(matrix: Any) -> Any:
     """Return double precision as a dtype of the matrix's library; None where there is none (JAX without 64 bits)."""
     if not array_api_compat.is_array_api_obj(matrix):
         return np.dtype(np.float64)
-    xp = namespace(matrix)
-    usual = xp.zeros(1)
-    return usual.dtype if eps(usual) < 1e-9 else None
+    return _double(namespace(matrix), array_api_compat.is_jax_array(matrix))
+
+
+def _double(xp: Any, jax: bool) -> Any:
+    return xp.float64 if not jax or xp.zeros(1).dtype == np.float64 else None
 
 
 def top_k(a: Array, k: int) -> Array:

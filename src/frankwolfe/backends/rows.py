@@ -76,7 +76,11 @@ def tile(cols: int, size: int, wide: bool) -> Tile:
         return Tile(max(1, min(64, 2048 // cols)), 4 if cols > 1024 else 2, 4, 2)
     if cols <= 128:
         return Tile(8192 // cols, 4, 1 if size == 4 else 2, 4)
-    return Tile(max(1, 4096 // cols), 4 if cols > 2048 else 2, 4 if size == 4 else 6, 3 if size == 4 else 4)
+    if cols > 2048:
+        return Tile(1, 4, 4, 3)
+    if size < 4:  # narrow numbers: one warp to a row, and more of them
+        return Tile(max(1, 4096 // cols), 1, 4 if size == 2 else 8, 4)
+    return Tile(4096 // cols, 2, 4, 3)
 
 
 def fused_pass(model: Rows, v: Any, known: Any, coef: Any) -> Pass:

@@ -76,7 +76,7 @@ class Sweep(NamedTuple):
     inner: float  # <slope, margins>
     watched: float  # the loss at the watched margins
     slope: np.ndarray  # the gradient A'r
-    image: np.ndarray  # Ax
+    image: np.ndarray  # Ax, empty where x was
     watched_image: np.ndarray
     hessian: np.ndarray | None
 
@@ -114,18 +114,20 @@ class Layout(ABC):
         """Return A'diag(c)A, or None if the layout has no kernel for it."""
         return None
 
-    def column(self, j: int) -> np.ndarray:
-        """Return column j as a dense vector."""
-        raise NotImplementedError
-
     @abstractmethod
     def sweep(
-        self, loss: Loss, mixing: tuple[float, ...], known: np.ndarray, x: np.ndarray, hessian: bool = False
+        self,
+        loss: Loss,
+        mixing: tuple[float, ...],
+        known: np.ndarray,
+        x: np.ndarray,
+        hessian: bool = False,
+        base: np.ndarray = NONE,
     ) -> Sweep:
         """Return loss and gradient, and the Hessian if wanted, from as few reads as the layout allows.
 
         f is differentiated at mixing[0] known + mixing[1] Ax and watched at mixing[2] known + mixing[3] Ax; `x` is
-        empty where all is known.
+        empty where all is known. Where `base` is given, `known` is memory for its product, made in the same read.
         """
 
 
@@ -167,31 +169,31 @@ class Rows(Layout):
         return half + half.T
 
     def sweep(
-        self, loss: Loss, mixing: tuple[float, ...], known: np.ndarray, x: np.ndarray, hessian: bool = False
+        self,
+        loss: Loss,
+        mixing: tuple[float, ...],
+        known: np.ndarray,
+        x: np.ndarray,
+        hessian: bool = False,
+        base: np.ndarray = NONE,
     ) -> Sweep:
         from frankwolfe.kernels import rows
 
         n, d = self.shape
         # Each part adds up a gradient, or a Hessian, of its own: keep them small beside the data.
         cuts = self._square_cuts() if hessian else self.cuts(parts_of(self.entries, d))
-        x, images = _scaled(x, self.scale), np.empty((2, n))
+        x, base, images = _scaled(x, self.scale), _scaled(base, self.scale), np.empty((2, n))
         sums, g = np.zeros((len(cuts), 3)), np.zeros((len(cuts), d))
         H = np.zeros((len(cuts), d, d) if hessian else (len(cuts), 0, 0))
 
         def read(i: int) -> None:
-            rows.sweep(self.arrays, *cuts[i], self.step, x, mixing, known, loss, images, g[i], H[i], sums[i])
+            rows.sweep(self.arrays, *cuts[i], self.step, x, base, mixing, known, loss, images, g[i], H[i], sums[i])
 
         share_out(read, len(cuts))
         half = _total(H, self.scale**2)
-        return Sweep(*sums.sum(axis=0).tolist(), _total(g, self.scale), *images, half + half.T if hessian else None)
-
-    def column(self, j: int) -> np.ndarray:
-        """Return column j of sparse rows."""
-        from frankwolfe.kernels import sparse
-
-        out = np.zeros(self.shape[0])
-        sparse.column(*self.arrays, j, out)
-        return out if self.scale == 1.0 else self.scale * out
+        image, watched = images if x.size else (NONE, images[1])
+        whole = half + half.T if hessian else None
+        return Sweep(*sums.sum(axis=0).tolist(), _total(g, self.scale), image, watched, whole)
 
     def _square_cuts(self) -> list[tuple[int, int]]:
         n, d = self.shape
@@ -222,16 +224,23 @@ class Columns(Layout):
         return g
 
     def sweep(
-        self, loss: Loss, mixing: tuple[float, ...], known: np.ndarray, x: np.ndarray, hessian: bool = False
+        self,
+        loss: Loss,
+        mixing: tuple[float, ...],
+        known: np.ndarray,
+        x: np.ndarray,
+        hessian: bool = False,
+        base: np.ndarray = NONE,
     ) -> Sweep:
         from frankwolfe.kernels import losses
 
         assert not hessian, "only rows have a Hessian kernel"
         n = self.shape[0]
+        known = self.product(base) if base.size else known
         image = self.product(x) if x.size else np.zeros(n)
         watched, r, sums = np.empty(n), np.empty(n), np.zeros(3)
         losses.differentiate(0, n, mixing, known, image, loss, watched, r, NONE, sums)
-        return Sweep(*sums.tolist(), self.adjoint(r), image, watched, None)
+        return Sweep(*sums.tolist(), self.adjoint(r), image if x.size else NONE, watched, None)
 
 
 class WideRows(Columns):
@@ -246,9 +255,6 @@ class WideRows(Columns):
 
     def product(self, x: np.ndarray) -> np.ndarray:
         return self.rows.product(x)
-
-    def column(self, j: int) -> np.ndarray:
-        return self.rows.column(j)
 
     def gram(self, c: np.ndarray) -> np.ndarray:
         return self.rows.gram(c)

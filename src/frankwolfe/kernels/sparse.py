@@ -46,15 +46,6 @@ def dots_in_order(indptr, indices, values, first, last, x, out):
         out[i - first] = total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def column(indptr, indices, values, j, out):
-    """Add column j of sparse rows to out."""
-    for i in range(out.size):
-        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            if indices[k] == j:
-                out[i] += 1.0 if values is None else values[k]
-
-
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def add_rows(indptr, indices, values, first, last, r, g):
     """Add the rows (or columns) first to last, times r, to g."""

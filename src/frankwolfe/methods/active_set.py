@@ -18,6 +18,7 @@ from frankwolfe.problem import Problem, Vertex
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet
 
+TIE = 1e-9  # differences of scores, relative to their range, that rounding may make
 ZERO = 2.0**-52  # a weight that rounding alone can leave behind
 ROUNDINGS = 1000.0  # roundings that a point may collect before it is summed up afresh from its atoms
 
@@ -195,6 +196,21 @@ class ActiveSetMethod(Method):
         self, active: ActiveSet, scores: np.ndarray, inner: float, vertex: Vertex, gap: float
     ) -> tuple[Move, float]:
         """Return a move and <-grad, direction>, from <grad, atom> for all atoms, <grad, x>, the vertex and its gap."""
+
+
+def lowest(scores: np.ndarray) -> int:
+    """Return where the scores are lowest; of scores that differ by rounding alone, the first.
+
+    An exact line search from one atom to another ends where the two have the same score: without the tolerance rounding
+    would choose between them, and every array library rounds in its own way.
+
+    Examples
+    --------
+    >>> lowest(np.array([2.0, 1.0 + 1e-13, 1.0]))
+    1
+    """
+    least = scores.min()
+    return int(np.argmax(scores <= least + TIE * (scores.max() - least)))
 
 
 def refuse_open_loop(step_size: StepSize) -> None:

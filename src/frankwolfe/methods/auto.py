@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from frankwolfe.kernels.layouts import Rows
 from frankwolfe.lowrank import LowRank
 from frankwolfe.methods.accelerated import AcceleratedFrankWolfe
 from frankwolfe.methods.agm import AcceleratedGradient, StronglyConvexAGM
@@ -30,12 +31,17 @@ from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet, ProjectableSet
+from frankwolfe.sets.combinators import Product
+from frankwolfe.sets.hypersimplex import Hypersimplex
+from frankwolfe.sets.lp import L1Ball
+from frankwolfe.sets.simplex import Simplex
 from frankwolfe.sets.spectrahedron import Spectrahedron
 from frankwolfe.sets.spectral import SchattenBall, SpectralBall
 from frankwolfe.sets.total_variation import TotalVariationBall
 
 SMALL = 500  # variables up to which a Hessian is cheap
 TALL = 100  # rows for each variable from which on it saves more passes over the data than it costs on any set
+SHORT = 64  # entries of a row up to which its outer product is cheap
 FIRST_LOOK = 16  # steps before a method is judged; then at twice as many, and so on
 HASTE = 2  # how much faster that must be where x is deep inside the set, far from the vertices that oracles offer
 INSIDE = 0.25  # depth from which on x counts as inside
@@ -46,7 +52,7 @@ class Choice(NamedTuple):
 
     method: Method
     reason: str
-    pace: int = 8
+    pace: int = 10
 
 
 CHOICES = {
@@ -56,7 +62,7 @@ CHOICES = {
     "search": Choice(AcceleratedFrankWolfe(line_search=True), "the set is curved: momentum with a line search"),
     "fcfw": Choice(FullyCorrective(), "the curvature is known: correct the weights of all atoms that matter"),
     "apgd": Choice(
-        AcceleratedProjectedGradient(restart=True), "the projection is cheap: accelerated, with restarts", 16
+        AcceleratedProjectedGradient(restart=True), "the projection is cheap: accelerated, with restarts", 20
     ),
     "fw": Choice(FrankWolfe(ExactLineSearch()), "inside a set a line search alone converges fast"),
     "dicg": Choice(DecompositionInvariant(), "0/1 vertices: pairwise steps that keep no atoms"),
@@ -85,8 +91,10 @@ class Facts:
 
     @property
     def sparse(self) -> bool:
-        """Atoms have few nonzeros, so that few of them, and few columns of the data, make up a solution."""
-        return self.problem.domain is not None and self.problem.domain.sparse_atoms
+        """An atom is an entry or a group, so that few of them, and few columns of the data, make up a solution."""
+        domain = self.problem.domain
+        mixed = isinstance(domain, Product | Hypersimplex)  # atoms combine many choices: a solution mixes many of them
+        return domain is not None and domain.sparse_atoms and not mixed
 
     @property
     def spectral(self) -> bool:
@@ -116,12 +124,21 @@ class Facts:
         n, d = objective.data.shape
         return self.ball if isinstance(objective, Quadratic) else n >= (d if self.ball else TALL * d)
 
+    @property
+    def light(self) -> bool:
+        """The vertices are coordinates and rows so short that a compiled Hessian costs a few passes over the data."""
+        objective = self.problem.objective
+        if not isinstance(objective, LinearModel) or not isinstance(self.problem.domain, L1Ball | Simplex):
+            return False
+        (n, d), layout = objective.data.shape, objective.data.layout
+        return isinstance(layout, Rows) and n >= 10 * d and d <= SMALL and layout.entries <= SHORT * n
+
     def allow(self, name: str) -> bool:
         """Tell whether a method applies to the problem."""
         method = CHOICES[name].method
         if isinstance(method, NUMPY_ONLY) and not isinstance(self.x0.coords, np.ndarray | LowRank):
             return False
-        if name in ("apgd", "newton") and not (self.projects if name == "apgd" else self.small):
+        if name in ("apgd", "newton") and not (self.projects if name == "apgd" else self.small or self.light):
             return False
         try:
             return name == "apgd" or method.check(self.problem) is None
@@ -129,12 +146,13 @@ class Facts:
             return False
 
 
-NUMPY_ONLY = (FactoredFrankWolfe, FullyCorrective, NewtonFrankWolfe, DecompositionInvariant)
+NUMPY_ONLY = (FactoredFrankWolfe, FullyCorrective, NewtonFrankWolfe, DecompositionInvariant, SubspaceFrankWolfe)
 
 FAMILIES: tuple[tuple[Callable[[Facts], bool], tuple[str, ...]], ...] = (
     (lambda known: known.allow("factored"), ("factored",)),
     (lambda known: known.ball and known.small, ("newton",)),
     (lambda known: known.ball, ("subspace",)),
+    (lambda known: known.light, ("newton",)),
     (lambda known: known.curved and known.small, ("search", "newton")),
     (lambda known: known.curved, ("search", "apgd", "fw")),
     (lambda known: known.sparse and known.small, ("fcfw", "newton")),
@@ -173,12 +191,12 @@ class Auto(Method):
 
     Notes
     -----
-    The rows of the table that apply, in its order, are the plan: the first one runs. After 16, 32, 64, ... steps of it
-    the gap is compared with that at half as many. It should have halved every 8 steps, else the next of the plan takes
-    over, from the same point and with the same certificate. Every 4 steps are asked for where x is deep inside the set,
-    as with a solution in the interior or one that mixes very many vertices: oracles then point nowhere near the way.
-    Depth is the share of x in the width of the set along the gradient, (<g, x> - min)/(max - min): zero on the face
-    where the gradient points, near a half inside.
+    The first family that the problem belongs to names the methods to try; the first of them runs. After 16, 32, 64, ...
+    steps of it the gap is compared with that at half as many. It should have halved every 10 steps (20 for projected
+    steps, which are cheap), else the next method takes over, from the same point and with the same certificate. Every 5
+    steps are asked for where x is deep inside the set, as with a solution in the interior or one that mixes very many
+    vertices: the oracle then points nowhere near the way. Depth is the place of x in the width of the set along the
+    gradient, (<g, x> - min)/(max - min): zero on the face that the oracle answers with, near a half inside.
 
     Decisions rest on counts and values alone, never on clocks: a resumed run takes the same ones. `result.method` reads
     like 'fcfw -> apgd' after a change, and `result.reason` says why.
@@ -189,7 +207,7 @@ class Auto(Method):
     >>> f = fw.LeastSquares(np.eye(2), np.ones(2))
     >>> result = fw.minimize(f, fw.L1Ball(1.0))
     >>> result.method, result.reason
-    ('fcfw', 'the atoms are sparse: correct the weights of the few that matter')
+    ('fcfw', 'the curvature is known: correct the weights of all atoms that matter')
     """
 
     name: ClassVar[str] = "auto"
@@ -222,8 +240,10 @@ class Auto(Method):
         tangent, vertex = evidence.minorants[-1]
         assert vertex is not None
         inside = depth(problem, x, tangent.slope, float(vertex.value)) > INSIDE
-        pace = CHOICES[state.plan[state.turn]].pace
-        if halvings * (pace / HASTE if inside and pace < 16 else pace) >= steps:
+        method, _, pace = CHOICES[state.plan[state.turn]]
+        if inside and not isinstance(method, AcceleratedProjectedGradient):
+            pace = pace / HASTE
+        if halvings * pace >= steps:
             return state._replace(before=gap)
         seen = "x stays deep inside the set" if inside else "the gap falls slowly"
         name = state.plan[state.turn + 1]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from frankwolfe.atoms import Dense
 from frankwolfe.backends import eps
 from frankwolfe.methods.accelerated import AcceleratedFrankWolfe, AFWState
@@ -99,20 +101,13 @@ def _engine(problem: Problem, rule: OpenLoop, momentum: bool) -> Any:
     return problem.scratch["engine"]
 
 
-def _averages(ys: Any, state: AFWState, rule: OpenLoop) -> Any:
-    """Return where the averaged tangents touch: the running averages of the y's, a row each."""
+def _average(ys: Any, state: AFWState, deltas: np.ndarray) -> Any:
+    """Return where the averaged tangent touches after the steps: the running average of the y's."""
     import torch
 
-    n = len(ys)
-    weights, start = torch.zeros((n, n), dtype=torch.float64), torch.ones(n, dtype=torch.float64)
-    row = torch.zeros(n, dtype=torch.float64)
-    for i in range(n):
-        delta = rule(state.k + i)
-        row, start[i] = (1 - delta) * row, (1 - delta) * (start[i - 1] if i else 1.0)
-        row[i] = delta
-        weights[i] = row
-    out = weights.to(ys) @ ys
-    return out if state.theta.at is None else out + start.to(ys)[:, None] * state.theta.at
+    keep = np.append(np.cumprod(1 - deltas[:0:-1])[::-1], 1.0)  # how much of each step the later ones leave
+    out = torch.as_tensor(deltas * keep, dtype=ys.dtype, device=ys.device) @ ys
+    return out if state.theta.at is None else out + float((1 - deltas[0]) * keep[0]) * state.theta.at
 
 
 def _tangent(value: float, inner: float, ulp: float) -> Tangent:
@@ -121,22 +116,27 @@ def _tangent(value: float, inner: float, ulp: float) -> Tangent:
 
 def _plain_evidence(steps: Any, ulp: float) -> list[Evidence]:
     evidence = []
-    for x, (value, _, inner, lowest, _) in zip(steps.xs, steps.records.tolist(), strict=True):
+    for x, (value, _, inner, lowest, _) in zip(steps.xs.unbind(), steps.records.tolist(), strict=True):
         point = Point.at(x)
-        evidence.append(Evidence(((value, point),), ((_tangent(value, inner, ulp), Vertex(point, lowest, lowest)),)))
+        tangent = _tangent(value, inner, ulp)._replace(at=x)
+        evidence.append(Evidence(((value, point),), ((tangent, Vertex(point, lowest, lowest)),)))
     return evidence
 
 
 def _momentum_evidence(steps: Any, rule: OpenLoop, state: AFWState, ulp: float) -> tuple[Tangent, list[Evidence]]:
     """Return the averaged tangent after the steps (but for its slope) and what each step has seen."""
-    average = Tangent(None, *(float(number) for number in state.theta[1:4]))
-    evidence, at = [], _averages(steps.ys, state, rule)
-    for i, (at_x, at_y, inner, lowest, support) in enumerate(steps.records.tolist()):
-        delta, tangent = rule(state.k + i), _tangent(at_y, inner, ulp)._replace(at=steps.ys[i])
-        keep = 1 - delta
-        numbers = (keep * old + delta * new for old, new in zip(average[1:4], tangent[1:4], strict=True))
-        average = Tangent(None, *numbers, at[i])
-        x, y = Point.at(steps.xs[i]), Point.at(steps.ys[i])
-        minorants = ((average, Vertex(x, lowest, lowest)), (tangent, Vertex(y, -support, -support)))
-        evidence.append(Evidence(((at_x, x), (at_y, y)), minorants))
-    return average, evidence
+    offset, weight, noise = (float(number) for number in state.theta[1:4])
+    deltas, evidence = np.array([rule(state.k + i) for i in range(len(steps.records))]), []
+    points = zip(steps.xs.unbind(), steps.ys.unbind(), steps.records.tolist(), deltas.tolist(), strict=True)
+    for x, y, (at_x, at_y, inner, lowest, support), delta in points:
+        tangent, keep = _tangent(at_y, inner, ulp), 1 - delta
+        offset = keep * offset + delta * tangent.offset
+        weight = keep * weight + delta
+        noise = keep * noise + delta * tangent.noise
+        average, here, ahead = Tangent(None, offset, weight, noise), Point.at(x), Point.at(y)
+        minorants = ((average, Vertex(here, lowest, lowest)), (tangent, Vertex(ahead, -support, -support)))
+        evidence.append(Evidence(((at_x, here), (at_y, ahead)), minorants))
+    last = Tangent(None, offset, weight, noise, _average(steps.ys, state, deltas))
+    (_, vertex), other = evidence[-1].minorants  # the latest average, at least, says where it touches
+    evidence[-1] = evidence[-1]._replace(minorants=((last, vertex), other))
+    return last, evidence

@@ -15,7 +15,7 @@ from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.objectives.data import OperatorMatrix
 from frankwolfe.objectives.line_search import minimise_on_segment, minimise_on_segments
 from frankwolfe.objectives.linear_model import LinearModel
-from frankwolfe.objectives.many import Swept, swept, values
+from frankwolfe.objectives.many import Swept, products, swept, values
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Leaf, Point, weighted_sum
 
@@ -59,7 +59,10 @@ class Batch(Objective):
         return float(len(pending))
 
     def _product(self, coords: Any) -> Array:
-        image = _array(coords) @ self.base.data.matrix.T
+        x, matrix = _array(coords), self.base.data.matrix
+        if isinstance(x, np.ndarray) and isinstance(matrix, np.ndarray):
+            return products(matrix, x)
+        image = x @ matrix.T
         return np.ascontiguousarray(image) if isinstance(image, np.ndarray) else image
 
     @abstractmethod
@@ -79,7 +82,15 @@ class LinearModelBatch(Batch):
             total = row_dot(self.base.losses(x.image), self.base.share)
         return total + self._ridge(x), passes
 
+    def doubled(self) -> LinearModelBatch | None:
+        base = self.base.doubled()
+        return None if base is None else LinearModelBatch(base, self.shape[0])
+
     def evaluate(self, y: Point, watch: Point) -> Evaluation:
+        seen = self.base.data.evaluate_many(self.base, y, watch) if self.base.separable else None
+        if seen is not None:
+            sums = namespace(seen.value).stack([seen.value, seen.inner, seen.watched])
+            return self._evaluation(y, watch, seen.slope, sums, seen.passes)
         fresh = list(dict.fromkeys([*y.pending, *watch.pending]))
         slope, sums, watched = swept(self.base, y, watch) or self._read(y, watch, fresh)
         # The watched point keeps its image. That of a new vertex was needed for the mixture only, and is not kept.
@@ -104,7 +115,8 @@ class LinearModelBatch(Batch):
             sums.append(namespace(m).stack(numbers))
         if len(sums) == 1:
             return Swept(slope, sums[0], watched[0])
-        return Swept(slope, np.sum(np.stack(sums), axis=0), np.concatenate(watched, axis=1))
+        xp = namespace(slope)
+        return Swept(slope, xp.sum(xp.stack(sums), axis=0), xp.concat(watched, axis=1))
 
     def _evaluation(self, y: Point, watch: Point, slope: Array, total: Array, passes: float) -> Evaluation:
         ridge = self.base.ridge
@@ -128,7 +140,7 @@ class LinearModelBatch(Batch):
     def _blocks(self) -> Iterator[tuple[slice, Any]]:
         matrix, n = self.base.data.matrix, self.base.data.shape[0]
         if not isinstance(matrix, np.ndarray):  # sparse, or on a device where one large product is best
-            yield slice(None), matrix
+            yield from self.base.data.row_blocks()
             return
         size = matrix.shape[1] + TEMPORARIES * self.shape[0]
         rows = max(1, BLOCK_BYTES // (8 * size))

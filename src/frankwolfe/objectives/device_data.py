@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
 from frankwolfe.atoms import Atom, Dense
+from frankwolfe.atoms import Rows as AtomRows
 from frankwolfe.backends import Array
+from frankwolfe.backends.batch import batch_pass
 from frankwolfe.backends.rows import Pass, Rows, blocks, fits, row_pass
 from frankwolfe.kernels.layouts import LOGISTIC, SQUARES
 from frankwolfe.objectives.base import Evaluation
@@ -24,6 +26,8 @@ class TorchMatrix(DataMatrix):
     float64 data are computed with in float64, everything else (float32, bfloat16, float16, uint8, int8) in float32: a narrow
     type is read as it is and widened in registers. In double precision the same data certify: see `doubled`.
     """
+
+    shared = True
 
     def __init__(self, matrix: Any, dtype: Any = None) -> None:
         import torch
@@ -49,6 +53,9 @@ class TorchMatrix(DataMatrix):
             total = part if total is None else total + part
         return total
 
+    def row_blocks(self) -> Iterator[tuple[slice, Any]]:
+        return ((rows, self.matrix[rows].to(self.dtype)) for rows in self._blocks)
+
     def column(self, j: int) -> Array:
         return self.matrix[:, j].to(self.dtype)
 
@@ -72,6 +79,11 @@ class TorchMatrix(DataMatrix):
         if not fits(self.matrix):
             return None
         return one_read(self, y, watch, lambda *form: row_pass(self.rows(model), *form))
+
+    def evaluate_many(self, model: Any, y: Point, watch: Point) -> Evaluation | None:
+        if model.kind not in NAMES:
+            return None
+        return one_read(self, y, watch, lambda *form: batch_pass(self.rows(model), *form))
 
     @cached_property
     def _blocks(self) -> list[slice]:
@@ -114,15 +126,20 @@ def one_read(data: Any, y: Point, watch: Point, read: Callable[..., Pass]) -> Ev
         return None
     coords = fresh[0].coords
     if isinstance(coords, Atom):
-        if not isinstance(coords, Dense):
+        if not isinstance(coords, Dense | AtomRows):
             return None
         coords = coords.array
     weights = [sum(w for w, leaf in point.terms if leaf is l) for point in (watch, y) for l in (*known, fresh[0])]
     coef = weights if known else [0.0, weights[0], 0.0, weights[1]]
-    seen = read(coords, known[0].value if known else None, data.array(coef))
+    if coords.ndim == 2:  # many points: a row of weights for each
+        columns = [data.array(w).reshape(-1, 1).expand(coords.shape[0], 1) for w in coef]
+        seen = read(coords, known[0].value if known else None, torch.cat(columns, dim=1).contiguous())
+    else:
+        seen = read(coords, known[0].value if known else None, data.array(coef))
     fresh[0].resolve(seen.product)
     watch.terms = ((1.0, Leaf(None, seen.watched)),)
-    return Evaluation(seen.value, seen.gradient, seen.inner, seen.other, 1.0, torch.finfo(data.dtype).eps)
+    passes = 1.0 if coords.ndim == 1 else 2.0
+    return Evaluation(seen.value, seen.gradient, seen.inner, seen.other, passes, torch.finfo(data.dtype).eps)
 
 
 class TorchCSR(DataMatrix):

@@ -21,24 +21,27 @@ def fused(
 ) -> tuple[Evaluation, np.ndarray | None] | None:
     """Return f and gradient at y and f at `watch`, and the Hessian at y if wanted, from one read of the data.
 
-    None where more than one image is pending, which only a start does.
+    None where more than one image is pending, unless they are of the two points themselves.
     """
     data, loss = objective.data, objective.compiled
     assert loss is not None
     passes = sum(_settle(objective, leaf) for leaf in (*y.pending, *watch.pending))
     pending = list(dict.fromkeys([*y.pending, *watch.pending]))
-    if len(pending) > 1:
-        return None
     (y_known, y_new, base), (w_known, w_new, other) = _split(y), _split(watch)
     together = base is other
     mixing = (y_known, y_new, w_known, w_new) if together else (y_known, y_new, y_known, y_new)
+    second = NONE
+    if len(pending) > 1:
+        if len(y.terms) + len(watch.terms) + len(pending) > 4 or (y_new, w_new) != (1.0, 1.0):
+            return None
+        mixing, second = (0.0, 1.0, 1.0, 0.0), _vector(pending[1].coords)
     known = np.zeros(data.shape[0]) if base is None else double(base)
     x = NONE if not pending else _vector(pending[0].coords)
-    swept = layout.sweep(loss, mixing, known, x, hessian)
+    swept = layout.sweep(loss, mixing, known, x, hessian, second)
 
-    for leaf in pending:
-        leaf.resolve(swept.image.astype(data.dtype, copy=False))
-    if together:
+    for leaf, image in zip(pending, (swept.image, swept.watched_image), strict=False):
+        leaf.resolve(image.astype(data.dtype, copy=False))
+    if together and second is NONE:
         watch.terms = ((1.0, Leaf(None, swept.watched_image.astype(data.dtype, copy=False))),)
     value = swept.value + objective._ridge(y)
     inner, slope = swept.inner, swept.slope.astype(data.dtype, copy=False)

@@ -68,13 +68,7 @@ class LinearModel(WeightedMean):
     def __new__(cls, A: Any = None, b: Any = None, **options: Any) -> Any:
         """Return the model, over a cluster or a stream where the rows are in one."""
         scattered = in_parts(A)
-        if scattered is None:
-            return object.__new__(cls)
-        if options.pop("intercept", False):
-            raise ValueError(
-                "intercept=True needs all margins in one place; append a column of ones to the rows instead"
-            )
-        return scattered(cls, A, b, **options)
+        return object.__new__(cls) if scattered is None else scattered(cls, A, b, **options)
 
     @classmethod
     def survey(cls, b: Any) -> Any:

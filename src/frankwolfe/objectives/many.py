@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frankwolfe.atoms import Rows
-from frankwolfe.kernels.threads import count, share_out
+from frankwolfe.kernels.threads import share_out
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.points import Leaf, Point
 
 BLOCK_BYTES = 1 << 21  # of the data, or of the products with it
 ROWS = (64, 512)  # fewest and most rows of a block: fewer are slow to multiply, more do not stay in cache
-PART = 1 << 18  # margins of a part of the rows that one thread takes
+PART = 1 << 16  # margins of a part of the rows that one thread takes
 MOST_PARTS = 16
 
 
@@ -41,6 +41,20 @@ def swept(base: LinearModel, y: Point, watch: Point) -> Swept | None:
     return _sweep(matrix, loss, _mixing(y, watch, known, new), known.value, new)
 
 
+def products(matrix: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return x times the transposed matrix, rows of the matrix in parts."""
+    out = np.empty((len(x), len(matrix)), np.result_type(x, matrix))
+    cuts = np.linspace(0, len(matrix), 1 + min(MOST_PARTS, max(1, out.size // PART))).astype(int).tolist()
+
+    def take(part: int) -> None:
+        rows = slice(cuts[part], cuts[part + 1])
+        out[:, rows] = x @ matrix[rows].T
+
+    with _single():
+        share_out(take, len(cuts) - 1)
+    return out
+
+
 def values(base: LinearModel, images: np.ndarray) -> np.ndarray | None:
     """Return the loss at each of many images."""
     return None if base.compiled is None else np.array([base.compiled.value(image) for image in images])
@@ -64,7 +78,7 @@ def _sweep(matrix: np.ndarray, loss: Any, mixing: np.ndarray, known: np.ndarray,
             many.differentiate(first, mixing, known, products, start, loss, watched, r, sums[first // rows])
             slopes[part] += r @ block
 
-    with _alone(parts):
+    with _single():
         share_out(take, len(parts))
     totals = np.ascontiguousarray(sums.transpose(2, 1, 0)).sum(axis=-1)  # pairwise, in a fixed order
     return Swept(slopes.sum(axis=0).astype(matrix.dtype, copy=False), totals, watched)
@@ -80,12 +94,8 @@ def _mixing(y: Point, watch: Point, known: Leaf, new: Leaf) -> np.ndarray:
     return np.stack(columns, axis=1).astype(np.float64)
 
 
-def _alone(parts: list[Any]) -> Any:
-    """Hold BLAS to one thread where the parts have threads of their own."""
-    from contextlib import nullcontext
-
-    if count() == 1 or len(parts) == 1:
-        return nullcontext()
+def _single() -> Any:
+    """Hold BLAS to one thread: parts have threads of their own, and those of BLAS wait by spinning."""
     return _controller().limit(limits=1, user_api="blas")
 
 

@@ -7,7 +7,7 @@ all that matters on data larger than the cache.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
 from functools import cached_property
 from itertools import pairwise
@@ -33,6 +33,7 @@ class DataMatrix(ABC):
     """An n x d matrix of data, as the map x -> Ax."""
 
     adjoint_cost = 1.0
+    shared: bool = False  # whether many points share a read at little more than the price of one
     solves = 1  # how many problems the data are for: the more, the sooner compiled passes pay
 
     def __init__(self, matrix: Any) -> None:
@@ -66,6 +67,10 @@ class DataMatrix(ABC):
         """Return a linear model's whole evaluation from one read, where the data can do that; None otherwise."""
         return None
 
+    def evaluate_many(self, model: Any, y: Point, watch: Point) -> Evaluation | None:
+        """Do the same for many points at once, one to a row."""
+        return None
+
     @abstractmethod
     def product(self, x: Array) -> Array:
         """Return A x."""
@@ -87,7 +92,7 @@ class DataMatrix(ABC):
             total += part.toarray() if hasattr(part, "toarray") else part
         return total
 
-    def row_blocks(self) -> list[tuple[slice, Any]]:
+    def row_blocks(self) -> Iterable[tuple[slice, Any]]:
         """Return blocks of rows that together are the matrix."""
         return [(slice(None), self.matrix)]
 
@@ -157,6 +162,8 @@ class RowBlocks(DataMatrix):
 class DenseMatrix(RowBlocks):
     """A dense matrix of any array namespace."""
 
+    shared = True
+
     def __init__(self, matrix: Array) -> None:
         super().__init__(matrix)
         n, d = self.shape
@@ -224,7 +231,9 @@ class CSRMatrix(RowBlocks):
         if self.columns_asked >= TURN_AFTER:
             return self._turned.column(j)
         self.columns_asked += 1
-        return self.layout.column(j).astype(self.dtype, copy=False)
+        places = np.flatnonzero(self.matrix.indices == j)
+        rows = np.searchsorted(self.matrix.indptr, places, side="right") - 1
+        return _scattered(rows, self.matrix.data[places], self.shape[0])
 
     def columns(self, indices: Array) -> Any:
         return self.matrix[:, indices] if self.layout is None else self._turned.columns(indices)
@@ -258,10 +267,8 @@ class CSCMatrix(DataMatrix):
         return self.matrix.T @ r
 
     def column(self, j: int) -> Array:
-        out = np.zeros(self.shape[0], dtype=self.dtype)
         entries = slice(self.matrix.indptr[j], self.matrix.indptr[j + 1])
-        np.add.at(out, self.matrix.indices[entries], self.matrix.data[entries])
-        return out
+        return _scattered(self.matrix.indices[entries], self.matrix.data[entries], self.shape[0])
 
     def columns(self, indices: Array) -> Any:
         return self.matrix[:, indices]
@@ -297,6 +304,13 @@ class OperatorMatrix(DataMatrix):
         # Products with a few fixed vectors identify an operator whose numbers we cannot see.
         probes = np.random.default_rng(0).standard_normal((2, self.shape[1])).astype(self.dtype)
         return [self.product(p) for p in probes]
+
+
+def _scattered(rows: Array, values: Array, n: int) -> Array:
+    """Return the dense vector with these entries; repeated ones add up."""
+    out = np.zeros(n, dtype=values.dtype)
+    np.add.at(out, rows, values)
+    return out
 
 
 def _total(parts: list[Array]) -> Array:

@@ -57,6 +57,11 @@ class Lockstep:
         self.open = list(range(size))  # the numbers of the runs that go on
         self.best_value = np.full(size, np.inf)
         self.lower_bound = np.full(size, -np.inf)
+        # In single precision the bounds above are hopes: these are proven, in double precision, when a run may end.
+        self.exact = problem.eps > 1e-9 and problem.objective.doubled() is not None
+        self.proven = np.full(size, -np.inf)
+        self.next_proof = np.zeros(size)
+        self.touch: Array | None = None  # where the averaged tangents touch f
         self.best: Array = state.x.coords
         self.log: list[tuple[int, float, tuple, np.ndarray, np.ndarray]] = []
         self.elapsed = 0.0
@@ -103,14 +108,17 @@ class Lockstep:
         self.lower_bound = np.where(well, np.fmax(self.lower_bound, bounds.max(axis=0)), self.lower_bound)
         if k % self.trace_every == 0:
             self._log(k, values[0])
+        average = evidence.minorants[0][0]
+        self.touch = None if average.at is None else average.at / average.weight
         self.state = state
-        self._leave_in_trouble(k, values, well, self.lower_bound > self.best_value + slack, evidence.seen[-1][1])
+        wrong = (self.lower_bound > self.best_value + slack) & (not self.exact)
+        self._leave_in_trouble(k, values, well, wrong, evidence.seen[-1][1])
 
     def settled(self) -> bool:
-        places = np.flatnonzero((self.gaps <= self.goals) & (self.goals > 0))
+        places = np.flatnonzero((self.gaps <= self.goals) & (self.goals > 0) & (self.state.k >= self.next_proof))
         if places.size:
             last = self._refreshed(places)
-            kept = self.gaps[places] <= self.goals[places]
+            kept = self.best_value[places] - self._bounds[places] <= self.goals[places]
             self._leave(places[kept], last[kept], Status.OPTIMAL)
         return not self.open
 
@@ -135,7 +143,7 @@ class Lockstep:
 
     def _log(self, k: int, values: np.ndarray) -> None:
         both = np.full((2, self.size), np.nan)
-        both[:, self.open] = values, np.minimum(self.lower_bound, self.best_value)
+        both[:, self.open] = values, np.minimum(self._bounds, self.best_value)
         self.log.append((k, self.elapsed, tuple(self.problem.counts.asdict().values()), *both))
 
     def _refreshed(self, places: np.ndarray) -> np.ndarray:
@@ -147,7 +155,30 @@ class Lockstep:
         better[places] = last <= best
         self.best = _where(better, self.state.x.coords, self.best)
         self.best_value[places] = np.where(last <= best, last, best)
+        if self.exact:
+            self._prove(places)
         return last
+
+    @property
+    def _bounds(self) -> np.ndarray:
+        """The bounds that are proven."""
+        return self.proven if self.exact else self.lower_bound
+
+    def _prove(self, places: np.ndarray) -> None:
+        """Compute values and bounds at the best points in double precision, on the numbers as they are stored."""
+        batch, domain = self.problem.objective, self.problem.domain
+        assert isinstance(batch, Batch)
+        assert isinstance(domain, SetBatch)
+        exact, members = type(batch)(batch.base.doubled(), len(places)), domain.rows(places.tolist())
+        for points in (self.touch, self.best):
+            if points is not None:
+                point = Point.at(exact.start(_take(points, places), dense=False))
+                at = exact.evaluate(point, point)
+                # The bound of a set larger by what rounding moves a point.
+                bound = at.tangent.bound(-members.support(-at.slope), 4 * self.problem.eps)
+                self.proven[places] = np.fmax(self.proven[places], host(bound))
+                self.best_value[places] = host(at.value)
+        self.next_proof[places] = np.ceil(1.1 * self.state.k) + 1
 
     def _leave_in_trouble(self, k: int, values: np.ndarray, well: np.ndarray, wrong: np.ndarray, at: Point) -> None:
         """Let the runs go that have met a number that is not finite, or a bound above a value."""
@@ -168,14 +199,16 @@ class Lockstep:
             number, best = self.open[place], Point.at(self.best[place, ...])
             run = Run(self._single(place), self.state, self.tol, self.rtol, self.trace_every)
             run.best, run.best_value, run.elapsed = best, float(self.best_value[place]), self.elapsed
-            run.certificate = Certificate(float(self.lower_bound[place]))
+            run.certificate = Certificate(float(self._bounds[place]))
             run.trouble = (status, message) if message else None
             run.trace = self._trace(number, value, run)
             self.done(number, run, status)
         kept = np.setdiff1d(np.arange(len(self.open)), places)
         self.open = [self.open[i] for i in kept]
         self.best_value, self.lower_bound = self.best_value[kept], self.lower_bound[kept]
+        self.proven, self.next_proof = self.proven[kept], self.next_proof[kept]
         self.best = _take(self.best, kept)
+        self.touch = None if self.touch is None else _take(self.touch, kept)
         if self.open:
             self.state = _rows(self.state, kept, {})
             objective, domain = self.problem.objective, self.problem.domain
