@@ -22,6 +22,7 @@ from frankwolfe.estimators.classifier import ClassifierBase
 from frankwolfe.estimators.linear import LinearEstimator, Task
 from frankwolfe.estimators.regressor import RegressorBase
 from frankwolfe.estimators.search import choose, radius_grid, solve_fold
+from frankwolfe.kernels.threads import limited
 from frankwolfe.minimize import minimize
 from frankwolfe.sets import Set
 
@@ -69,6 +70,12 @@ class CrossValidated(LinearEstimator):
         split_params, score_params = self._routed(sample_weight, params)
         splitter = check_cv(self.cv, y, classifier=is_classifier(self))
         folds = list(splitter.split(X, self._targets(y), **split_params))
+        with limited(None):  # the number of threads is asked for once
+            self._search(X, y, weight, folds, score_params)
+        return self
+
+    def _search(self, X: Any, y: np.ndarray, weight: np.ndarray | None, folds: list[Any], score_params: Any) -> None:
+        """Choose the radius and fit with it."""
         self.radii_ = radius_grid(self, X, y, weight)
 
         def job(train: np.ndarray, test: np.ndarray) -> Any:
@@ -88,12 +95,11 @@ class CrossValidated(LinearEstimator):
                 f"{type(self).__name__}: max_iter={self.max_iter} stopped {unsolved} of {self.scores_.size} problems "
                 f"on the folds, the worst with a gap of {max(f.gap for f in found):.3g}: raise max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        return self
 
     def _refit(self, X: Any, y: np.ndarray, weight: np.ndarray | None, start: np.ndarray) -> None:
-        task = Task(self, X, y, weight)
+        task = Task(self, X, y, weight, solves=len(self.radii_))
         domain = self._family(task.shape).with_radius(self.radius_)
         # The folds' mean lies in the set, which is convex; sparse atoms are better collected afresh.
         x0 = None if domain.sparse_atoms else start.astype(X.dtype)

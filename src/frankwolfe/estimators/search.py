@@ -13,11 +13,12 @@ from frankwolfe.minimize import minimize
 from frankwolfe.path import path
 from frankwolfe.validation import integer, positive
 
-ROWS = 5000  # rows that are enough to find the range of radii
+FEW = 2000  # rows up to which the range of radii is found on all of them
+ROWS = 5000  # rows that are enough to find it
 SMALL = 0.1  # the smallest radius can lower the loss of a constant by no more than this part
 SPENT = 0.02  # at the largest radius, twice the radius can lower it by no more than this part,
 WORSE = 1.1  # or the loss on other rows is above the best seen by this factor
-GROWTH = 2.0
+GROWTH, GROWTHS = 3.0, 9
 LOOSER = 10.0  # how much larger a gap is left on the folds than in the final fit
 
 
@@ -55,7 +56,7 @@ def radius_grid(model: Any, X: Any, y: np.ndarray, weight: np.ndarray | None) ->
 def _largest(model: Any, task: Task, others: Any, radius: float) -> float:
     """Return a radius at which the constraint hardly binds, or already should, by solving roughly at growing ones."""
     last, best, family = None, np.inf, model._family(task.shape)
-    for _ in range(14):
+    for _ in range(GROWTHS):
         domain = family.with_radius(radius)
         last = minimize(task.objective, domain, last, tol=SPENT * task.null, max_iter=200, progress=False)
         # Along the boundary's normal the loss falls at the rate support/radius, and it is convex.
@@ -74,12 +75,12 @@ def _largest(model: Any, task: Task, others: Any, radius: float) -> float:
 
 def _sample(model: LinearEstimator, X: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Task, Any]:
     """Return the task on some rows and some other rows to judge by; on all rows and None where they are few."""
-    step = -(-X.shape[0] // ROWS) if X.shape[0] < 2 * ROWS else 2 * (X.shape[0] // (2 * ROWS))
+    step = max(2, X.shape[0] // ROWS) if X.shape[0] >= FEW else 1
     some, others = slice(None, None, step), slice(step // 2, None, step)
     lost = is_classifier(model) and np.unique(y[some]).size < np.unique(y).size
     if step == 1 or lost or (weight is not None and not weight[some].min() > 0):
-        return Task(model, X, y, weight), None
-    return Task(model, X[some], y[some], None if weight is None else weight[some]), (X[others], y[others])
+        return Task(model, X, y, weight, solves=GROWTHS), None
+    return Task(model, X[some], y[some], None if weight is None else weight[some], GROWTHS), (X[others], y[others])
 
 
 def solve_fold(
