@@ -18,7 +18,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from frankwolfe.estimators.classifier import ClassifierBase
+from frankwolfe.estimators.classifier import ClassifierBase, log_chances
 from frankwolfe.estimators.linear import LinearEstimator, Task
 from frankwolfe.estimators.regressor import RegressorBase
 from frankwolfe.estimators.search import choose, radius_grid, solve_fold
@@ -281,7 +281,7 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
         self.random_state = random_state
 
     def _gains(self, X: Any, y: np.ndarray) -> np.ndarray:
-        return self.predict_log_proba(X)[np.arange(len(y)), y]
+        return log_chances(self._scores(X))[np.arange(len(y)), y]
 
     def _targets(self, y: np.ndarray) -> np.ndarray:
         return self.classes_[y]
@@ -379,7 +379,7 @@ class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
         self.random_state = random_state
 
     def _gains(self, X: Any, y: np.ndarray) -> np.ndarray:
-        off = np.abs(self.predict(X) - y)
+        off = np.abs(self._scores(X) - y)
         near = np.minimum(off, self.delta) if self.loss == "huber" else off
         return -near * (off - 0.5 * near)
 

@@ -162,6 +162,9 @@ class LinearEstimator(BaseEstimator):
         """Return the linear part of the prediction."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False)
+        return self._scores(X)
+
+    def _scores(self, X: Any) -> np.ndarray:
         return np.asarray(X @ self.coef_.T) + self.intercept_
 
     def __sklearn_tags__(self) -> Any:
