@@ -72,6 +72,7 @@ class BlockCoordinateFrankWolfe(Method):
     """
 
     name: ClassVar[str] = "bcfw"
+    on_host: ClassVar[bool] = True
     steps: str = "search"
 
     def __post_init__(self) -> None:

@@ -82,6 +82,7 @@ class SubspaceFrankWolfe(Method):
     """
 
     name: ClassVar[str] = "subspace"
+    on_host: ClassVar[bool] = True
     memory: int = 4
     bundle: int = 10
 
