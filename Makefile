@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench quickbench check format clean
+.PHONY: help demo test bench quickbench backends check format clean
 
 help:  ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -32,6 +32,14 @@ $(VENV)/.bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --editable ".[bench]"
 	@touch $@
 
+backends: .venv-backends/.done  ## the backend tests with PyTorch and JAX too (a large download, its own environment)
+	.venv-backends/bin/python -m pytest -n $(JOBS) tests/backends
+
+.venv-backends/.done: pyproject.toml
+	$(PYTHON) -m venv .venv-backends
+	.venv-backends/bin/python -m pip install --quiet --editable ".[test,torch,jax]"
+	@touch $@
+
 check: $(VENV)/.dev  ## lint, format and types, without the tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -42,4 +50,4 @@ format: $(VENV)/.dev  ## let ruff tidy the code
 	$(BIN)/ruff format .
 
 clean:  ## remove everything that was generated
-	rm -rf $(VENV) report reproduction .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-backends report reproduction .pytest_cache .ruff_cache .hypothesis

@@ -31,7 +31,7 @@ import numpy as np
 import frankwolfe as fw
 from distributed import Client, LocalCluster
 
-ROWS, COLUMNS, BLOCKS, STEPS, TOL = 6_000, 20, 6, 120, 1e-10
+ROWS, COLUMNS, BLOCKS, STEPS, TOL = 6_000, 20, 6, 80, 1e-10
 COUNTS = {"one worker killed": 30, "two workers killed": 10, "a slow worker": 10, "the client killed": 5}
 
 
@@ -74,7 +74,7 @@ class Cluster:
 
     def _start(self) -> None:
         self.local = LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
         )
         self.client = Client(self.local)
 

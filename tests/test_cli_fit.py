@@ -156,6 +156,7 @@ BAD = {
     "hole.csv": ("a,b,label\n1,2,x\n1,,y\n3,4,y\n", "line 3: column 'b' is empty"),
     "nan.csv": ("a,b,label\n1,2,x\n1,nan,y\n", "line 3: column 'b' holds 'nan', which is not a finite number"),
     "inf.csv": ("a,b,label\n1,2,x\n1,inf,y\n", "line 3: column 'b' holds 'inf', which is not a finite number"),
+    "commas.csv": ("a,b,label\n1,2,x\n \n,,\n3,4,y\n", "line 4: column 'label' is empty"),
     "word.csv": ("a,b,label\n1,2,x\n\n1,two,y\n", "line 4: column 'b' holds 'two', which is not a finite number"),
     "city.csv": ("a,city,label\n1,Rome,x\n1,Oslo,y\n", "column 'city' is not numeric (it holds 'Rome')"),
     "unlabelled.csv": ("a,b,label\n1,2,x\n1,3,\n", "line 3: column 'label' is empty"),
@@ -182,6 +183,12 @@ def test_bad_files_are_one_clear_line(tmp_path, name, command):
     line = refused(command, tmp_path / name, *radius)
     assert message in line
     assert name in line
+
+
+def test_dates_are_not_numbers(tmp_path):
+    frame = pandas.DataFrame({"day": pandas.to_datetime(["2020-01-01", "2020-01-02"]), "label": ["x", "y"]})
+    frame.to_parquet(tmp_path / "days.parquet")
+    assert "column 'day' holds dates" in refused("fit", tmp_path / "days.parquet", "--radius", 1)
 
 
 def test_latin_text_is_named_with_its_line(tmp_path):

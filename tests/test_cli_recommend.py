@@ -104,6 +104,12 @@ def test_text_without_a_header_and_other_separators(ratings, tmp_path):
     assert said[0]["rank"] == said[1]["rank"] == said[2]["rank"]
 
 
+def test_colons_in_names_are_left_alone(tmp_path):
+    (tmp_path / "r.csv").write_text("user,item,rating\na,std::vector,1\nb,std::vector,5\nb,x,3\n")
+    call("complete", tmp_path / "r.csv", "--radius", 1, "--out", tmp_path / "m.npz", "--quiet")
+    assert "std::vector" in MatrixCompleter.load(tmp_path / "m.npz").items_
+
+
 def test_ids_are_kept_as_they_are_written(tmp_path):
     (tmp_path / "r.csv").write_text("user,item,rating\n007,a,1\n7,a,5\n7,b,3\n")
     call("complete", tmp_path / "r.csv", "--radius", 1, "--out", tmp_path / "m.npz", "--quiet")
@@ -154,8 +160,14 @@ def test_bench_runs_what_the_checkout_holds(monkeypatch):
     assert (options["cwd"] / "benchmarks" / "recommender.py").is_file()
 
 
+def test_bench_passes_a_failure_on(monkeypatch):
+    monkeypatch.setattr(bench_command.subprocess, "run", lambda *_, **__: _Done(3))
+    call("bench", "recommender", code=3)
+
+
 class _Done:
-    returncode = 0
+    def __init__(self, returncode=0):
+        self.returncode = returncode
 
 
 def test_completion_script_for_the_shell():

@@ -17,7 +17,7 @@ f = fw.LeastSquares(A, b)
 def test_a_solved_problem():
     result = fw.minimize(f, fw.L1Ball(2.0), tol=1e-8)
     said = fw.explain(result)
-    assert said.solved.startswith("LeastSquares over L1Ball(2), with 8 variables, by method 'fcfw'")
+    assert said.solved.startswith("LeastSquares over L1Ball(2), with 8 variables, by method ")
     nonzero = np.count_nonzero(result.x)
     assert said.answer.startswith(f"{nonzero} of 8 entries")
     assert f"{result.fun:.6g}" in said.quality
@@ -32,14 +32,13 @@ def test_one_that_ran_out_of_steps():
     said = fw.explain(fw.minimize(f, fw.L1Ball(2.0), method="fw", max_iter=50, tol=1e-12))
     assert "the iteration limit was reached, after 50 steps" in said.stopped
     assert "still falling" in said.next
-    assert "Raise max_iter" in said.next
-    assert "method='auto'" in said.next
+    assert said.next.startswith("raise max_iter (minimize(..., x0=result) goes on from here), try method='auto'")
 
 
 def test_one_that_had_no_time():
     said = fw.explain(fw.minimize(f, fw.L1Ball(2.0), time_limit=0.0))
     assert "time limit" in said.stopped
-    assert "Raise time_limit" in said.next
+    assert said.next.startswith("raise time_limit")
     assert "nothing is proven" in said.quality
 
 
@@ -113,3 +112,21 @@ def test_summaries():
     assert "rank 2" in summary(np.diag([3.0, 1.0]))
     assert size(fw.LowRank.zero((3, 2))) == ("rank", 0)
     assert size(np.array([[1.0, 0.0, 2.0]])) == ("nonzeros", 2)
+    nest = {"a": np.array([1.0, 0.0]), "b": [np.eye(2), np.array(3.0)]}
+    assert summary(nest) == "3 arrays, in which 4 of 7 entries are nonzero."
+    assert size(nest) == ("nonzeros", 4)
+
+
+def test_arrays_of_another_namespace():
+    xp = pytest.importorskip("array_api_strict")
+    quadratic = fw.Function(lambda x: float(xp.sum(x * x)), lambda x: 2 * x)
+    said = fw.explain(fw.minimize(quadratic, fw.L2Ball(1.0), x0=xp.asarray([0.6, 0.0, 0.8])))
+    assert "with 3 variables" in said.solved
+    assert " of 3 entries" in said.answer
+
+
+def test_a_gap_that_no_longer_falls():
+    narrow = fw.LeastSquares(A.astype(np.float32), b.astype(np.float32))
+    said = fw.explain(fw.minimize(narrow, fw.L2Ball(np.float32(1.0)), method="pgd", tol=1e-30, max_iter=400))
+    assert "almost stopped falling" in said.next
+    assert "double precision" in said.next

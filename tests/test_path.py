@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from tests.problems import GROUPS, completion, logistic_data
 
 import frankwolfe as fw
+from frankwolfe.atoms import Rows
 from frankwolfe.objectives.batch import batched
 from frankwolfe.objectives.line_search import minimise_on_segment, minimise_on_segments
 from frankwolfe.points import Point, mix
@@ -123,6 +124,47 @@ def test_radii_leave_when_they_are_done():
         assert np.isfinite(result.trace.fun).all()
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", [fw.Logistic, fw.LeastSquares])
+def test_compiled_passes_equal_plain_ones(kind, dtype, monkeypatch):
+    """Data large enough for the kernels; ragged blocks, several parts, a mixture with a weight for each point."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((9001, 15)).astype(dtype)
+    f = kind(A, np.sign(A[:, 0] + rng.standard_normal(9001)), sample_weight=rng.random(9001), ridge=0.1)
+    assert f.compiled is not None
+    X = (0.3 * rng.standard_normal((40, 15))).astype(dtype)
+    x, v, z = Point.at(X), Point.at(Rows(-X)), Point.at(Rows(X[::-1].copy()))
+    batch = batched(f, 40)
+    batch.resolve(x)
+    loose, tight = (2e-5, 1e-4) if dtype == np.float32 else (1e-12, 1e-12)
+    for gamma in (0.25, rng.random((40, 1)).astype(dtype)):
+        watch = mix(x, v, gamma)
+        y = mix(watch, v, 0.5)
+        found = batch.evaluate(y, watch)
+        kept = watch.image
+        with monkeypatch.context() as patch:
+            patch.setattr("frankwolfe.objectives.batch.swept", lambda *_: None)
+            again = mix(x, v, gamma)
+            plain = batch.evaluate(mix(again, v, 0.5), again)
+        for a, b in zip(found[:6], plain[:6], strict=True):
+            np.testing.assert_allclose(a, b, rtol=loose, atol=tight * np.max(np.abs(plain.slope)))
+        np.testing.assert_allclose(kept, again.image, rtol=loose, atol=tight)
+        for i in (0, 17):
+            alone = f.evaluate(Point.at(y.coords[i]), Point.at(watch.coords[i]))
+            np.testing.assert_allclose(found.slope[i], alone.slope, rtol=loose, atol=tight)
+            assert found.watched[i] == pytest.approx(float(alone.watched), rel=loose)
+    np.testing.assert_allclose(batch.value_at(z)[0], [float(f.value(row)) for row in X[::-1]], rtol=loose)
+
+
+def test_threads_do_not_change_a_path():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((20_000, 12))
+    f = fw.Logistic(A, A[:, 0] > rng.standard_normal(20_000))
+    one, two = (fw.path(f, fw.L2Ball, RADII * 5, method="afw", tol=0, max_iter=5, n_threads=k) for k in (1, 2))
+    for a, b in zip(one, two, strict=True):
+        np.testing.assert_array_equal(a.x, b.x)
+
+
 def test_float32_stays_float32():
     A, b = logistic_data(n=60)
     path = fw.path(fw.Logistic(A.astype(np.float32), b), fw.L2Ball, RADII, method="afw", tol=1e-3)
@@ -147,8 +189,8 @@ def test_sparse_data_in_step():
 def test_other_array_namespaces(kind, name):
     f, g = objective(kind), objective(kind, xp.asarray)
     for method in ("afw", METHODS["afw, line search"]):
-        ours = fw.path(f, BALLS[name], RADII, method=method, together=True, tol=1e-2, max_iter=8)
-        theirs = fw.path(g, BALLS[name], RADII, method=method, together=True, tol=1e-2, max_iter=8)
+        ours = fw.path(f, BALLS[name], RADII, method=method, together=True, tol=0, max_iter=8)
+        theirs = fw.path(g, BALLS[name], RADII, method=method, together=True, tol=0, max_iter=8)
         for a, c in zip(ours, theirs, strict=True):
             assert type(c.x).__module__.startswith("array_api_strict")
             assert (a.n_iter, a.status) == (c.n_iter, c.status)
@@ -267,6 +309,15 @@ def test_in_turn_takes_less_work_than_alone():
     assert path.success
     assert sum(r.n_lmo for r in path) < 0.7 * sum(r.n_lmo for r in alone)
     assert path.n_pass < 0.8 * sum(r.n_pass for r in alone)
+
+
+@pytest.mark.parametrize("method", ["fw", "afw", "extrafw", "hfw"])
+def test_open_loop_steps_do_not_suffer_from_a_warm_start(method):
+    f, radii = objective("logistic"), [0.5, 1.0, 1.5]
+    path = fw.path(f, fw.L2Ball, radii, method=method, together=False, tol=1e-3)
+    for radius, result in zip(radii, path, strict=True):
+        alone = fw.minimize(f, fw.L2Ball(radius), method=method, tol=1e-3)
+        assert result.n_iter <= alone.n_iter
 
 
 def test_tangents_of_one_radius_settle_the_next_at_once():

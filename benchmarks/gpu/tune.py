@@ -6,8 +6,8 @@ import sys
 from typing import Any
 
 import torch
-from benchmarks.gpu.timing import labels, numbers, read_floor, seconds
 
+from benchmarks.gpu.timing import labels, numbers, read_floor, seconds
 from frankwolfe.backends.graphs import LENGTH, Engine, Start
 from frankwolfe.backends.rows import Rows, Tile
 

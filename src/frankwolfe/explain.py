@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from frankwolfe.backends import host
 from frankwolfe.lowrank import LowRank
 from frankwolfe.path import Path
 from frankwolfe.result import Result, Status
@@ -56,7 +57,7 @@ def explain(result: Any) -> Explanation:
     >>> import numpy as np, frankwolfe as fw
     >>> result = fw.minimize(fw.LeastSquares(np.eye(3), [3.0, 0.0, 1.0]), fw.L1Ball(2.0))
     >>> print(fw.explain(result))
-    Solved:   LeastSquares over L1Ball(2), with 3 variables, by method 'fcfw' (the atoms are sparse: ...).
+    Solved:   LeastSquares over L1Ball(2), with 3 variables, by method '...' (...).
     Answer:   1 of 3 entries is nonzero; the largest by size is x[0] = 2.
     How good: f(x) = 0.333333, and no feasible point is better by more than ... (proven).
     Stopped:  because the certified gap is at most 1e-06, after ... in ....
@@ -80,7 +81,11 @@ def summary(x: Any) -> str:
     """
     if isinstance(x, LowRank):
         return _spectrum(x.shape, x.singular_values())
-    x = np.asarray(x)
+    if isinstance(x, dict | list | tuple):
+        leaves = _leaves(x)
+        nonzero, total = sum(int(np.count_nonzero(a)) for a in leaves), sum(a.size for a in leaves)
+        return f"{len(leaves)} arrays, in which {nonzero} of {total} entries are nonzero."
+    x = host(x)
     if x.ndim == 2 and min(x.shape) > 1:
         return _spectrum(x.shape, np.linalg.svd(x, compute_uv=False))
     nonzero = int(np.count_nonzero(x))
@@ -101,11 +106,18 @@ def size(x: Any) -> tuple[str, int]:
     """
     if isinstance(x, LowRank):
         sigma = x.singular_values()
-    elif np.ndim(x) == 2 and min(np.shape(x)) > 1:
-        sigma = np.linalg.svd(np.asarray(x), compute_uv=False)
+    elif not isinstance(x, dict | list | tuple) and len(x.shape) == 2 and min(x.shape) > 1:
+        sigma = np.linalg.svd(host(x), compute_uv=False)
     else:
-        return "nonzeros", int(np.count_nonzero(np.asarray(x)))
+        return "nonzeros", sum(int(np.count_nonzero(a)) for a in _leaves(x))
     return "rank", _rank(sigma)
+
+
+def _leaves(x: Any) -> list[np.ndarray]:
+    """Return the arrays in a nest of dicts, lists and tuples."""
+    if isinstance(x, dict | list | tuple):
+        return [leaf for part in (x.values() if isinstance(x, dict) else x) for leaf in _leaves(part)]
+    return [host(x)]
 
 
 def _explain_path(path: Path) -> Explanation:
@@ -154,7 +166,10 @@ def _rank(sigma: np.ndarray) -> int:
 
 
 def _solved(result: Result) -> str:
-    size = " x ".join(map(str, result.x.shape)) if len(result.x.shape) > 1 else str(math.prod(result.x.shape))
+    if isinstance(result.x, dict | list | tuple):
+        size = str(sum(leaf.size for leaf in _leaves(result.x)))
+    else:
+        size = " x ".join(map(str, result.x.shape)) or "1"
     return f"{result.problem or 'a problem'}, with {size} variables, by method {result.method!r} ({result.reason})."
 
 
@@ -182,8 +197,7 @@ def _stopped(result: Result) -> str:
 
 def _next(result: Result) -> str:
     if result.status in (Status.MAX_ITER, Status.TIME_LIMIT):
-        limit = "max_iter" if result.status is Status.MAX_ITER else "time_limit"
-        return f"{_progress(result)} {_more(result, limit)}"
+        return _more(result, "max_iter" if result.status is Status.MAX_ITER else "time_limit")
     return {
         Status.OPTIMAL: "nothing: the answer is as good as was asked for. A smaller tol asks for more digits.",
         Status.CALLBACK: "nothing, if that is what the callback was for; minimize(..., x0=result) goes on from here.",
@@ -195,21 +209,21 @@ def _next(result: Result) -> str:
     }[result.status]
 
 
-def _progress(result: Result) -> str:
-    """Say whether the gap was still falling over the second half of the run."""
+def _more(result: Result, limit: str) -> str:
+    """Say whether the gap was still falling over the second half of the run, and what follows from that."""
+    raised = f"raise {limit} (minimize(..., x0=result) goes on from here)"
+    auto = ", try method='auto'" if result.reason == "chosen by the caller" else ""
     gaps = result.trace["gap"]
     gaps = gaps[np.isfinite(gaps)]
     if gaps.size < 4 or gaps[gaps.size // 2] <= 0:
-        return "it was too short a run to tell how fast the gap falls."
+        return f"{raised}{auto}: the run was too short to tell how fast the gap falls."
     fell = gaps[-1] / gaps[gaps.size // 2]
     if fell > STALLED:
-        return "the gap had almost stopped falling."
-    return f"the gap was still falling, by a factor of {1 / max(fell, 1e-9):.2g} over the second half of the run."
-
-
-def _more(result: Result, limit: str) -> str:
-    other = "" if result.reason != "chosen by the caller" else ", try method='auto'"
-    return f"Raise {limit} (minimize(..., x0=result) goes on from here){other}, or accept a larger tol."
+        return (
+            f"the gap had almost stopped falling: scale the data, use double precision{auto}, or raise tol."
+        )
+    times = f"{1 / max(fell, 1e-9):.2g}"
+    return f"{raised}{auto}: the gap was still falling, by a factor of {times} over the second half of the run."
 
 
 def _kind(thing: Any) -> str:

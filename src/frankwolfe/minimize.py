@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frankwolfe.checkpoint import Checkpoint, identity
-from frankwolfe.methods import Method, advance, auto, named, pace
+from frankwolfe.kernels.threads import limited
+from frankwolfe.methods import Auto, Method, advance, auto, named, pace
 from frankwolfe.objectives.base import ROUNDING, Objective
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
@@ -80,7 +81,8 @@ def minimize(
     checkpoint : Checkpoint, optional
         Save the run to a file, and go on from it if it exists.
     n_threads : int, optional
-        Limit on the threads of linear-algebra libraries during the run.
+        Limit on the threads of compiled passes and of linear-algebra libraries during the run. The result does not
+        depend on it, to the last bit, where the passes are compiled.
     random_state : int, optional
         Seed of iterative oracles; zero by default, so that runs repeat.
 
@@ -140,7 +142,7 @@ def drive(
 ) -> Status:
     """Step until something says stop; return what."""
     shown = progress if isinstance(progress, Progress) else Progress(progress, run.goal, max_iter)
-    with _interruptible() as interrupted:
+    with interruptible() as interrupted:
         return _loop(run, method, max_iter, time_limit, callback, shown, interrupted, save)
 
 
@@ -199,6 +201,7 @@ def conclude(run: Run, status: Status, method: Method, reason: str, max_iter: in
         Status.TIME_LIMIT: f"stopped by the time limit with a certified gap of {run.best_value - lower_bound:.3g}",
     }
     atoms, weights = run.best.parts or ((), None)
+    name, reason = method.account(run.state) if isinstance(method, Auto) else (method.name, reason)
     return Result(
         x=run.problem.objective.natural(run.best.coords),
         fun=run.best_value,
@@ -208,7 +211,7 @@ def conclude(run: Run, status: Status, method: Method, reason: str, max_iter: in
         n_iter=run.state.k,
         **run.problem.counts.asdict(),  # pyright: ignore[reportArgumentType]
         time=run.elapsed,
-        method=method.name,
+        method=name,
         reason=reason,
         trace=run.trace,
         failure_probability=run.certificate.failure,
@@ -276,16 +279,23 @@ def _saving(checkpoint: Checkpoint | None, run: Run, digest: str) -> Iterator[Ca
         checkpoint.save(run.saved(), digest)
 
 
+_waiting: list[threading.Event] = []  # of the runs that are under way in the main thread
+
+
 @contextlib.contextmanager
-def _interruptible() -> Iterator[threading.Event]:
-    """Let the first Ctrl-C finish the step and stop; the second one interrupts at once."""
+def interruptible() -> Iterator[threading.Event]:
+    """Let the first Ctrl-C finish the step and stop; the second one interrupts at once.
+
+    Where one is inside another, as a solve is inside a search, a Ctrl-C is for both.
+    """
     asked = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield asked
         return
 
     def ask(number: int, frame: Any) -> None:
-        asked.set()
+        for event in _waiting:
+            event.set()
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
     try:
@@ -293,9 +303,11 @@ def _interruptible() -> Iterator[threading.Event]:
     except ValueError:  # an embedded interpreter without signals
         yield asked
         return
+    _waiting.append(asked)
     try:
         yield asked
     finally:
+        _waiting.pop()
         signal.signal(signal.SIGINT, previous)
 
 
@@ -303,9 +315,10 @@ def _interruptible() -> Iterator[threading.Event]:
 def thread_limit(limit: int | None) -> Iterator[None]:
     """Hold the threads of linear-algebra libraries to a number, where one is given."""
     if limit is None:
-        yield
+        with limited(None):
+            yield
         return
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(limits=limit):
+    with limited(limit), threadpool_limits(limits=limit):
         yield

@@ -11,6 +11,7 @@ import numpy as np
 
 from frankwolfe.backends import fetch
 from frankwolfe.certificates import Certificate, blame
+from frankwolfe.checkpoint import CheckpointError
 from frankwolfe.methods.base import Evidence
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Counts, Problem, Vertex
@@ -241,9 +242,17 @@ class Run:
 
     def restore(self, saved: Saved) -> None:
         """Go back to where a saved run was."""
-        self.state, self.best_value, self.elapsed = saved.state, saved.best_value, saved.elapsed
-        self.best = saved.best if math.isfinite(saved.best_value) else None
-        self.certificate = Certificate(saved.lower_bound, saved.failure, saved.next_proof, saved.unproven)
-        self.hoped.lower_bound = saved.hoped
-        self.problem.counts = Counts(*saved.counts)
-        self.trace = Trace.from_array(saved.trace)
+        try:
+            if type(saved.state) is not type(self.state) or not isinstance(saved.best, Point):
+                raise TypeError("the state of another method")
+            found = float(saved.best_value), float(saved.elapsed), int(saved.state.k)
+            numbers = float(saved.lower_bound), float(saved.failure), int(saved.next_proof)
+            hoped = float(saved.hoped)
+            trace, counts = Trace.from_array(saved.trace), Counts(*saved.counts)
+        except Exception as error:  # a file put together by hand
+            raise CheckpointError(f"the checkpoint holds no run ({error}); delete it to start afresh") from None
+        self.state, self.best_value, self.elapsed = saved.state, found[0], found[1]
+        self.best = saved.best if math.isfinite(found[0]) else None
+        self.certificate = Certificate(*numbers, saved.unproven)
+        self.hoped.lower_bound = hoped
+        self.problem.counts, self.trace = counts, trace

@@ -250,3 +250,43 @@ def test_methods_that_need_margins_say_so(client) -> None:
     A, b = data()
     with pytest.raises(TypeError, match="subspace"):
         fw.minimize(fw.Logistic(in_blocks(A, 2), b), fw.L2Ball(1.0), method="subspace")
+
+
+MODELS = {
+    "logistic": (fw.Logistic, {}),
+    "squares": (fw.LeastSquares, {}),
+    "huber": (fw.objectives.Huber, {"delta": 0.5}),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_free_intercepts(name: str, tmp_path: Path) -> None:
+    """Values, gradients, lines, tangents and iterates with an intercept, as in memory."""
+    kind, more = MODELS[name]
+    A, b = data()
+    b = b if name == "logistic" else 100.0 + A[:, 0] + 0.1 * b
+    weights = np.random.default_rng(3).random(N)
+    np.save(tmp_path / "A.npy", A + 1.0)
+    more = more | {"sample_weight": weights, "intercept": True, "ridge": 0.01}
+    whole = kind(A + 1.0, b, **more)
+    scattered = kind(stream(tmp_path / "A.npy", block_bytes=5000), b, **more)
+    x, v = np.linspace(-0.2, 0.3, D), np.ones(D)
+    assert scattered.value(x) == pytest.approx(whole.value(x), rel=1e-12)
+    assert np.allclose(scattered.grad(x), whole.grad(x), rtol=1e-9, atol=1e-12)
+    assert scattered.best_intercept_at(x) == pytest.approx(whole.best_intercept(whole.map.apply(x)), rel=1e-9)
+    lines = [f.line(fw.points.Point.at(x), fw.points.Point.at(v))[0] for f in (scattered, whole)]
+    for gamma in (0.0, 0.3, 1.0):
+        assert np.allclose(lines[0](gamma), lines[1](gamma), rtol=1e-8)
+    for label in ("afw", "afw-line-search"):
+        ours, theirs = (iterates(f, fw.L2Ball(0.5), METHODS[label], 6) for f in (scattered, whole))
+        assert near(ours, theirs)
+    result = fw.minimize(scattered, fw.L2Ball(0.5), method="afw", tol=1e-4)
+    best = fw.minimize(whole, fw.L2Ball(0.5), tol=1e-9)
+    assert result.lower_bound <= best.fun + 1e-9
+    assert result.success
+
+
+def test_free_intercepts_on_a_cluster(client) -> None:
+    A, b = data("sparse")
+    scattered, whole = fw.Logistic(in_blocks(A, 4), b, intercept=True), fw.Logistic(A, b, intercept=True)
+    assert np.allclose(scattered.grad(np.ones(D)), whole.grad(np.ones(D)), rtol=1e-9)

@@ -54,3 +54,17 @@ def test_repeated_columns_are_no_trouble() -> None:
     H = np.ones((4, 4))
     u = simplex_qp(H, np.array([0.0, 0.0, -0.1, -0.1]), np.ones(4) / 4)
     assert u[2] + u[3] == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize(("size", "rank"), [(6, 6), (40, 40), (40, 12)])
+@pytest.mark.parametrize("level", [1.0, 1e6, 1e8])
+def test_a_large_linear_term_costs_only_its_own_rounding(size: int, rank: int, level: float) -> None:
+    """Adding a constant to b changes nothing on the simplex: optimality holds to a few roundings of that constant."""
+    rng = np.random.default_rng(0)
+    root = rng.standard_normal((rank, size))
+    H, b = root.T @ root, rng.standard_normal(size)
+    u = simplex_qp(H, b + level, np.eye(size)[0])
+    slope = H @ u + b
+    assert float(slope @ u - slope.min()) <= 1e-12 + 1e-14 * level
+    assert u.min() >= 0
+    assert u.sum() == pytest.approx(1, abs=1e-14)

@@ -155,7 +155,7 @@ def test_blocks_equal_the_naive_products(n: int, d: int, density: float, block: 
     rng = np.random.default_rng(seed)
     M = rng.standard_normal((n, d)) * (rng.random((n, d)) < density)
     x, v = rng.standard_normal((2, d))
-    with mock.patch("frankwolfe.objectives.data.BLOCK_BYTES", block):
+    with mock.patch("frankwolfe.objectives.matrices.BLOCK_BYTES", block):
         for data in (DenseMatrix(M), CSRMatrix(sp.csr_array(M)), CSRMatrix(sp.csr_array(M)).by_columns()):
             np.testing.assert_allclose(data.product(x), M @ x, atol=1e-12)
             r = rng.standard_normal(n)

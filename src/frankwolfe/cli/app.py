@@ -34,6 +34,8 @@ Examples:
     frankwolfe reproduce all --quick
 
     frankwolfe data list
+
+Exit codes: 0 done; 1 something unexpected; 2 bad input, with one line that says what; 130 interrupted.
 """
 
 app = typer.Typer(help=HELP, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from frankwolfe.cli.output import Json, Quiet, show, talkative
+from frankwolfe.cli.output import Json, Quiet, show, talkative, working
 from frankwolfe.cli.tables import Table
 
 USUAL = {
@@ -39,11 +39,13 @@ def complete(
 
         frankwolfe complete u1.base --test u1.test --out model.npz
     """
-    data = _columns(Table(ratings, header=None, as_text=True), user, item, rating)
-    held_out = None if test is None else _columns(Table(test, header=None, as_text=True), user, item, rating)
+    shown = talkative(as_json, quiet)
+    with working(f"reading {ratings}", shown):
+        data = _columns(Table(ratings, header=None, as_text=True), user, item, rating)
+        held_out = None if test is None else _columns(Table(test, header=None, as_text=True), user, item, rating)
     from frankwolfe.estimators import MatrixCompleter
 
-    model = MatrixCompleter(_radius(radius), rank_limit, effects=effects, verbose=talkative(as_json, quiet))
+    model = MatrixCompleter(_radius(radius), rank_limit, effects=effects, verbose=shown)
     began = time.perf_counter()
     model.fit(*data)
     seconds = time.perf_counter() - began

@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Callable
 from typing import Annotated, Any
 
-import click
 import typer
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
@@ -31,7 +30,7 @@ def polite(command: Callable[..., Any]) -> Callable[..., Any]:
                 warnings.simplefilter("always", UserWarning)
                 warnings.showwarning = _one_line
                 return command(*args, **kwargs)
-        except (click.ClickException, click.exceptions.Exit, click.Abort):
+        except (typer.Exit, typer.Abort):
             raise
         except KeyboardInterrupt:
             _say("interrupted")

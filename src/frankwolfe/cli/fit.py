@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from frankwolfe.cli.output import Json, Quiet, show, talkative
+from frankwolfe.cli.output import Json, Quiet, show, talkative, uninterrupted, working
 from frankwolfe.cli.samples import Samples, infer_task, read_like, read_samples
 from frankwolfe.cli.tables import Table, existing
 
@@ -48,7 +48,9 @@ def fit(
         frankwolfe fit a9a --constraint l2 --radius cv
     """
     size = _radius(radius)
-    samples = read_samples(data, target, drop or [])
+    shown = talkative(as_json, quiet)
+    with working(f"reading {data}", shown):
+        samples = read_samples(data, target, drop or [])
     assert samples.y is not None
     kind = infer_task(samples.y, task, data)
     model = _estimator(kind, size, loss)
@@ -58,10 +60,11 @@ def fit(
         tol=tol,
         max_iter=max_iter,
         method=method,
-        verbose=int(talkative(as_json, quiet)),
+        verbose=int(shown),
     )
     began = time.perf_counter()
     model.fit(samples.X, samples.y)
+    uninterrupted([model.result_])
     seconds = time.perf_counter() - began
     if out is not None:
         from frankwolfe.estimators.linear_models import LinearModel, write_linear

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import numpy as np
 import typer
+
+from frankwolfe.result import Status
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
@@ -54,6 +57,24 @@ def shown(value: Any) -> str:
 def talkative(as_json: bool, quiet: bool) -> bool:
     """Tell whether progress should be shown: on a terminal, unless told otherwise."""
     return not quiet and not as_json and sys.stderr.isatty()
+
+
+@contextmanager
+def working(text: str, shown: bool) -> Iterator[None]:
+    """Show on the terminal what is going on, until it is done."""
+    if not shown:
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(text):
+        yield
+
+
+def uninterrupted(results: Iterable[Any]) -> None:
+    """Go on only if no solve was stopped by Ctrl-C, which `minimize` answers with the best point so far."""
+    if any(result.status is Status.INTERRUPTED for result in results):
+        raise KeyboardInterrupt
 
 
 def _is_table(value: Any) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from frankwolfe.cli.fit import Constraint, Data, Drop, Target, Task
-from frankwolfe.cli.output import Json, Quiet, show, talkative
+from frankwolfe.cli.output import Json, Quiet, show, talkative, uninterrupted, working
 from frankwolfe.cli.samples import Samples, infer_task, read_samples
 from frankwolfe.validation import optional
 
@@ -48,7 +48,9 @@ def path(
     given = None if radii is None else _radii(radii)
     if out is not None:
         optional("matplotlib", extra="plot")
-    samples = read_samples(data, target, drop or [])
+    shown = talkative(as_json, quiet)
+    with working(f"reading {data}", shown):
+        samples = read_samples(data, target, drop or [])
     assert samples.y is not None
     kind = infer_task(samples.y, task, data)
     objective, domain, score = _problem(samples, kind, constraint, holdout)
@@ -61,8 +63,9 @@ def path(
         method=method,
         tol=tol,
         max_iter=max_iter,
-        progress=None if talkative(as_json, quiet) else False,
+        progress=None if shown else False,
     )
+    uninterrupted(found)
     rows = [
         {"radius": float(radius), "loss": result.fun, "gap": result.gap, size(result.x)[0]: size(result.x)[1]}
         | ({} if found.scores is None else {"score": float(found.scores[i])})
@@ -90,7 +93,7 @@ def default_radii(objective: Any, domain: Any, count: int = 20) -> np.ndarray:
     atom = domain.with_radius(1.0).lmo(objective.grad(start)).toarray()
     slope, curvature = objective.line(Point.at(start), Point.at(atom))[0](0.0)
     scale = -slope / curvature if slope < 0 < curvature else 1.0
-    return np.geomspace(*(s * scale for s in SPAN), count)
+    return np.geomspace(SPAN[0] * scale, SPAN[1] * scale, count)
 
 
 def _problem(samples: Samples, kind: str, constraint: str, holdout: float) -> tuple[Any, Any, Any]:

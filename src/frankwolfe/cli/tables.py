@@ -57,6 +57,8 @@ class Table:
         """Return a column of finite numbers."""
         pandas = optional("pandas", extra="pandas")
         column = self.column(name)
+        if pandas.api.types.is_datetime64_any_dtype(column):
+            raise DatasetError(f"{self.path}: column {name!r} holds dates, not numbers; {remedy}")
         values = pandas.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
         wrong = np.flatnonzero(~np.isfinite(values))
         if not wrong.size:
@@ -104,7 +106,10 @@ class Table:
         """Return the line on which each row ends: not the same as counting rows where cells hold line breaks."""
         if self._records is None:
             reader = csv.reader(io.StringIO(self._text), delimiter=self._separator)
-            ends = [reader.line_num for fields in reader if any(f.strip() for f in fields)]
+            try:
+                ends = [reader.line_num for fields in reader if not _blank(fields)]
+            except csv.Error as error:
+                raise DatasetError(f"{self.path}, line {reader.line_num}: {str(error).partition(' - ')[0]}") from None
             self._records = ends[self._named :]
         return self._records
 
@@ -112,13 +117,15 @@ class Table:
         pandas = optional("pandas", extra="pandas")
         raw = unpack(read_file(self.path), str(self.path))
         try:
-            text = raw.decode("utf-8-sig").replace("::", "\t")
+            text = raw.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             line = raw.count(b"\n", 0, error.start) + 1
             raise DatasetError(f"{self.path}, line {line}: not UTF-8 text; save the file as UTF-8") from None
         if not text.strip():
             raise DatasetError(f"{self.path}: the file is empty")
         first = next(line for line in text.splitlines() if line.strip())
+        if "::" in first and not any(map(first.count, SEPARATORS)):  # as MovieLens separates columns
+            text, first = text.replace("::", "\t"), first.replace("::", "\t")
         self._separator = max(SEPARATORS, key=first.count)
         fields = next(csv.reader([first], delimiter=self._separator))
         self._named = not all(_is_number(f) for f in fields) if header is None else header
@@ -135,29 +142,30 @@ class Table:
                 dtype=str if as_text else None,
             )
         except (pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
-            raise self._diagnosis(len(fields), str(error)) from None
+            said = " ".join(str(error).split()) or "cannot be read"
+            raise (self._diagnosis(len(fields)) or DatasetError(f"{self.path}: {said}")) from None
         if not self._named:
             frame.columns = [f"column{i}" for i in range(1, frame.shape[1] + 1)]
         frame.columns = [str(name).strip() for name in frame.columns]
         if len(frame) != len(self._lines()) or frame.isna().any(axis=None):
-            fault = self._diagnosis(len(fields), "")
+            fault = self._diagnosis(len(fields))
             if fault is not None:
                 raise fault
         return frame
 
-    def _diagnosis(self, wanted: int, otherwise: str) -> DatasetError | None:
+    def _diagnosis(self, wanted: int) -> DatasetError | None:
         """Find the first line with too many or too few fields."""
         reader = csv.reader(io.StringIO(self._text), delimiter=self._separator)
         try:
             for fields in reader:
-                if any(f.strip() for f in fields) and len(fields) != wanted:
+                if not _blank(fields) and len(fields) != wanted:
                     return DatasetError(
                         f"{self.path}, line {reader.line_num}: {len(fields)} field{'s' * (len(fields) != 1)}, but the "
                         f"first line has {wanted}"
                     )
         except csv.Error as error:
             return DatasetError(f"{self.path}, line {reader.line_num}: {error}")
-        return DatasetError(f"{self.path}: {otherwise.strip() or 'cannot be read'}") if otherwise else None
+        return None
 
     def _parquet(self) -> Any:
         arrow = optional("pyarrow.parquet", extra="stream")
@@ -178,7 +186,7 @@ def existing(path: Path) -> Path:
     if path.is_dir():
         raise DatasetError(f"{path} is a folder; give a file in it")
     folder = path.parent if path.parent.is_dir() else None
-    close = difflib.get_close_matches(path.name, [p.name for p in folder.iterdir()], n=1) if folder else []
+    close = difflib.get_close_matches(path.name, [p.name for p in folder.iterdir()], n=1, cutoff=0.75) if folder else []
     raise DatasetError(f"{path}: no such file" + (f"; did you mean {close[0]!r}?" if close else ""))
 
 
@@ -186,6 +194,10 @@ def suffix(path: Path) -> str:
     """Return the suffix of a file, not counting that of its packing."""
     last = path.suffix.lower()
     return Path(path.stem).suffix.lower() if last in SUFFIXES[1:] else last
+
+
+def _blank(fields: list[str]) -> bool:
+    return len(fields) <= 1 and not any(f.strip() for f in fields)
 
 
 def _is_number(text: str) -> bool:

@@ -9,11 +9,12 @@ import numpy as np
 from frankwolfe.distributed import shards
 from frankwolfe.distributed.cluster import ClusterParts, current_client, log
 from frankwolfe.distributed.collections import row_blocks, vector_blocks
-from frankwolfe.distributed.shards import Block
+from frankwolfe.distributed.shards import Block, Recipe
+from frankwolfe.objectives.free_intercept import FreeIntercept
 from frankwolfe.objectives.partitioned import Partitioned
 
 
-def distribute(cls: Any, A: Any, b: Any, *, ridge: float = 0.0, **options: Any) -> Partitioned:
+def distribute(cls: Any, A: Any, b: Any, *, ridge: float = 0.0, intercept: bool = False, **options: Any) -> Partitioned:
     """Return a linear model over rows on a cluster.
 
     Parameters
@@ -26,6 +27,8 @@ def distribute(cls: Any, A: Any, b: Any, *, ridge: float = 0.0, **options: Any) 
         Targets.
     ridge : float
         Weight of an optional squared-norm term.
+    intercept : bool
+        Add a free intercept.
 
     Examples
     --------
@@ -35,24 +38,13 @@ def distribute(cls: Any, A: Any, b: Any, *, ridge: float = 0.0, **options: Any) 
     >>> fw.minimize(f, fw.L2Ball(2.0), method="afw", tol=1e-3).x.round(1) + 0.0
     array([1., 0., 0.])
     """
-    from dask.delayed import delayed
-
     client = current_client()
     blocks = row_blocks("A", A)
-    workers = sorted(client.nthreads()) or [None]
-    groups = [list(g) for g in np.array_split(np.arange(len(blocks)), min(len(workers), len(blocks)))]
+    groups = [list(g) for g in np.array_split(np.arange(len(blocks)), min(len(client.nthreads()) or 1, len(blocks)))]
 
     def place(function: Any, pieces: list[Any]) -> list[Any]:
-        """Compute function(pieces of a group) on the group's worker, or on another one if that is gone."""
-        return [
-            client.compute(
-                delayed(function)([pieces[i] for i in group]),
-                workers=None if worker is None else [worker],
-                allow_other_workers=True,
-                retries=2,
-            )
-            for group, worker in zip(groups, workers, strict=False)
-        ]
+        """Compute function(pieces) for every group, one task each, so that a group is loaded where it stays."""
+        return [_placed(client, function, [pieces[i] for i in group]) for group in groups]
 
     loaded = place(_load, blocks)
     found = [block for group in client.gather(client.map(shards.describe, loaded, pure=False)) for block in group]
@@ -89,7 +81,22 @@ def distribute(cls: Any, A: Any, b: Any, *, ridge: float = 0.0, **options: Any) 
     models = client.gather(client.map(shards.template, held, pure=False))
     log.info("%d rows x %d columns in %d blocks on %d workers", sum(sizes), columns, len(blocks), len(groups))
     parts = ClusterParts(client, held, sum(sizes), columns, dtype)
-    return Partitioned(parts, next(model for model in models if model is not None), ridge)
+    kind = FreeIntercept if intercept else Partitioned
+    return kind(parts, next(model for model in models if model is not None), ridge)
+
+
+def _placed(client: Any, function: Any, pieces: list[Any]) -> Any:
+    """Return a future of function(pieces).
+
+    No worker is named for it: a task bound to a worker, however loosely, is never run again if that one is lost at a
+    moment when there is no other.
+    """
+    from dask.delayed import delayed
+    from distributed.client import futures_of
+
+    if futures_of(pieces):  # they are on the workers already: let Dask bring them together
+        return client.compute(delayed(function)(pieces), retries=2)
+    return client.submit(shards.made, function, Recipe(pieces), retries=2, pure=False)
 
 
 def _load(blocks: list[Any]) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from frankwolfe.kernels.threads import limited
 from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, data_matrix
 from frankwolfe.objectives.parts import Part, Sums, Task, tree_sum
 from frankwolfe.validation import optional
@@ -33,6 +34,20 @@ class Block(NamedTuple):
     rows: int
     columns: int
     dtype: str
+
+
+class Recipe:
+    """Delayed values (or plain ones) that travel as they are, to be computed by the task that gets them."""
+
+    def __init__(self, pieces: list[Any]) -> None:
+        self.pieces = pieces
+
+
+def made(function: Any, recipe: Recipe) -> Any:
+    """Return function(pieces), the pieces computed here."""
+    import dask
+
+    return function(list(dask.compute(*recipe.pieces, scheduler="threads")))
 
 
 class Report(NamedTuple):
@@ -109,6 +124,7 @@ def template(shard: Shard) -> Any:
         return None
     model: Any = copy(shard.parts[0].objective)
     model.data = model.b = model.share = None
+    model.__dict__.pop("compiled", None)  # it holds the targets
     return model
 
 
@@ -116,10 +132,12 @@ def run(task: Task, shard: Shard, kept: list[Sums] | None, args: tuple[Any, ...]
     """Do a task to every part of a shard; return the sum, or with `keep` the list."""
     began = perf_counter()
     extra = [()] * len(shard.parts) if kept is None else [(own,) for own in kept]
-    results = [task(part, *own, *args) for part, own in zip(shard.parts, extra, strict=True)]
+    address, threads = _worker()
+    with limited(threads):  # a task is alone on its worker: the threads are its own
+        results = [task(part, *own, *args) for part, own in zip(shard.parts, extra, strict=True)]
     if keep:
         return results
-    report = Report(_address(), shard.rows, shard.__sizeof__(), perf_counter() - began)
+    report = Report(address, shard.rows, shard.__sizeof__(), perf_counter() - began)
     return Answer(tree_sum(results) if results else (), [report])
 
 
@@ -129,8 +147,10 @@ def combine(answers: list[Answer]) -> Answer:
     return Answer(tree_sum(sums) if sums else (), [r for answer in answers for r in answer.reports])
 
 
-def _address() -> str:
+def _worker() -> tuple[str, int | None]:
+    """Return the address of the worker that this runs on, and its threads."""
     try:
-        return optional("distributed", extra="dask").get_worker().address
+        worker = optional("distributed", extra="dask").get_worker()
     except ValueError:  # not on a worker
-        return "here"
+        return "here", None
+    return worker.address, worker.state.nthreads

@@ -11,9 +11,9 @@ import numpy as np
 
 from frankwolfe.datasets._ratings import fit_effects
 from frankwolfe.lowrank import LowRank
-from frankwolfe.minimize import minimize
+from frankwolfe.minimize import interruptible, minimize
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
-from frankwolfe.result import Result
+from frankwolfe.result import Result, Status
 from frankwolfe.sets.nuclear import NuclearBall
 
 PRIOR = 5.0  # ratings added to each count, so that a user seen once is not given a scale of their own
@@ -125,6 +125,8 @@ def complete(data: Ratings, radius: float, recipe: Recipe, start: Completion | N
         max_iter=recipe.max_iter,
         random_state=recipe.seed,
     )
+    if result.status is Status.INTERRUPTED:  # of many solves: the others must not go on
+        raise KeyboardInterrupt
     Z, fun = result.x, result.fun
     if recipe.rank_limit is not None and Z.stored > recipe.rank_limit:
         U, s, V = (part[..., : recipe.rank_limit] for part in Z.svd())
@@ -145,21 +147,24 @@ def search(
     fit = best = without_matrix(data, recipe)
     radius = chosen = first_radius(data, fit)
     tried, since = [], 0
-    for _ in range(MOST):
-        fit = complete(data, radius, recipe, fit)
-        base, extra = fit.base(held_out.rows, held_out.cols), fit.matrix(held_out.rows, held_out.cols)
-        fit = replace(fit, relax=_relaxation(held_out.values - base, extra))
-        error = clip(base + fit.relax * extra) - held_out.values
-        rmse = float(np.sqrt(np.mean(error * error)))
-        since = 0 if not tried or rmse < (1 - BETTER) * min(t.rmse for t in tried) else since + 1
-        if since == 0:
-            best, chosen = fit, radius
-        tried.append(Tried(radius, rmse, fit.relax, fit.Z.stored))
-        if recipe.verbose:
-            sys.stderr.write(f"  radius {radius:<10.4g} held-out error {rmse:<8.4f} rank {fit.Z.stored}\n")
-        if since == PATIENCE or fit.result is None:
-            break
-        radius *= GROWTH
+    with interruptible() as asked:
+        for _ in range(MOST):
+            fit = complete(data, radius, recipe, fit)
+            if asked.is_set():
+                raise KeyboardInterrupt
+            base, extra = fit.base(held_out.rows, held_out.cols), fit.matrix(held_out.rows, held_out.cols)
+            fit = replace(fit, relax=_relaxation(held_out.values - base, extra))
+            error = clip(base + fit.relax * extra) - held_out.values
+            rmse = float(np.sqrt(np.mean(error * error)))
+            since = 0 if not tried or rmse < (1 - BETTER) * min(t.rmse for t in tried) else since + 1
+            if since == 0:
+                best, chosen = fit, radius
+            tried.append(Tried(radius, rmse, fit.relax, fit.Z.stored))
+            if recipe.verbose:
+                sys.stderr.write(f"  radius {radius:<10.4g} held-out error {rmse:<8.4f} rank {fit.Z.stored}\n")
+            if since == PATIENCE or fit.result is None:
+                break
+            radius *= GROWTH
     return best, chosen, tried
 
 

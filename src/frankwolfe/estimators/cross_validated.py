@@ -83,8 +83,8 @@ class CrossValidated(LinearEstimator):
         unsolved = sum(fold.unsolved for fold in found)
         if unsolved and self.result_.success:
             warnings.warn(
-                f"{type(self).__name__}: max_iter={self.max_iter} stopped {unsolved} of {self.scores_.size} problems on "
-                f"the folds, the worst with a certified gap of {max(f.gap for f in found):.3g}; raise max_iter or tol",
+                f"{type(self).__name__}: max_iter={self.max_iter} stopped {unsolved} of {self.scores_.size} problems "
+                f"on the folds, the worst with a gap of {max(f.gap for f in found):.3g}: raise max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=2,
             )

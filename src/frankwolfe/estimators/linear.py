@@ -25,16 +25,28 @@ from frankwolfe.validation import nonnegative
 Loss = Logistic | Multinomial | LeastSquares | Huber
 FLOOR = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}  # of the loss of a constant: no gap below is asked for
 
+FAR = 100.0  # how far features may be from zero beside their range before they are centred
+
 
 class Task:
-    """Data and targets as an objective; dense data are centred where a free intercept makes up for it."""
+    """Data and targets as an objective, for so many solves.
 
-    def __init__(self, model: LinearEstimator, X: Any, y: np.ndarray, weight: np.ndarray | None) -> None:
+    A free intercept makes f the same whether the data are centred or not. Dense features far from zero beside their
+    spread are centred all the same, for the sake of rounding.
+    """
+
+    def __init__(
+        self, model: LinearEstimator, X: Any, y: np.ndarray, weight: np.ndarray | None, solves: int = 1
+    ) -> None:
         self.mean = None
         if model.fit_intercept and not sp.issparse(X):
-            self.mean = np.average(X, axis=0, weights=weight).astype(X.dtype)
-            X = X - self.mean
+            low, high = X.min(axis=0), X.max(axis=0)
+            if np.any(np.abs(low + high) > FAR * (high - low)):
+                self.mean = np.average(X, axis=0, weights=weight).astype(X.dtype)
+                X = X - self.mean
         self.objective: Loss = model._objective(X, y, weight)
+        self.objective.data.solves = solves
+        self.objective.remember = True
         self.shape: tuple[int, ...] = self.objective.shape or ()
         self.null = float(self.objective.value(np.zeros(self.shape, X.dtype)))  # loss of the best constant
         self.goal = max(nonnegative("tol", model.tol) * min(1.0, self.null), FLOOR[np.dtype(X.dtype)] * self.null)

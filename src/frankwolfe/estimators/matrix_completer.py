@@ -175,15 +175,7 @@ class MatrixCompleter(BaseEstimator):
     def predict(self, users: Any, items: Any) -> Any:
         """Return the ratings expected of users for items; one of the two may be a single one."""
         check_is_fitted(self, "factors_")
-        rows, cols = np.broadcast_arrays(self._users.positions(users), self._items.positions(items))
-        U, V = self.factors_
-        extra = np.zeros(rows.shape)
-        for left, right in zip(U.T, V.T, strict=True):
-            extra += left[rows] * right[cols]
-        # Unknown ones (-1) point at the last of each, which is then ignored.
-        out = self.mean_ + np.where(rows >= 0, self.user_effects_[rows], 0.0)
-        out = out + np.where(cols >= 0, self.item_effects_[cols], 0.0)
-        out = self._clipped(out + np.where((rows >= 0) & (cols >= 0), extra, 0.0))
+        out = self._expected(*np.broadcast_arrays(self._users.positions(users), self._items.positions(items)))
         return out if out.ndim else float(out)
 
     def recommend(self, user: Any, n: int = 10, *, exclude_seen: bool = True) -> list[tuple[Any, float]]:
@@ -221,10 +213,10 @@ class MatrixCompleter(BaseEstimator):
 
     def score(self, rows: Any, cols: Any = None, values: Any = None, *, columns: Sequence[str] | None = None) -> float:
         """Return minus the root mean squared error on ratings in any of the forms that `fit` takes."""
+        check_is_fitted(self, "factors_")
         seen = read_observed(rows, cols, values, columns)
-        users = [seen.users.labels[i] for i in seen.rows]
-        items = [seen.items.labels[j] for j in seen.cols]
-        error = self.predict(users, items) - seen.values
+        known_rows, known_cols = self._users.positions(seen.users.labels), self._items.positions(seen.items.labels)
+        error = self._expected(known_rows[seen.rows], known_cols[seen.cols]) - seen.values
         return -float(np.sqrt(np.mean(error * error)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -244,6 +236,17 @@ class MatrixCompleter(BaseEstimator):
     @property
     def items_(self) -> list[Any]:
         return self._items.labels
+
+    def _expected(self, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
+        """Return predictions by position; -1 is unknown."""
+        U, V = self.factors_
+        extra = np.zeros(rows.shape)
+        for left, right in zip(U.T, V.T, strict=True):
+            extra += left[rows] * right[cols]
+        # Unknown ones (-1) point at the last of each, which is then ignored.
+        out = self.mean_ + np.where(rows >= 0, self.user_effects_[rows], 0.0)
+        out = out + np.where(cols >= 0, self.item_effects_[cols], 0.0)
+        return self._clipped(out + np.where((rows >= 0) & (cols >= 0), extra, 0.0))
 
     def _checked(self) -> tuple[Recipe, float | None, float | None, float]:
         """Return the parameters, checked; None where the held-out part decides."""

@@ -17,7 +17,7 @@ from frankwolfe.validation import integer, positive
 ROWS = 5000  # rows that are enough to find the range of radii
 SMALL = 0.1  # the smallest radius can lower the loss of a constant by no more than this part
 SPENT = 0.02  # at the largest radius, twice the radius can lower it by no more than this part
-GROWTH = 4.0
+GROWTH = 2.0
 
 
 class Fold(NamedTuple):
@@ -54,7 +54,7 @@ def radius_grid(model: Any, X: Any, y: np.ndarray, weight: np.ndarray | None) ->
 def _largest(model: Any, task: Task, radius: float) -> float:
     """Return a radius at which the constraint hardly binds, by solving roughly at growing ones."""
     last = None
-    for _ in range(8):
+    for _ in range(14):
         domain = model._family(task.shape).with_radius(radius)
         last = minimize(task.objective, domain, last, tol=SPENT * task.null, max_iter=200, progress=False)
         # Along the boundary's normal the loss falls at the rate support/radius, and it is convex.
@@ -63,7 +63,7 @@ def _largest(model: Any, task: Task, radius: float) -> float:
         radius *= GROWTH
         if not model._family(task.shape).with_radius(radius).contains(last.x):
             last = None  # a set without zero, such as a simplex
-    return radius
+    return 2 * radius
 
 
 def _sample(model: LinearEstimator, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Task:
@@ -88,7 +88,7 @@ def solve_fold(
     """Solve the path on the training part of a fold, and score every radius on the other."""
     if is_classifier(model) and np.unique(y[train]).size < np.unique(y).size:
         raise ValueError("a fold has no training sample of one of the classes; use fewer folds, or stratified ones")
-    task = Task(model, X[train], y[train], None if weight is None else weight[train])
+    task = Task(model, X[train], y[train], None if weight is None else weight[train], solves=len(radii))
     shell = copy(model)
     shell.__dict__.pop("feature_names_in_", None)  # the rows below come without names
     held_out = X[test], y[test]

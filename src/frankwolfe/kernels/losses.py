@@ -42,7 +42,7 @@ def exp_negative(t, out, bits):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
 def _logistic(m, b, share, r, c):
-    """Set r and c to slope and curvature at the margins m (c only where it has room); return value and <r, m>."""
+    """Set r and c to slope and curvature at the margins m, where they have room; return value and <r, m>."""
     n = m.size
     t, small = np.empty(n), np.empty(n)
     for i in range(n):
@@ -58,7 +58,7 @@ def _logistic(m, b, share, r, c):
         series = q * (A6 + q * (A7 + q * (A8 + q * (A9 + q * A10))))
         series = q * (A1 + q * (A2 + q * (A3 + q * (A4 + q * (A5 + series)))))
         value += share[i] * (max(-z, 0.0) + (LN2 if far else 0.0) + 2.0 * (s + s * series))
-    for i in range(n):
+    for i in range(min(n, r.size)):
         u = small[i]
         r[i] = -b[i] * share[i] * ((u if b[i] * m[i] > 0.0 else 1.0) / (1.0 + u))
         inner += r[i] * m[i]
@@ -73,9 +73,10 @@ def _squares(m, b, share, r, c):
     value, inner = 0.0, 0.0
     for i in range(m.size):
         e = m[i] - b[i]
-        r[i] = share[i] * e
-        value += 0.5 * r[i] * e
-        inner += r[i] * m[i]
+        value += 0.5 * share[i] * e * e
+        inner += share[i] * e * m[i]
+    for i in range(min(m.size, r.size)):
+        r[i] = share[i] * (m[i] - b[i])
     for i in range(c.size):
         c[i] = share[i]
     return value, inner
@@ -83,9 +84,9 @@ def _squares(m, b, share, r, c):
 
 @njit(cache=True, nogil=True)
 def at_margins(kind, m, b, share, r, c):
-    """Set r to the slope of the loss at the margins m, and c to its curvature where it has room.
+    """Set r to the slope of the loss at the margins m, and c to its curvature, where they have room.
 
-    Returns the value of the loss and <r, m>.
+    Returns the value of the loss and <r, m> (which is zero for a logistic loss where r has no room).
     """
     if kind == LOGISTIC:
         return _logistic(m, b, share, r, c)
@@ -149,3 +150,57 @@ def derivatives_at(loss, m, r, c):
     for low in range(0, m.size, CHUNK):
         rows = slice(low, min(low + CHUNK, m.size))
         at_margins(kind, m[rows], b[rows], share[rows], r[rows], c[rows])
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
+def _shifted_sums(loss, start, step, gamma, shift, sums):
+    """Set the sums over the rows at margins start + gamma step + shift; an empty step counts as zero."""
+    kind, b, share = loss
+    m, r, c = np.empty(CHUNK), np.empty(CHUNK), np.empty(CHUNK)
+    sums[:] = 0.0
+    for low in range(0, start.size, CHUNK):
+        n = min(CHUNK, start.size - low)
+        rows = slice(low, low + n)
+        for i in range(n):
+            m[i] = start[low + i] + shift
+        for i in range(min(n, step.size)):
+            m[i] += gamma * step[low + i]
+        at_margins(kind, m[:n], b[rows], share[rows], r[:n], c[:n])
+        left, size, bend = 0.0, 0.0, 0.0
+        for i in range(n):
+            left += r[i]
+            size += abs(r[i])
+            bend += c[i]
+        sums[0] += left
+        sums[1] += size
+        sums[3] += bend
+        first, along, second = 0.0, 0.0, 0.0
+        for i in range(min(n, step.size)):
+            s = step[low + i]
+            first += r[i] * s
+            along += c[i] * s
+            second += c[i] * s * s
+        sums[2] += first
+        sums[4] += along
+        sums[5] += second
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def balance(loss, start, step, gamma, low, c, high, enough, sums):
+    """Return the shift that balances the slopes, by Newton's method inside a bracket; `sums` are those there."""
+    for _ in range(100):
+        _shifted_sums(loss, start, step, gamma, c, sums)
+        left, bend = sums[0], sums[3]
+        if abs(left) <= enough * sums[1]:
+            break
+        if left < 0:
+            low = c
+        else:
+            high = c
+        moved = c - left / bend if bend > 0 else math.inf
+        if not low < moved < high:
+            moved = 0.5 * (low + high)
+        if moved == c:
+            break
+        c = moved
+    return c

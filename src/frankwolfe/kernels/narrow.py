@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.kernels.layouts import Columns, Rows
+from frankwolfe.kernels.layouts import Columns, Layout, Rows, WideRows
 
 COMPILED_FROM = 1 << 17  # entries from which a solve or two repays loading the kernels; plain NumPy below
+WIDE = 1 << 17  # features from which a gradient does not fit the second-level cache
 BYTE_SCALES = (1.0, 1 / 255)  # grey values as they are, or divided by the largest
 
 
-def dense_layout(A: np.ndarray) -> Rows | None:
+def dense_layout(A: np.ndarray, solves: int = 1) -> Rows | None:
     """Return the layout of a dense matrix: bytes where it holds grey values. None where NumPy does as well."""
-    if A.size < COMPILED_FROM or not A.flags.c_contiguous:
+    if solves * A.size < COMPILED_FROM or not A.flags.c_contiguous:
         return None
     for scale in BYTE_SCALES:
         if A.dtype == np.float64 and _are_bytes(A[:: max(1, len(A) // 16)], scale) and _are_bytes(A, scale):
@@ -25,9 +26,9 @@ def dense_layout(A: np.ndarray) -> Rows | None:
     return Rows((A,), A.shape)
 
 
-def sparse_layout(matrix: Any, by_columns: bool) -> Rows | Columns | None:
+def sparse_layout(matrix: Any, by_columns: bool, solves: int = 1) -> Layout | None:
     """Return the layout of a CSR or CSC matrix: without values where all are equal. None where SciPy does as well."""
-    if matrix.nnz < COMPILED_FROM:
+    if solves * matrix.nnz < COMPILED_FROM:
         return None
     data, indices = matrix.data, matrix.indices
     values, scale = data, 1.0
@@ -37,7 +38,18 @@ def sparse_layout(matrix: Any, by_columns: bool) -> Rows | Columns | None:
     short = values is None and matrix.shape[0 if by_columns else 1] <= 1 << 16
     unsigned = indices.astype(np.uint16) if short else indices.view(f"u{indices.itemsize}")
     arrays = (matrix.indptr.astype(np.int64, copy=False), unsigned, values)
-    return (Columns if by_columns else Rows)(arrays, tuple(matrix.shape), scale)
+    if by_columns:
+        return Columns(arrays, tuple(matrix.shape), scale)
+    rows = Rows(arrays, tuple(matrix.shape), scale)
+    if matrix.shape[1] <= WIDE:
+        return rows
+    return WideRows(rows, lambda: _columns(matrix))
+
+
+def _columns(matrix: Any) -> Columns:
+    turned = sparse_layout(matrix.tocsc(), by_columns=True)
+    assert isinstance(turned, Columns)
+    return turned
 
 
 def _are_bytes(A: np.ndarray, scale: float) -> bool:

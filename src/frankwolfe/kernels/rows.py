@@ -43,15 +43,17 @@ def outer(matrix, first, last, c, H):
 
 
 @njit(cache=True, nogil=True)
-def sweep(matrix, first, last, step, x, mixing, known, loss, images, g, H, sums):
+def sweep(matrix, first, last, step, x, base, mixing, known, loss, images, g, H, sums):
     """Read some rows once, `step` at a time: product with x, margins, loss, and their part of gradient and Hessian.
 
-    `x` is empty where all is known, H where no Hessian is wanted. Ax and the watched margins are written to `images`;
-    for `mixing` and `sums` see `differentiate`.
+    `x` is empty where all is known, H where no Hessian is wanted. Where `base` is not empty, what is known is its
+    product, made here. Ax and the watched margins are written to `images`; for `mixing` and `sums` see `differentiate`.
     """
     q, r, c = np.zeros(CHUNK), np.empty(CHUNK), np.empty(CHUNK if H.size else 0)
     for low in range(first, last, step):
         high = min(low + step, last)
+        if base.size:
+            product(matrix, low, high, base, known[low:])
         if x.size:
             product(matrix, low, high, x, q)
             for i in range(high - low):

@@ -8,6 +8,7 @@ turns.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,12 +17,12 @@ from functools import lru_cache
 
 PART = 1 << 16  # entries of a part: about a tenth of a millisecond, well above what handing it over costs
 MOST_PARTS = 16
-_limit: ContextVar[int | None] = ContextVar("frankwolfe_threads", default=None)
+_limit: ContextVar[list[int] | None] = ContextVar("frankwolfe_threads", default=None)
 
 
 @contextmanager
 def limited(n_threads: int | None) -> Iterator[None]:
-    """Use at most so many threads inside; None: as many as the machine and its settings allow.
+    """Use at most so many threads inside; None: as many as `allowed` when the first pass inside asks.
 
     Examples
     --------
@@ -29,7 +30,7 @@ def limited(n_threads: int | None) -> Iterator[None]:
     ...     count()
     1
     """
-    token = _limit.set(allowed() if n_threads is None else n_threads)
+    token = _limit.set([] if n_threads is None else [n_threads])
     try:
         yield
     finally:
@@ -39,14 +40,21 @@ def limited(n_threads: int | None) -> Iterator[None]:
 def count() -> int:
     """Return how many threads a pass may use."""
     limit = _limit.get()
-    return allowed() if limit is None else limit
+    if limit is None:
+        return allowed()
+    if not limit:
+        limit.append(allowed())
+    return limit[0]
 
 
 def allowed() -> int:
-    """Return the number of cores that are ours, unless OMP_NUM_THREADS or NUMBA_NUM_THREADS asks for fewer."""
+    """Return the number of cores that are ours, or fewer if the environment or threadpoolctl asks for fewer."""
     own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     asked = [os.environ.get(name, "").split(",")[0] for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")]
-    return max(1, min([own, *(int(a) for a in asked if a.isdigit())]))
+    limits = [int(a) for a in asked if a.isdigit()]
+    if "threadpoolctl" in sys.modules and own > 1:  # nobody has set a limit with what is not loaded
+        limits += [pool["num_threads"] for pool in sys.modules["threadpoolctl"].threadpool_info()]
+    return max(1, min([own, *limits]))
 
 
 def parts_of(entries: int, length: int = 0) -> int:

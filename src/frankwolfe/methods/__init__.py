@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from frankwolfe.methods.accelerated import AcceleratedFrankWolfe
 from frankwolfe.methods.agm import AcceleratedGradient, StronglyConvexAGM
+from frankwolfe.methods.auto import Auto
 from frankwolfe.methods.away import AwayFrankWolfe
 from frankwolfe.methods.base import Evidence, Method, State, advance, pace
 from frankwolfe.methods.blended import BlendedConditionalGradients
@@ -83,6 +84,7 @@ __all__ = [
     "AcceleratedFrankWolfe",
     "AcceleratedGradient",
     "AcceleratedProjectedGradient",
+    "Auto",
     "AwayFrankWolfe",
     "Backtracking",
     "BlendedConditionalGradients",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from frankwolfe.methods.base import Evidence, Method, require_smoothness, require_unconstrained
+from frankwolfe.methods.base import Evidence, GradientMethod, require_unconstrained
 from frankwolfe.methods.steps import OpenLoop
 from frankwolfe.points import Point, combine, mix
 from frankwolfe.problem import Problem
@@ -21,7 +21,7 @@ class AGMState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class AcceleratedGradient(Method):
+class AcceleratedGradient(GradientMethod):
     """Accelerated gradient descent in the form that inspired accelerated Frank-Wolfe; unconstrained (domain=None).
 
     Parameters
@@ -48,23 +48,17 @@ class AcceleratedGradient(Method):
     """
 
     name: ClassVar[str] = "agm"
-    dense: ClassVar[bool] = True
-    L: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.L is not None:
-            positive("L", self.L)
 
     def check(self, problem: Problem) -> None:
         require_unconstrained(self, problem)
-        require_smoothness(self, problem, self.L)
+        super().check(problem)
 
     def init(self, problem: Problem, x0: Point) -> AGMState:
         return AGMState(0, x=x0, v=x0)
 
     def step(self, problem: Problem, state: AGMState) -> tuple[AGMState, Evidence]:
         k, x, v = state
-        L = require_smoothness(self, problem, self.L)
+        L = self.constant(problem)
         y = mix(x, v, OpenLoop(offset=3)(k))
         at_y = problem.evaluate(y, watch=x)
         x_next = Point.at(problem.descend(y, at_y.slope, 1 / L))
@@ -73,7 +67,7 @@ class AcceleratedGradient(Method):
 
 
 @dataclass(frozen=True)
-class StronglyConvexAGM(Method):
+class StronglyConvexAGM(GradientMethod):
     """Accelerated gradient descent for strongly convex functions; unconstrained (domain=None).
 
     Parameters
@@ -96,18 +90,16 @@ class StronglyConvexAGM(Method):
     """
 
     name: ClassVar[str] = "agm_sc"
-    dense: ClassVar[bool] = True
-    L: float | None = None
     mu: float | None = None
 
     def __post_init__(self) -> None:
-        for name, value in (("L", self.L), ("mu", self.mu)):
-            if value is not None:
-                positive(name, value)
+        super().__post_init__()
+        if self.mu is not None:
+            positive("mu", self.mu)
 
     def check(self, problem: Problem) -> None:
         require_unconstrained(self, problem)
-        require_smoothness(self, problem, self.L)
+        super().check(problem)
         if not self._mu(problem) > 0:
             raise ValueError("method 'agm_sc' needs a strongly convex objective: add ridge=, pass mu=, or use 'agm'")
 
@@ -119,7 +111,7 @@ class StronglyConvexAGM(Method):
 
     def step(self, problem: Problem, state: AGMState) -> tuple[AGMState, Evidence]:
         k, x, v = state
-        L, mu = require_smoothness(self, problem, self.L), self._mu(problem)
+        L, mu = self.constant(problem), self._mu(problem)
         delta = min((mu / L) ** 0.5, 1.0)
         y = combine([1 / (1 + delta), delta / (1 + delta)], [x, v])
         at_y = problem.evaluate(y, watch=x)

@@ -1,43 +1,205 @@
-"""`method="auto"`: pick by what is known about the problem."""
+"""`method="auto"`: begin with what suits the problem, and change when the run shows that something else would do."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
 import numpy as np
 
+from frankwolfe.kernels.layouts import Rows
+from frankwolfe.lowrank import LowRank
 from frankwolfe.methods.accelerated import AcceleratedFrankWolfe
 from frankwolfe.methods.agm import AcceleratedGradient, StronglyConvexAGM
-from frankwolfe.methods.base import Method
-from frankwolfe.methods.blended_pairwise import BlendedPairwise
+from frankwolfe.methods.base import Evidence, Method, delegate
+from frankwolfe.methods.decomposition_invariant import DecompositionInvariant
 from frankwolfe.methods.factored import FactoredFrankWolfe
+from frankwolfe.methods.frank_wolfe import FrankWolfe
 from frankwolfe.methods.fully_corrective import FullyCorrective
+from frankwolfe.methods.lazy import Lazy
 from frankwolfe.methods.newton import NewtonFrankWolfe
-from frankwolfe.methods.subspace import SubspaceFrankWolfe
+from frankwolfe.methods.pairwise import PairwiseFrankWolfe
+from frankwolfe.methods.projected import AcceleratedProjectedGradient
+from frankwolfe.methods.steps import Backtracking, ExactLineSearch
+from frankwolfe.methods.subspace import SubspaceFrankWolfe, ball_radius
+from frankwolfe.objectives.composite import ImageObjective
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.quadratic import Quadratic
+from frankwolfe.points import Point
 from frankwolfe.problem import Problem
-from frankwolfe.sets.lp import L2Ball
+from frankwolfe.serialisation import plain
+from frankwolfe.sets.base import IterativeSet, ProjectableSet
+from frankwolfe.sets.combinators import Product
+from frankwolfe.sets.hypersimplex import Hypersimplex
+from frankwolfe.sets.lp import L1Ball
+from frankwolfe.sets.simplex import Simplex
+from frankwolfe.sets.spectrahedron import Spectrahedron
+from frankwolfe.sets.spectral import SchattenBall, SpectralBall
+from frankwolfe.sets.total_variation import TotalVariationBall
 
-SMALL = 500  # variables up to which a Hessian is cheap beside the passes over the data that it saves
+SMALL = 500  # variables up to which a Hessian is cheap
+TALL = 100  # rows for each variable from which on it saves more passes over the data than it costs on any set
+SHORT = 64  # entries of a row up to which its outer product is cheap
+FIRST_LOOK = 16  # steps before a method is judged; then at twice as many, and so on
+HASTE = 2  # how much faster that must be where x is deep inside the set, far from the vertices that oracles offer
+INSIDE = 0.25  # depth from which on x counts as inside
 
-CANDIDATES: tuple[tuple[Method, str], ...] = (
-    (FactoredFrankWolfe(), "low-rank matrices: corrective steps on the factors, with the oracle as a check"),
-    (FullyCorrective(), "the atoms are sparse: correct the weights of the few that matter"),
-    (NewtonFrankWolfe(), "few variables: second-order steps need the fewest passes over the data"),
-    (SubspaceFrankWolfe(), "a Euclidean ball: the best of the plane through the last steps"),
-    (AcceleratedFrankWolfe(line_search=True), "the set is curved: momentum with a line search converges far faster"),
-    (BlendedPairwise(), "the atoms are sparse and the function is not known inside: pairwise steps"),
-    (AcceleratedFrankWolfe(), "one oracle call per step, no constants"),
+
+class Choice(NamedTuple):
+    """A method, what speaks for it, and the steps in which its gap should halve while it is worth keeping."""
+
+    method: Method
+    reason: str
+    pace: int = 10
+
+
+CHOICES = {
+    "factored": Choice(FactoredFrankWolfe(), "low-rank matrices: corrective steps on the factors"),
+    "newton": Choice(NewtonFrankWolfe(), "few variables: second-order steps need the fewest passes over the data"),
+    "subspace": Choice(SubspaceFrankWolfe(), "a Euclidean ball: the best of the plane through the last steps"),
+    "search": Choice(AcceleratedFrankWolfe(line_search=True), "the set is curved: momentum with a line search"),
+    "fcfw": Choice(FullyCorrective(), "the curvature is known: correct the weights of all atoms that matter"),
+    "apgd": Choice(
+        AcceleratedProjectedGradient(restart=True), "the projection is cheap: accelerated, with restarts", 20
+    ),
+    "fw": Choice(FrankWolfe(ExactLineSearch()), "inside a set a line search alone converges fast"),
+    "dicg": Choice(DecompositionInvariant(), "0/1 vertices: pairwise steps that keep no atoms"),
+    "lazy": Choice(Lazy(PairwiseFrankWolfe(Backtracking())), "the oracle is dear: vertices seen before answer for it"),
+    "pairwise": Choice(PairwiseFrankWolfe(), "only values and gradients are known: pairwise steps"),
+    "afw": Choice(AcceleratedFrankWolfe(), "one oracle call per step, no constants"),
+}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known before the first step."""
+
+    problem: Problem
+    x0: Point
+
+    @property
+    def ball(self) -> bool:
+        """The set is a Euclidean ball."""
+        return ball_radius(self.problem.domain) is not None
+
+    @property
+    def curved(self) -> bool:
+        """The boundary of the set is curved everywhere."""
+        return self.problem.domain is not None and self.problem.domain.curved
+
+    @property
+    def sparse(self) -> bool:
+        """An atom is an entry or a group, so that few of them, and few columns of the data, make up a solution."""
+        domain = self.problem.domain
+        mixed = isinstance(domain, Product | Hypersimplex)  # atoms combine many choices: a solution mixes many of them
+        return domain is not None and domain.sparse_atoms and not mixed
+
+    @property
+    def spectral(self) -> bool:
+        """Atoms are matrices from a decomposition, which hardly ever come twice."""
+        return isinstance(self.problem.domain, IterativeSet | Spectrahedron | SpectralBall | SchattenBall)
+
+    @property
+    def dear(self) -> bool:
+        """The oracle solves a linear programme or a flow: far more work than a look at the atoms seen before."""
+        domain = self.problem.domain
+        image = isinstance(domain, TotalVariationBall) and len(self.x0.coords.shape) > 1
+        return domain is not None and (image or not domain.closed_form)
+
+    @property
+    def projects(self) -> bool:
+        """The projection is cheap and the smoothness constant known, or to be found in passes over the data."""
+        objective = self.problem.objective
+        constant = isinstance(objective, ImageObjective) or objective.smoothness is not None
+        return isinstance(self.problem.domain, ProjectableSet) and constant and not isinstance(self.x0.coords, LowRank)
+
+    @property
+    def small(self) -> bool:
+        """There are few variables, and a Euclidean ball, where the model is solved exactly, or very many rows."""
+        objective = self.problem.objective
+        if not isinstance(objective, LinearModel | Quadratic) or objective.data.shape[1] > SMALL:
+            return False
+        n, d = objective.data.shape
+        return self.ball if isinstance(objective, Quadratic) else n >= (d if self.ball else TALL * d)
+
+    @property
+    def light(self) -> bool:
+        """The vertices are coordinates and rows so short that a compiled Hessian costs a few passes over the data."""
+        objective = self.problem.objective
+        if not isinstance(objective, LinearModel) or not isinstance(self.problem.domain, L1Ball | Simplex):
+            return False
+        (n, d), layout = objective.data.shape, objective.data.layout
+        return isinstance(layout, Rows) and n >= 10 * d and d <= SMALL and layout.entries <= SHORT * n
+
+    def allow(self, name: str) -> bool:
+        """Tell whether a method applies to the problem."""
+        method = CHOICES[name].method
+        if isinstance(method, NUMPY_ONLY) and not isinstance(self.x0.coords, np.ndarray | LowRank):
+            return False
+        if name in ("apgd", "newton") and not (self.projects if name == "apgd" else self.small or self.light):
+            return False
+        try:
+            return name == "apgd" or method.check(self.problem) is None
+        except (TypeError, ValueError):
+            return False
+
+
+NUMPY_ONLY = (FactoredFrankWolfe, FullyCorrective, NewtonFrankWolfe, DecompositionInvariant, SubspaceFrankWolfe)
+
+FAMILIES: tuple[tuple[Callable[[Facts], bool], tuple[str, ...]], ...] = (
+    (lambda known: known.allow("factored"), ("factored",)),
+    (lambda known: known.ball and known.small, ("newton",)),
+    (lambda known: known.ball, ("subspace",)),
+    (lambda known: known.light, ("newton",)),
+    (lambda known: known.curved and known.small, ("search", "newton")),
+    (lambda known: known.curved, ("search", "apgd", "fw")),
+    (lambda known: known.sparse and known.small, ("fcfw", "newton")),
+    (lambda known: known.sparse and known.projects, ("fcfw", "apgd", "fcfw")),
+    (lambda known: known.small, ("newton",)),
+    (lambda known: known.projects, ("apgd", "fcfw")),
+    (lambda known: known.allow("fcfw"), ("fcfw",)),
+    (lambda known: known.spectral, ("afw",)),
+    (lambda known: known.allow("dicg"), ("dicg",)),
+    (lambda known: known.dear, ("lazy",)),
+    (lambda known: True, ("pairwise",)),
 )
 
 
-NUMPY_ONLY = (FactoredFrankWolfe, FullyCorrective, NewtonFrankWolfe, SubspaceFrankWolfe)
+@plain
+class AutoState(NamedTuple):
+    k: int
+    inner: Any  # state of the method that runs
+    plan: tuple[str, ...]  # names of what may run, in this order
+    turn: int  # which of them runs
+    why: tuple[str, ...]  # of each change
+    began: int  # the step at which it began
+    value: float  # the best seen
+    bound: float  # the best lower bound, by the oracle's own word
+    before: float  # the gap at the last look, or half way to the first
+
+    @property
+    def x(self) -> Point:
+        """The iterate x_k."""
+        return self.inner.x
 
 
-def choose(problem: Problem) -> tuple[Method, str]:
-    """Return a method for the problem and the reason for it.
+@dataclass(frozen=True)
+class Auto(Method):
+    """Begin with the method that suits what is known of the problem; go on to the next where the run disappoints.
 
-    The first of the candidates that suits what is known: the kind of atoms, the curvature of the set, the number of
-    variables, and whether the objective shows its data.
+    Notes
+    -----
+    The first family that the problem belongs to names the methods to try; the first of them runs. After 16, 32, 64, ...
+    steps of it the gap is compared with that at half as many. It should have halved every 10 steps (20 for projected
+    steps, which are cheap), else the next method takes over, from the same point and with the same certificate. Every 5
+    steps are asked for where x is deep inside the set, as with a solution in the interior or one that mixes very many
+    vertices: the oracle then points nowhere near the way. Depth is the place of x in the width of the set along the
+    gradient, (<g, x> - min)/(max - min): zero on the face that the oracle answers with, near a half inside.
+
+    Decisions rest on counts and values alone, never on clocks: a resumed run takes the same ones. `result.method` reads
+    like 'fcfw -> apgd' after a change, and `result.reason` says why.
 
     Examples
     --------
@@ -45,38 +207,84 @@ def choose(problem: Problem) -> tuple[Method, str]:
     >>> f = fw.LeastSquares(np.eye(2), np.ones(2))
     >>> result = fw.minimize(f, fw.L1Ball(1.0))
     >>> result.method, result.reason
-    ('fcfw', 'the atoms are sparse: correct the weights of the few that matter')
+    ('fcfw', 'the curvature is known: correct the weights of all atoms that matter')
     """
-    if problem.domain is None:
-        if problem.objective.strong_convexity > 0:
-            return StronglyConvexAGM(), "no set, and the objective is strongly convex"
-        return AcceleratedGradient(), "no set: accelerated gradient descent"
-    return next((method, reason) for method, reason in CANDIDATES if _suits(method, problem))
+
+    name: ClassVar[str] = "auto"
+
+    def init(self, problem: Problem, x0: Point) -> AutoState:
+        plan = planned(problem, x0)
+        inner = CHOICES[plan[0]].method.init(problem, x0)
+        return AutoState(0, inner, plan, 0, (), 0, math.inf, -math.inf, math.inf)
+
+    def step(self, problem: Problem, state: AutoState) -> tuple[AutoState, Evidence]:
+        inner, evidence = delegate(problem, CHOICES[state.plan[state.turn]].method, state.inner)
+        after = state._replace(k=state.k + 1, inner=inner)
+        if state.turn + 1 == len(state.plan) or not evidence.minorants:
+            return after, evidence
+        evidence = answered(problem, state.k, evidence)
+        value = min(state.value, *(float(value) for value, _ in evidence.seen))
+        bounds = (float(tangent.bound(v.value, 0.0)) for tangent, v in evidence.minorants if v is not None)
+        after = after._replace(value=value, bound=max(state.bound, *bounds))
+
+        age, gap = after.k - after.began, value - after.bound
+        if age == FIRST_LOOK // 2:
+            return after._replace(before=gap), evidence
+        if age < FIRST_LOOK or age.bit_count() > 1:
+            return after, evidence
+        return self._judged(problem, state.x, after, gap, evidence), evidence
+
+    def _judged(self, problem: Problem, x: Point, state: AutoState, gap: float, evidence: Evidence) -> AutoState:
+        """Return the state with the next method of the plan if the gap has not fallen fast enough."""
+        halvings, steps = math.log2(max(state.before, 1e-300) / max(gap, 1e-300)), (state.k - state.began) // 2
+        tangent, vertex = evidence.minorants[-1]
+        assert vertex is not None
+        inside = depth(problem, x, tangent.slope, float(vertex.value)) > INSIDE
+        method, _, pace = CHOICES[state.plan[state.turn]]
+        if inside and not isinstance(method, AcceleratedProjectedGradient):
+            pace = pace / HASTE
+        if halvings * pace >= steps:
+            return state._replace(before=gap)
+        seen = "x stays deep inside the set" if inside else "the gap falls slowly"
+        name = state.plan[state.turn + 1]
+        inner = CHOICES[name].method.init(problem, state.x)
+        why = (*state.why, f"after {state.k} steps {seen}")
+        return state._replace(inner=inner, turn=state.turn + 1, why=why, began=state.k, before=math.inf)
+
+    def account(self, state: AutoState) -> tuple[str, str]:
+        """Return the methods that ran, and why each of them did."""
+        rows = [CHOICES[name] for name in state.plan[: state.turn + 1]]
+        later = (f"; {why}: {row.reason}" for why, row in zip(state.why, rows[1:], strict=True))
+        return " -> ".join(row.method.name for row in rows), rows[0].reason + "".join(later)
 
 
-def _suits(method: Method, problem: Problem) -> bool:
-    domain, shape = problem.domain, problem.objective.shape
-    assert domain is not None
-    wanted = {
-        FactoredFrankWolfe: not domain.closed_form,
-        FullyCorrective: domain.sparse_atoms,
-        NewtonFrankWolfe: isinstance(domain, L2Ball) and shape is not None and shape[0] <= SMALL,
-        SubspaceFrankWolfe: isinstance(domain, L2Ball),
-        BlendedPairwise: domain.sparse_atoms,
-    }
-    if not wanted.get(type(method), True) or (type(method) in NUMPY_ONLY and not _on_numpy(problem)):
-        return False
-    if isinstance(method, AcceleratedFrankWolfe) and method.line_search and not domain.curved:
-        return False
-    try:
-        method.check(problem)
-    except (TypeError, ValueError):
-        return False
-    return True
+def choose(problem: Problem) -> tuple[Method, str]:
+    """Return a method for the problem, and the reason where the run itself does not tell."""
+    if problem.domain is not None:
+        return Auto(), ""
+    if problem.objective.strong_convexity > 0:
+        return StronglyConvexAGM(), "no set, and the objective is strongly convex"
+    return AcceleratedGradient(), "no set: accelerated gradient descent"
 
 
-def _on_numpy(problem: Problem) -> bool:
-    objective = problem.objective
-    if isinstance(objective, LinearModel | Quadratic):
-        return isinstance(objective.b if isinstance(objective, LinearModel) else objective.c, np.ndarray)
-    return True
+def planned(problem: Problem, x0: Point) -> tuple[str, ...]:
+    """Return the names of the methods to try, in order: of the first family that the problem belongs to."""
+    known = Facts(problem, x0)
+    plans = (tuple(n for n in names if known.allow(n)) for condition, names in FAMILIES if condition(known))
+    return next(filter(None, plans))
+
+
+def answered(problem: Problem, k: int, evidence: Evidence) -> Evidence:
+    """Return the evidence with the oracle's answer on its last tangent, where the step did not ask."""
+    tangent, vertex = evidence.minorants[-1]
+    if vertex is not None:
+        return evidence
+    vertex = problem.lmo(tangent.slope, k, share=0.03 * 2.0 / (k + 2))
+    return evidence._replace(minorants=(*evidence.minorants[:-1], (tangent, vertex)))
+
+
+def depth(problem: Problem, x: Point, slope: Any, lowest: float) -> float:
+    """Return the place of x between the ends of the set along the slope: zero at the lowest, one at the highest."""
+    assert problem.domain is not None
+    highest = float(problem.domain.lmo(-slope).inner(slope))
+    return (float(problem.inner(slope, x)) - lowest) / (highest - lowest) if highest > lowest else 0.0

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from frankwolfe.backends import Scalar
+from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem, Vertex
 from frankwolfe.sets.base import ProjectableSet
+from frankwolfe.sets.nuclear import NuclearBall
+from frankwolfe.validation import positive
 
 PACE = 8  # steps between looks at the numbers of a run whose arrays are not NumPy's
 
@@ -53,8 +57,7 @@ class Method(ABC):
 
     def check(self, problem: Problem) -> None:
         """Raise an error that teaches if the method does not apply to the problem."""
-        if problem.domain is None:
-            raise TypeError(f"method {self.name!r} needs a set; domain=None works with 'agm' and 'agm_sc' only")
+        require_set(self, problem)
 
     @abstractmethod
     def init(self, problem: Problem, x0: Point) -> Any:
@@ -70,6 +73,25 @@ class Method(ABC):
         Open-loop schedules are shifted: unshifted, their first step would throw the starting point away.
         """
         return self
+
+
+@dataclass(frozen=True)
+class GradientMethod(Method):
+    """A method with steps of 1/L: the constant is an option, by default the objective's own."""
+
+    dense: ClassVar[bool] = True
+    L: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.L is not None:
+            positive("L", self.L)
+
+    def check(self, problem: Problem) -> None:
+        require_smoothness(self, problem, self.L)
+
+    def constant(self, problem: Problem) -> float:
+        """Return the smoothness constant."""
+        return require_smoothness(self, problem, self.L)
 
 
 def advance(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]]:
@@ -106,6 +128,12 @@ def delegate(problem: Problem, method: Method, state: Any) -> tuple[Any, Evidenc
     return method.step(problem, state)
 
 
+def require_set(method: Method, problem: Problem) -> None:
+    """Raise a TypeError if there is no set."""
+    if problem.domain is None:
+        raise TypeError(f"method {method.name!r} needs a set; domain=None works with 'agm' and 'agm_sc' only")
+
+
 def require_projection(method: Method, problem: Problem) -> None:
     """Raise a TypeError if the set has no projection."""
     if not isinstance(problem.domain, ProjectableSet):
@@ -123,6 +151,20 @@ def require_smoothness(method: Method, problem: Problem, given: float | None) ->
             f"objective, L= to {type(method).__name__}, or use 'afw', which needs no constants"
         )
     return smoothness
+
+
+def require_completion(method: Method, problem: Problem, others: str) -> None:
+    """Raise a TypeError unless the problem is matrix completion over a nuclear ball; `others` would apply."""
+    if not isinstance(problem.domain, NuclearBall):
+        raise TypeError(
+            f"method {method.name!r} is for the NuclearBall, whose points have factors, not "
+            f"{type(problem.domain).__name__}; use {others}"
+        )
+    if not isinstance(problem.objective, MatrixCompletion):
+        raise TypeError(
+            f"method {method.name!r} needs the MatrixCompletion objective, whose entries are read from factors, not "
+            f"{type(problem.objective).__name__}; use 'afw' or 'fw'"
+        )
 
 
 def require_unconstrained(method: Method, problem: Problem) -> None:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from frankwolfe.atoms import Atom
+from frankwolfe.atoms import Atom, OneHot
 from frankwolfe.backends import vdot
 from frankwolfe.kernels.simplex_qp import simplex_qp
 from frankwolfe.lowrank import LowRank
@@ -19,6 +19,9 @@ from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Point, mix
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
+from frankwolfe.sets.base import Set
+from frankwolfe.sets.lp import L1Ball
+from frankwolfe.sets.simplex import Simplex
 from frankwolfe.validation import integer
 
 TRUST = 2.0  # how far the curvature on the way may be from the model's before the model is made anew
@@ -78,6 +81,7 @@ class FullyCorrective(Method):
     separates: ClassVar[bool] = True
     accuracy: float = 0.1
     max_inner: int = 20
+    most_new: int = 20
 
     def __post_init__(self) -> None:
         if not 0 <= self.accuracy < 1:
@@ -106,6 +110,8 @@ class FullyCorrective(Method):
         gap = float(at_x.inner - vertex.value)
         evidence = Evidence(((at_x.value, active.x),), ((at_x.tangent, vertex),))
         model = _Model(problem, active.atoms, curvature, hessian).extended(vertex.point)
+        for atom in runners_up(problem.domain, at_x.slope, min(active.atoms.size, self.most_new) - 1):
+            model = model.extended(Point.at(atom))
         weights, model = self._correct(problem, model, active, max(self.accuracy * gap, float(at_x.tangent.noise)))
         if np.array_equal(weights, active.padded(model.atoms)):  # rounding has the last word: a plain step, a new model
             active = active.moved(active.toward(vertex.point), problem.line_search(active.x, vertex.point))
@@ -136,6 +142,27 @@ class FullyCorrective(Method):
                 weights[i] = 0.0
             x = mix(x, target, step)
         return weights, model
+
+
+def runners_up(domain: Set | None, slope: Any, count: int) -> list[Atom]:
+    """Return the best vertices after the best one, where they are single coordinates and so come for nothing.
+
+    Examples
+    --------
+    >>> from frankwolfe.sets.lp import L1Ball
+    >>> [atom.toarray() for atom in runners_up(L1Ball(2.0), np.array([1.0, -3.0, 2.0]), 1)]
+    [array([ 0.,  0., -2.])]
+    """
+    if count < 1 or not isinstance(domain, L1Ball | Simplex) or not isinstance(slope, np.ndarray):
+        return []
+    flat = slope.reshape(-1)
+    scores = np.abs(flat) if isinstance(domain, L1Ball) else -flat
+    count = min(count, flat.size - 1)
+    best = np.argpartition(-scores, count)[: count + 1]
+    order = best[np.lexsort((best, -scores[best]))][1:]
+    signs = -np.sign(flat[order]) if isinstance(domain, L1Ball) else np.ones(order.size)
+    size = slope.dtype.type(domain.radius)
+    return [OneHot(int(j), sign * size, slope.shape) for j, sign in zip(order, signs, strict=True) if sign]
 
 
 class _Model(NamedTuple):

@@ -10,8 +10,7 @@ import numpy as np
 
 from frankwolfe.atoms import RankOne
 from frankwolfe.lowrank import LowRank
-from frankwolfe.methods.base import Evidence, Method
-from frankwolfe.objectives.matrix_completion import MatrixCompletion
+from frankwolfe.methods.base import Evidence, Method, require_completion
 from frankwolfe.points import Leaf, Point
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
@@ -86,16 +85,7 @@ class InFaceFrankWolfe(Method):
 
     def check(self, problem: Problem) -> None:
         super().check(problem)
-        if not isinstance(problem.domain, NuclearBall):
-            raise TypeError(
-                "method 'inface' is for the NuclearBall, whose faces it moves in, not "
-                f"{type(problem.domain).__name__}; use 'away', 'bpcg' or 'afw'"
-            )
-        if not isinstance(problem.objective, MatrixCompletion):
-            raise TypeError(
-                "method 'inface' needs the MatrixCompletion objective, whose points are kept as factors, not "
-                f"{type(problem.objective).__name__}; use 'afw' or 'fw'"
-            )
+        require_completion(self, problem, "'away', 'bpcg' or 'afw'")
 
     def init(self, problem: Problem, x0: Point) -> InFaceState:
         if x0.coords.stored:

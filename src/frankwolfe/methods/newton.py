@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from frankwolfe.atoms import Atom
+from frankwolfe.kernels.simplex_qp import simplex_qp
 from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.methods.subspace import ball_radius, in_simplex
 from frankwolfe.objectives.base import Evaluation
@@ -18,6 +19,8 @@ from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet
+from frankwolfe.sets.lp import L1Ball
+from frankwolfe.sets.simplex import Simplex
 from frankwolfe.validation import integer
 
 LARGEST = 5000  # variables up to which a Hessian is formed
@@ -103,12 +106,18 @@ class NewtonFrankWolfe(Method):
         k, x = state
         at_x, H = _expansion(problem, x)
         vertex = problem.lmo(at_x.slope, k, share=0.0, keep=x)
-        radius = ball_radius(problem.domain)
-        if radius is None:
-            target = self._corrective(problem, H, at_x.slope, x.coords, vertex.point)
-        else:
+        radius, q = ball_radius(problem.domain), at_x.slope - H @ x.coords
+        tol = self.accuracy * max(float(at_x.inner - vertex.value), 0.0)
+        if radius is not None:
             multiplier = float(np.linalg.norm(at_x.slope)) / radius  # what it is at the solution
-            target = in_ball(at_x.slope - H @ x.coords, H, radius, multiplier)
+            target = in_ball(q, H, radius, multiplier)
+        elif isinstance(problem.domain, L1Ball):
+            target = in_l1_ball(q, H, problem.domain.radius, x.coords, tol)
+        elif isinstance(problem.domain, Simplex):
+            size = problem.domain.radius
+            target = size * simplex_qp(size**2 * H, size * q, x.coords / size, tol)
+        else:
+            target = self._corrective(problem, H, at_x.slope, x.coords, vertex.point)
         z = Point.at(target.astype(x.coords.dtype, copy=False))
         x_next = problem.mix(x, z, problem.line_search(x, z))
         return NewtonState(k + 1, x_next), Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
@@ -174,7 +183,7 @@ def in_ball(q: np.ndarray, H: np.ndarray, radius: float, shift: float) -> np.nda
             continue
         z = -dpotrs(factor, q, lower=1)[0]
         length = float(np.sqrt(z @ z))
-        if abs(length - radius) <= 1e-12 * radius or (length < radius and shift <= least):
+        if abs(length - radius) <= 1e-8 * radius or (length < radius and shift <= least):
             break
         bend = dtrtrs(factor, z, lower=1)[0]
         moved = max(shift + (length / radius - 1) * length**2 / float(bend @ bend), least)
@@ -183,6 +192,25 @@ def in_ball(q: np.ndarray, H: np.ndarray, radius: float, shift: float) -> np.nda
         shift = moved
     length = float(np.sqrt(z @ z))
     return z * min(1.0, radius / length) if length > 0 else z
+
+
+def in_l1_ball(q: np.ndarray, H: np.ndarray, radius: float, x: np.ndarray, tol: float = 0.0) -> np.ndarray:
+    """Return the minimiser of q'z + z'Hz/2 over |z|_1 <= radius up to a Frank-Wolfe gap of `tol`, from the feasible x.
+
+    A quadratic program in the weights of the 2p signed vertices. The closer the signs of x to the answer's, the fewer
+    linear systems are solved.
+
+    Examples
+    --------
+    >>> in_l1_ball(np.array([-3.0, 0.5]), np.eye(2), 1.0, np.zeros(2))
+    array([1., 0.])
+    """
+    weights = np.concatenate([np.maximum(x, 0.0), np.maximum(-x, 0.0)]) / radius
+    j = int(np.argmax(np.abs(q)))
+    weights[[j, j + q.size]] += 0.5 * max(1.0 - float(weights.sum()), 0.0)  # what is left: a pair that cancels
+    gram = radius**2 * np.block([[H, -H], [-H, H]])
+    weights = simplex_qp(gram, radius * np.concatenate([q, -q]), weights / weights.sum(), tol)
+    return radius * (weights[: q.size] - weights[q.size :])
 
 
 def _dense(v: Point) -> np.ndarray:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from frankwolfe.methods.base import Evidence, Method, require_projection, require_smoothness
+from frankwolfe.methods.base import Evidence, GradientMethod, require_projection, require_set
 from frankwolfe.points import Point, combine
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
-from frankwolfe.validation import positive
 
 
 @plain
@@ -19,7 +18,7 @@ class PGDState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ProjectedGradient(Method):
+class ProjectedGradient(GradientMethod):
     """Projected gradient descent with step 1/L.
 
     Parameters
@@ -36,24 +35,18 @@ class ProjectedGradient(Method):
     """
 
     name: ClassVar[str] = "pgd"
-    dense: ClassVar[bool] = True
-    L: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.L is not None:
-            positive("L", self.L)
 
     def check(self, problem: Problem) -> None:
-        super().check(problem)
+        require_set(self, problem)
         require_projection(self, problem)
-        require_smoothness(self, problem, self.L)
+        super().check(problem)
 
     def init(self, problem: Problem, x0: Point) -> PGDState:
         return PGDState(0, x0)
 
     def step(self, problem: Problem, state: PGDState) -> tuple[PGDState, Evidence]:
         k, x = state
-        L = require_smoothness(self, problem, self.L)
+        L = self.constant(problem)
         at_x = problem.evaluate(x)
         x_next = problem.project(problem.descend(x, at_x.slope, 1 / L))
         return PGDState(k + 1, x_next), Evidence(((at_x.value, x),), ((at_x.tangent, None),))
@@ -68,7 +61,7 @@ class APGDState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class AcceleratedProjectedGradient(Method):
+class AcceleratedProjectedGradient(GradientMethod):
     """Projected accelerated gradient by linear coupling.
 
     Parameters
@@ -97,25 +90,19 @@ class AcceleratedProjectedGradient(Method):
     """
 
     name: ClassVar[str] = "apgd"
-    dense: ClassVar[bool] = True
-    L: float | None = None
     restart: bool = False
 
-    def __post_init__(self) -> None:
-        if self.L is not None:
-            positive("L", self.L)
-
     def check(self, problem: Problem) -> None:
-        super().check(problem)
+        require_set(self, problem)
         require_projection(self, problem)
-        require_smoothness(self, problem, self.L)
+        super().check(problem)
 
     def init(self, problem: Problem, x0: Point) -> APGDState:
         return APGDState(0, x=x0, z=x0, age=0)
 
     def step(self, problem: Problem, state: APGDState) -> tuple[APGDState, Evidence]:
         k, x, z, age = state
-        L = require_smoothness(self, problem, self.L)
+        L = self.constant(problem)
         tau, alpha = 2 / (age + 2), (age + 2) / (2 * L)
         y = combine([1 - tau, tau], [x, z])
         at_y = problem.evaluate(y, watch=x)

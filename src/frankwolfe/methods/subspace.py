@@ -10,6 +10,7 @@ import numpy as np
 
 from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, namespace, vdot
+from frankwolfe.kernels.simplex_qp import simplex_qp
 from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.quadratic import Quadratic
@@ -234,38 +235,8 @@ def in_ball(q: np.ndarray, H: np.ndarray, radius: float) -> np.ndarray:
 
 
 def in_simplex(q: np.ndarray, H: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Return the minimiser of q'z + z'Hz/2 over the simplex, by a primal active-set method from the feasible z.
-
-    Solved for the step, from differences of slopes: accurate where q is large beside H.
-
-    Examples
-    --------
-    >>> in_simplex(np.array([0.0, -1.0, 5.0]), np.eye(3), np.array([1.0, 0.0, 0.0])).round(9)
-    array([0., 1., 0.])
-    """
-    z, free, entered = z / z.sum(), z > 0, -1
-    ridge = 1e-14 * float(np.max(np.diag(H))) or 1.0
-    for _ in range(20 * len(q)):
-        F, slope = np.flatnonzero(free), q + H @ z
-        first = int(np.argmax(z[F]))  # pays for the others, so that the sum stays one
-        E = np.eye(F.size)[np.arange(F.size) != first] - np.eye(F.size)[first]
-        bend = E @ H[np.ix_(F, F)] @ E.T + ridge * np.eye(F.size - 1)
-        step = np.linalg.solve(bend, -E @ (slope[F] - slope[F[first]])) @ E
-        rooms = np.divide(z[F], -step, out=np.full(F.size, np.inf), where=z[F] + step < 0)
-        i = int(np.argmin(rooms))
-        if rooms[i] <= 0 and F[i] == entered:
-            break  # rounding alone made it look worth letting in
-        z[F] = np.maximum(z[F] + min(float(rooms[i]), 1.0) * step, 0.0)
-        if rooms[i] < 1:
-            z[F[i]], free[F[i]] = 0.0, False
-            z = z / z.sum()
-            continue
-        z, slope = z / z.sum(), q + H @ z
-        entered = int(np.argmin(np.where(free, np.inf, slope)))
-        if free.all() or slope[entered] >= float(slope @ z) - 1e-15 * float(np.max(np.abs(slope))):
-            break
-        free[entered] = True
-    return z
+    """Return the minimiser of q'z + z'Hz/2 over the simplex, started from the feasible z."""
+    return simplex_qp(H, q, z)
 
 
 def best_average(tangents: tuple[Tangent, ...], radius: float, eps: float = EPS) -> Tangent:

@@ -15,6 +15,7 @@ from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.objectives.data import OperatorMatrix
 from frankwolfe.objectives.line_search import minimise_on_segment, minimise_on_segments
 from frankwolfe.objectives.linear_model import LinearModel
+from frankwolfe.objectives.many import Swept, products, swept, values
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Leaf, Point, weighted_sum
 
@@ -58,7 +59,11 @@ class Batch(Objective):
         return float(len(pending))
 
     def _product(self, coords: Any) -> Array:
-        return self.base.data.product(_array(coords).T).T
+        x, matrix = _array(coords), self.base.data.matrix
+        if isinstance(x, np.ndarray) and isinstance(matrix, np.ndarray):
+            return products(matrix, x)
+        image = x @ matrix.T
+        return np.ascontiguousarray(image) if isinstance(image, np.ndarray) else image
 
     @abstractmethod
     def derivatives(self, x: Point, v: Point, gamma: Array) -> tuple[Array, Array]:
@@ -72,7 +77,10 @@ class LinearModelBatch(Batch):
 
     def value_at(self, x: Point) -> tuple[Array, float]:
         passes = self.resolve(x)
-        return row_dot(self.base.losses(x.image), self.base.share) + self._ridge(x), passes
+        total = values(self.base, x.image)
+        if total is None:
+            total = row_dot(self.base.losses(x.image), self.base.share)
+        return total + self._ridge(x), passes
 
     def doubled(self) -> LinearModelBatch | None:
         base = self.base.doubled()
@@ -82,15 +90,19 @@ class LinearModelBatch(Batch):
         seen = self.base.data.evaluate_many(self.base, y, watch) if self.base.separable else None
         if seen is not None:
             sums = namespace(seen.value).stack([seen.value, seen.inner, seen.watched])
-            return self._evaluation(y, watch, seen.slope, [sums], seen.passes)
-        base, fresh = self.base, list(dict.fromkeys([*y.pending, *watch.pending]))
-        n, slope, sums = base.data.shape[0], None, []
-        images, settled = [_Image(n) for _ in fresh], _Image(n)
+            return self._evaluation(y, watch, seen.slope, sums, seen.passes)
+        fresh = list(dict.fromkeys([*y.pending, *watch.pending]))
+        slope, sums, watched = swept(self.base, y, watch) or self._read(y, watch, fresh)
+        # The watched point keeps its image. That of a new vertex was needed for the mixture only, and is not kept.
+        watch.terms = ((1.0, Leaf(None, watched)),)
+        return self._evaluation(y, watch, slope, sums, 1.0 if self._cached else 1.0 + len(fresh))
+
+    def _read(self, y: Point, watch: Point, fresh: list[Leaf]) -> Swept:
+        """Return values and gradients from one read of the data, block by block."""
+        base, slope, sums, watched = self.base, None, [], []
         for rows, block in self._blocks():
             new = {id(leaf): _array(leaf.coords) @ block.T for leaf in fresh}
-            for image, leaf in zip(images, fresh, strict=True):
-                image.put(rows, new[id(leaf)])
-            m, share = _mixed(y, new, rows), base.share[rows]
+            share, m = base.share[rows], _mixed(y, new, rows)
             residual = base.loss_slope(m, rows)
             part = residual @ block
             slope = part if slope is None else slope + part
@@ -98,19 +110,16 @@ class LinearModelBatch(Batch):
             numbers = [row_dot(base.losses(m, rows), share), row_dot(residual, m)]
             if watch is not y:
                 m = _mixed(watch, new, rows)
-                settled.put(rows, m)
                 numbers.append(row_dot(base.losses(m, rows), share))
+            watched.append(m)
             sums.append(namespace(m).stack(numbers))
-        for leaf, image in zip(fresh, images, strict=True):
-            leaf.resolve(image.array)
-        if watch is not y:
-            watch.terms = ((1.0, Leaf(None, settled.array)),)
-        return self._evaluation(y, watch, slope, sums, 1.0 if self._cached else 1.0 + len(fresh))
+        if len(sums) == 1:
+            return Swept(slope, sums[0], watched[0])
+        xp = namespace(slope)
+        return Swept(slope, xp.sum(xp.stack(sums), axis=0), xp.concat(watched, axis=1))
 
-    def _evaluation(self, y: Point, watch: Point, slope: Array, sums: list[Array], passes: float) -> Evaluation:
-        ridge, total = self.base.ridge, sums[0]
-        if len(sums) > 1:
-            total = namespace(total).sum(namespace(total).stack(sums), axis=0)
+    def _evaluation(self, y: Point, watch: Point, slope: Array, total: Array, passes: float) -> Evaluation:
+        ridge = self.base.ridge
         value, inner = total[0, ...] + self._ridge(y), total[1, ...]
         if ridge:
             slope, inner = slope + ridge * y.coords, inner + 2 * self._ridge(y)
@@ -145,7 +154,7 @@ class LinearModelBatch(Batch):
         return isinstance(matrix, np.ndarray) and matrix.shape[1] * matrix.itemsize <= BLOCK_BYTES
 
     def _ridge(self, x: Point) -> Scalar:
-        return 0.5 * self.base.ridge * row_dot(x.coords, x.coords) if self.base.ridge else 0.0
+        return 0.5 * self.base.ridge * row_dot(_array(x.coords), _array(x.coords)) if self.base.ridge else 0.0
 
 
 class QuadraticBatch(Batch):
@@ -194,25 +203,6 @@ class Lines(Line):
         else:
             gamma, probes = minimise_on_segments(self, x.coords.shape[0], cap, rtol)
         return as_like(gamma, x.coords)[:, None], probes
-
-
-class _Image:
-    """Images put together from blocks of rows of the data; a single block is kept as it is."""
-
-    def __init__(self, n: int) -> None:
-        self.n = n
-        self.array: Any = None
-
-    def put(self, rows: slice, piece: Array) -> None:
-        if rows == slice(None) or piece.shape[1] == self.n:
-            self.array = piece
-            return
-        if not isinstance(piece, np.ndarray):
-            self.array = piece if self.array is None else namespace(piece).concat([self.array, piece], axis=1)
-            return
-        if self.array is None:
-            self.array = np.empty((piece.shape[0], self.n), piece.dtype)
-        self.array[:, rows] = piece
 
 
 def batched(objective: Objective, size: int) -> Batch | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import vdot
-from frankwolfe.kernels.layouts import NONE, double
+from frankwolfe.kernels.layouts import NONE, Layout, double
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.points import Leaf, Point, weighted_sum
 
@@ -17,29 +17,31 @@ if TYPE_CHECKING:
 
 
 def fused(
-    objective: LinearModel, y: Point, watch: Point, hessian: bool = False
+    objective: LinearModel, y: Point, watch: Point, layout: Layout, hessian: bool = False
 ) -> tuple[Evaluation, np.ndarray | None] | None:
     """Return f and gradient at y and f at `watch`, and the Hessian at y if wanted, from one read of the data.
 
-    None where more than one image is pending, which only a start does.
+    None where more than one image is pending, unless they are of the two points themselves.
     """
     data, loss = objective.data, objective.compiled
-    assert data.layout is not None
     assert loss is not None
     passes = sum(_settle(objective, leaf) for leaf in (*y.pending, *watch.pending))
     pending = list(dict.fromkeys([*y.pending, *watch.pending]))
-    if len(pending) > 1:
-        return None
     (y_known, y_new, base), (w_known, w_new, other) = _split(y), _split(watch)
     together = base is other
     mixing = (y_known, y_new, w_known, w_new) if together else (y_known, y_new, y_known, y_new)
+    second = NONE
+    if len(pending) > 1:
+        if len(y.terms) + len(watch.terms) + len(pending) > 4 or (y_new, w_new) != (1.0, 1.0):
+            return None
+        mixing, second = (0.0, 1.0, 1.0, 0.0), _vector(pending[1].coords)
     known = np.zeros(data.shape[0]) if base is None else double(base)
     x = NONE if not pending else _vector(pending[0].coords)
-    swept = data.layout.sweep(loss, mixing, known, x, hessian)
+    swept = layout.sweep(loss, mixing, known, x, hessian, second)
 
-    for leaf in pending:
-        leaf.resolve(swept.image.astype(data.dtype, copy=False))
-    if together:
+    for leaf, image in zip(pending, (swept.image, swept.watched_image), strict=False):
+        leaf.resolve(image.astype(data.dtype, copy=False))
+    if together and second is NONE:
         watch.terms = ((1.0, Leaf(None, swept.watched_image.astype(data.dtype, copy=False))),)
     value = swept.value + objective._ridge(y)
     inner, slope = swept.inner, swept.slope.astype(data.dtype, copy=False)
@@ -53,7 +55,7 @@ def fused(
         watched = (swept.value if same else swept.watched) + objective._ridge(watch)
     else:
         watched = loss.value(watch.image) + objective._ridge(watch)
-    passes += data.layout.reads if pending else 1.0
+    passes += layout.reads if pending else 1.0
     return Evaluation(value, slope, inner, watched, passes, float(np.finfo(data.dtype).eps)), swept.hessian
 
 

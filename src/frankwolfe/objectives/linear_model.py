@@ -11,19 +11,22 @@ import numpy as np
 
 from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
 from frankwolfe.backends.namespace import nonzero
-from frankwolfe.kernels.layouts import Loss, Rows, double
+from frankwolfe.kernels.layouts import LOGISTIC, Loss, Rows, double
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.data import DataMatrix, data_matrix, in_parts, reoriented
 from frankwolfe.objectives.fused import FusedLine, fused
+from frankwolfe.objectives.profiled import ProfiledLine, balanced, find_intercept
 from frankwolfe.points import Point
 from frankwolfe.validation import nonnegative, vector
-
-COARSE = 64  # the intercept is first found on every so-manieth row
 
 
 class WeightedMean(Composite):
     """A weighted mean over the rows of data of a function of each row's product with x, plus an optional ridge term."""
+
+    remember = False
+    """Whether the search for an intercept starts from the last one: faster, but a run resumed from a checkpoint, where
+    there is no last one, may then differ in the last digits."""
 
     def __init__(self, A: Any, weights: Any, ridge: float, intercept: bool) -> None:
         self.data = A if isinstance(A, DataMatrix) else data_matrix("A", A)
@@ -65,13 +68,7 @@ class LinearModel(WeightedMean):
     def __new__(cls, A: Any = None, b: Any = None, **options: Any) -> Any:
         """Return the model, over a cluster or a stream where the rows are in one."""
         scattered = in_parts(A)
-        if scattered is None:
-            return object.__new__(cls)
-        if options.pop("intercept", False):
-            raise ValueError(
-                "intercept=True needs all margins in one place; append a column of ones to the rows instead"
-            )
-        return scattered(cls, A, b, **options)
+        return object.__new__(cls) if scattered is None else scattered(cls, A, b, **options)
 
     @classmethod
     def survey(cls, b: Any) -> Any:
@@ -140,7 +137,7 @@ class LinearModel(WeightedMean):
         if not self.separable or self.kind is None:
             return super().evaluate(y, watch)
         if self.compiled is not None:
-            swept = fused(self, y, watch)
+            swept = fused(self, y, watch, self.data.layout)
             return super().evaluate(y, watch) if swept is None else swept[0]
         seen = self.data.evaluate(self, y, watch)
         if seen is None or not self.ridge:
@@ -155,8 +152,9 @@ class LinearModel(WeightedMean):
 
     def evaluate_twice(self, x: Point) -> tuple[Evaluation, np.ndarray]:
         """Return f, gradient and Hessian at x, from one read of the data where the kernels can."""
-        if self.compiled is not None and self.separable and isinstance(self.data.layout, Rows):
-            swept = fused(self, x, x, hessian=True)
+        layout = self.data.layout
+        if self.compiled is not None and self.separable and isinstance(layout, Rows):
+            swept = fused(self, x, x, layout, hessian=True)
             if swept is not None:
                 return swept[0], swept[1] + self.ridge * np.eye(self.data.shape[1])
         at_x = self.evaluate(x, x)
@@ -168,10 +166,10 @@ class LinearModel(WeightedMean):
         return at_x._replace(passes=at_x.passes + 1), H + self.ridge * np.eye(len(H))
 
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
-        if self.compiled is None or not self.separable:
+        if self.compiled is None or not (self.separable or self.compiled.kind == LOGISTIC):
             return super().line(x, v)
         passes = self.resolve(x) + self.resolve(v)
-        return FusedLine(self, x, v), passes
+        return (FusedLine if self.separable else ProfiledLine)(self, x, v), passes
 
     def loss(self, m: Array) -> Scalar:
         t = self._shifted(m)
@@ -181,7 +179,7 @@ class LinearModel(WeightedMean):
         t = self._shifted(m)
         whole = self.compiled is not None and t.shape == self.b.shape
         slope = self.compiled.slope(t) if whole else self._slope(t, rows)
-        return _balanced(slope) if self.intercept else slope
+        return balanced(slope) if self.intercept else slope
 
     def loss_curvature(self, m: Array) -> Array:
         t = self._shifted(m)
@@ -221,44 +219,13 @@ class LinearModel(WeightedMean):
         return self._last[1]
 
     def _solve(self, m: Array) -> float:
-        """Find where the slopes balance: Newton's method inside a bracket, first on a few rows, then on all."""
-        low, c, high = self._bracket(m)
-        for rows in (slice(None, None, COARSE), slice(None)) if m.shape[0] > 100 * COARSE else (slice(None),):
-            c = self._balance(m[rows], rows, low, c, high)
-        return c
-
-    def _balance(self, m: Array, rows: slice, low: float, c: float, high: float) -> float:
-        xp, few = namespace(m), 4 * eps(m)
-        for _ in range(100):
-            slope = self._slope(m + c, rows)
-            left = float(xp.sum(slope))
-            if abs(left) <= few * float(xp.sum(xp.abs(slope))):
-                break
-            low, high = (c, high) if left < 0 else (low, c)
-            bend = float(xp.sum(self._curvature(m + c, rows)))
-            step = left / bend if bend > 0 else np.inf
-            moved = c - step if low < c - step < high else 0.5 * (low + high)
-            if moved == c:
-                break
-            c = moved
-        return c
+        return find_intercept(self, m, self._last[1] if self.remember and self._last is not None else None)
 
     def _shifted(self, m: Array) -> Array:
         return m + self._shift(m) if self.intercept else m
 
     def fingerprint(self, start: Any) -> list[Any]:
         return [*super().fingerprint(start), self.level, self.b]
-
-
-def _balanced(slope: Array) -> Array:
-    """Return the slope with its heavier side, positive or negative, scaled down to the weight of the other."""
-    xp = namespace(slope)
-    above = slope > 0
-    up = float(xp.sum(xp.where(above, slope, xp.zeros_like(slope))))
-    down = float(xp.sum(xp.where(above, xp.zeros_like(slope), -slope)))
-    if up > down:
-        return xp.where(above, slope * (down / up), slope)
-    return xp.where(above, slope, slope * (up / down)) if down > up else slope
 
 
 class _Scaled:

@@ -23,6 +23,8 @@ from frankwolfe.kernels.narrow import dense_layout, sparse_layout
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.points import Point
 
+TURN_AFTER = 32  # columns picked out of sparse rows after which turning them pays
+DENSE_FROM = 100  # how much faster a dense product is than a sparse one, operation by operation
 BLOCK_BYTES = 1 << 20  # a row block and its vectors fit the second-level cache
 Residual = Callable[[slice, list[Array]], Array]
 
@@ -32,6 +34,7 @@ class DataMatrix(ABC):
 
     adjoint_cost = 1.0
     shared: bool = False  # whether many points share a read at little more than the price of one
+    solves = 1  # how many problems the data are for: the more, the sooner compiled passes pay
 
     def __init__(self, matrix: Any) -> None:
         self.matrix = matrix
@@ -83,6 +86,8 @@ class DataMatrix(ABC):
             return compiled
         total = np.zeros((self.shape[1], self.shape[1]))
         for rows, block in self.row_blocks():
+            if hasattr(block, "toarray") and (self.shape[1] * block.shape[0]) ** 2 < DENSE_FROM * block.nnz**2:
+                block = block.toarray()  # the fewer zeros, the further ahead a dense product is
             part = block.T @ (block * weights[rows, None])
             total += part.toarray() if hasattr(part, "toarray") else part
         return total
@@ -170,7 +175,7 @@ class DenseMatrix(RowBlocks):
 
     @cached_property
     def layout(self) -> Layout | None:
-        return dense_layout(self.matrix) if isinstance(self.matrix, np.ndarray) else None
+        return dense_layout(self.matrix, self.solves) if isinstance(self.matrix, np.ndarray) else None
 
     def array(self, values: Any) -> Array:
         if isinstance(self.matrix, np.ndarray):
@@ -189,7 +194,13 @@ class DenseMatrix(RowBlocks):
 
 
 class CSRMatrix(RowBlocks):
-    """A sparse matrix stored by rows; blocks are views of its three arrays."""
+    """A sparse matrix stored by rows; blocks are views of its three arrays.
+
+    Compiled, the first columns are picked out of the rows; when more are asked for, a copy turned into columns serves
+    them. The numbers are the same.
+    """
+
+    columns_asked = 0
 
     def __init__(self, matrix: Any) -> None:
         from scipy.sparse import csr_array
@@ -212,31 +223,38 @@ class CSRMatrix(RowBlocks):
 
     @cached_property
     def layout(self) -> Layout | None:
-        return sparse_layout(self.matrix, by_columns=False)
+        return sparse_layout(self.matrix, by_columns=False, solves=self.solves)
 
     def column(self, j: int) -> Array:
-        return self.matrix[:, [j]].toarray()[:, 0]
+        if self.layout is None:
+            return self.matrix[:, [j]].toarray()[:, 0]
+        if self.columns_asked >= TURN_AFTER:
+            return self._turned.column(j)
+        self.columns_asked += 1
+        places = np.flatnonzero(self.matrix.indices == j)
+        rows = np.searchsorted(self.matrix.indptr, places, side="right") - 1
+        return _scattered(rows, self.matrix.data[places], self.shape[0])
 
     def columns(self, indices: Array) -> Any:
-        return self.matrix[:, indices]
+        return self.matrix[:, indices] if self.layout is None else self._turned.columns(indices)
 
     def parts(self) -> list[Array]:
         return [self.matrix.indptr, self.matrix.indices, self.matrix.data]
 
     def by_columns(self) -> DataMatrix:
+        return CSCMatrix(self.matrix.tocsc()) if self.layout is None else self  # compiled rows find columns themselves
+
+    @cached_property
+    def _turned(self) -> CSCMatrix:
         return CSCMatrix(self.matrix.tocsc())
 
 
 class CSCMatrix(DataMatrix):
     """A sparse matrix stored by columns: single columns are cheap, which is what sparse atoms ask for."""
 
-    def __init__(self, matrix: Any) -> None:
-        super().__init__(matrix)
-        self.transposed = matrix.T
-
     @cached_property
     def layout(self) -> Layout | None:
-        return sparse_layout(self.matrix, by_columns=True)
+        return sparse_layout(self.matrix, by_columns=True, solves=self.solves)
 
     def product(self, x: Array) -> Array:
         if self.layout is not None and x.ndim == 1:
@@ -246,13 +264,11 @@ class CSCMatrix(DataMatrix):
     def adjoint(self, r: Array) -> Array:
         if self.layout is not None and r.ndim == 1:
             return self.layout.adjoint(r).astype(self.dtype, copy=False)
-        return self.transposed @ r
+        return self.matrix.T @ r
 
     def column(self, j: int) -> Array:
-        out = np.zeros(self.shape[0], dtype=self.dtype)
         entries = slice(self.matrix.indptr[j], self.matrix.indptr[j + 1])
-        np.add.at(out, self.matrix.indices[entries], self.matrix.data[entries])
-        return out
+        return _scattered(self.matrix.indices[entries], self.matrix.data[entries], self.shape[0])
 
     def columns(self, indices: Array) -> Any:
         return self.matrix[:, indices]
@@ -288,6 +304,13 @@ class OperatorMatrix(DataMatrix):
         # Products with a few fixed vectors identify an operator whose numbers we cannot see.
         probes = np.random.default_rng(0).standard_normal((2, self.shape[1])).astype(self.dtype)
         return [self.product(p) for p in probes]
+
+
+def _scattered(rows: Array, values: Array, n: int) -> Array:
+    """Return the dense vector with these entries; repeated ones add up."""
+    out = np.zeros(n, dtype=values.dtype)
+    np.add.at(out, rows, values)
+    return out
 
 
 def _total(parts: list[Array]) -> Array:

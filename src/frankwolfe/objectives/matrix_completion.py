@@ -10,6 +10,7 @@ import numpy as np
 from frankwolfe.atoms import Atom, RankOne
 from frankwolfe.backends import Array, Scalar, vdot
 from frankwolfe.kernels.pattern import Pattern, PatternMatrix
+from frankwolfe.kernels.pattern_products import entries
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.validation import vector
@@ -120,7 +121,7 @@ class ObservedEntries:
         if isinstance(coords, RankOne):
             return self.pattern.rank_one(coords.left, coords.right, coords.scale).values
         if isinstance(coords, LowRank):
-            return coords.entries(self.pattern.rows, self.pattern.cols)
+            return entries(self.pattern, *coords.factors)
         if isinstance(coords, Atom):
             coords = coords.toarray()
         return coords[self.pattern.rows, self.pattern.cols]

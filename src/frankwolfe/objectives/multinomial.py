@@ -11,11 +11,13 @@ from frankwolfe.backends import Array, Scalar, eps, namespace, vdot
 from frankwolfe.backends.namespace import as_like, nonzero
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.data import DataMatrix, OperatorMatrix
-from frankwolfe.objectives.linear_model import COARSE, WeightedMean
+from frankwolfe.objectives.linear_model import WeightedMean
+
+STEPS = (64, 8)  # intercepts are first found on every so-manieth row
 
 
 class _Softmax(NamedTuple):
-    """What the scores say: the best intercepts, the mean loss, and the probabilities (n, K)."""
+    """What the scores say: the best intercepts, the mean loss, and the probabilities (K, n)."""
 
     intercepts: np.ndarray
     loss: float
@@ -45,7 +47,7 @@ class Multinomial(WeightedMean):
     -----
     The smoothness constant is λmax(A'WA)/2 + ridge with W the normalised weights. Sets take the matrix: norm balls work
     on its entries, `NuclearBall` makes classes share a few directions, `GroupBall` with one group per row selects
-    features for all classes together. The image is the n K scores in one vector, rows one after another.
+    features for all classes together. The image is the K n scores in one vector, class after class.
 
     With intercepts the slope of f on the scores is balanced (it sums to zero for each class): what the search for them
     leaves over is mixed away inside the simplex, and the tangent comes from the entropies. It lies below f whatever the
@@ -81,7 +83,7 @@ class Multinomial(WeightedMean):
             raise ValueError(f"labels must have at least two distinct values, got {self.classes.tolist()}")
         self.shape = (d, K)
         self.codes = codes
-        self.truth = self.data.array(np.eye(K)[codes])
+        self.truth = self.data.array(np.arange(K)[:, None] == codes)  # (K, n), as everything on scores
         self.frequency = self._sum(self.truth)
         if self.intercept and not self.frequency.min() > 0:
             raise ValueError("intercept=True needs samples of every class with a positive sample_weight")
@@ -105,7 +107,7 @@ class Multinomial(WeightedMean):
         return self._softmax(m).loss
 
     def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
-        slope = self.share[:, None] * (self._balanced(self._softmax(m).chances) - self.truth)
+        slope = self.share * (self._balanced(self._softmax(m).chances) - self.truth)
         return namespace(m).reshape(slope, (-1,))
 
     def loss_curvature(self, m: Array) -> Array:
@@ -115,9 +117,9 @@ class Multinomial(WeightedMean):
         if not self.intercept:
             return vdot(slope, m)
         xp = namespace(slope)
-        chances = self.truth + xp.reshape(slope, self.truth.shape) / nonzero(self.share)[:, None]
+        chances = self.truth + xp.reshape(slope, self.truth.shape) / nonzero(self.share)
         chances = xp.maximum(chances, xp.zeros_like(chances))
-        return self.loss(m) + vdot(self.share, xp.sum(chances * xp.log(nonzero(chances)), axis=1))
+        return self.loss(m) + vdot(self.share, xp.sum(chances * xp.log(nonzero(chances)), axis=0))
 
     def bend(self, curvature: Array, image: Array) -> Array:
         xp = namespace(curvature)
@@ -125,9 +127,8 @@ class Multinomial(WeightedMean):
         V = xp.reshape(image, (*image.shape[:-1], *P.shape))
         bent = self._spread(P, V)
         if self.intercept:  # profiled out: what moving the intercepts can undo is not felt
-            along = np.asarray(xp.sum(bent, axis=-2), dtype=np.float64)
-            moved = as_like(np.linalg.solve(self._intercept_hessian(P), along[..., None])[..., 0], P)
-            bent = bent - self._spread(P, moved[..., None, :])
+            along = np.asarray(xp.sum(bent, axis=-1, keepdims=True), dtype=np.float64)
+            bent = bent - self._spread(P, as_like(np.linalg.solve(self._intercept_hessian(P), along), P))
         return xp.reshape(bent, image.shape)
 
     def quadratic_form(self, curvature: Array, images: Any) -> np.ndarray:
@@ -152,47 +153,52 @@ class Multinomial(WeightedMean):
     def _at(self, scores: Array, c: np.ndarray, rows: slice) -> tuple[float, Array]:
         """Return mean loss and probabilities for scores shifted by c, on some rows."""
         xp = namespace(scores)
-        scores = scores + as_like(c, scores)
-        scores = scores - xp.max(scores, axis=1, keepdims=True)
+        scores = scores + as_like(c, scores)[:, None]
+        scores = scores - xp.max(scores, axis=0)
         chances = xp.exp(scores)
-        total = xp.sum(chances, axis=1)
-        loss = vdot(self.share[rows], xp.log(total) - xp.sum(self.truth[rows, :] * scores, axis=1))
-        return float(loss), chances / total[:, None]
+        total = xp.sum(chances, axis=0)
+        loss = vdot(self.share[rows], xp.log(total) - xp.sum(self.truth[:, rows] * scores, axis=0))
+        return float(loss), chances / total
 
     def _solve(self, scores: Array) -> _Softmax:
         """Find the best intercepts by Newton's method, first on a few rows, then on all."""
         if not self.intercept:
             c = np.zeros(len(self.classes))
             return _Softmax(c, *self._at(scores, c, slice(None)))
-        c, few = np.log(self.frequency) - self._sum(scores), slice(None, None, COARSE)
-        if scores.shape[0] > 100 * COARSE * len(self.classes):
-            c = self._balance(scores[few, :], c, few).intercepts
+        c = np.log(self.frequency) - self._sum(scores)
+        if self.remember and self._last is not None:
+            here = self._last[1].intercepts
+            return self._balance(scores, here if np.abs(here - c).max() < 20 else c, slice(None))
+        for step in STEPS:
+            if scores.shape[1] > 200 * step * len(self.classes):
+                few = slice(None, None, step)
+                c = self._balance(scores[:, few], c, few).intercepts
         return self._balance(scores, c, slice(None))
 
     def _balance(self, scores: Array, c: np.ndarray, rows: slice) -> _Softmax:
-        """Minimise the loss over the intercepts: Newton steps, halved until loss or imbalance falls enough."""
-        wanted, noise = self._sum(self.truth[rows, :], rows), 4 * eps(scores)
+        """Minimise the loss over the intercepts: Newton steps, or scaling steps, which always help, where they fail."""
+        # What is left over is mixed away later, and the loss is off by its square.
+        wanted, enough = self._sum(self.truth[:, rows], rows), eps(scores) ** 0.6
 
         def at(c: np.ndarray) -> tuple[_Softmax, np.ndarray, float]:
             found = _Softmax(c, *self._at(scores, c, rows))
-            left = self._sum(found.chances, rows) - wanted
-            return found, left, float(np.abs(left).max())
+            mean = self._sum(found.chances, rows)
+            return found, mean, float(np.abs(mean - wanted).max())
 
-        here, left, size = at(c)
-        for _ in range(60):
-            if size <= noise:
+        here, mean, size = at(c)
+        for _ in range(30):
+            if size <= enough:
                 break
-            step = np.linalg.solve(self._intercept_hessian(here.chances, rows), left)
-            step -= step.mean()
-            t = min(1.0, 20.0 / max(float(np.abs(step).max()), 1e-300))
-            while True:
-                trial = at(here.intercepts - t * step)
-                if trial[2] <= 0.5 * size or trial[0].loss < here.loss - 0.1 * t * float(left @ step):
+            step = np.linalg.solve(self._intercept_hessian(here.chances, rows), mean - wanted)
+            scaling = np.log(np.maximum(mean, 1e-12) / wanted)
+            for move in (step - step.mean(), 0.25 * (step - step.mean()), scaling):
+                trial = at(here.intercepts - np.clip(move, -20.0, 20.0))
+                promised = 0.1 * float((mean - wanted) @ move)
+                if trial[2] <= 0.5 * size or trial[0].loss < here.loss - promised:
                     break
-                t *= 0.25
-                if t < 1e-4:  # rounding has the last word
-                    return here
-            here, left, size = trial
+            if not (trial[2] < size or trial[0].loss < here.loss):
+                break  # rounding has the last word
+            here, mean, size = trial
         return here
 
     def _balanced(self, chances: Array) -> Array:
@@ -205,26 +211,25 @@ class Multinomial(WeightedMean):
         if not part > 4 * eps(chances):
             return chances  # balanced up to rounding
         needed = np.maximum(wanted - excess * (1 - part) / part, 0.0)
-        return (1 - part) * chances + as_like(part * needed / needed.sum(), chances)
+        return (1 - part) * chances + as_like(part * needed / needed.sum(), chances)[:, None]
 
     def _sum(self, table: Array, rows: slice = slice(None)) -> np.ndarray:
-        """Return the weighted column sums."""
-        xp = namespace(table)
-        if xp is np:
-            return (self.share[rows, None] * table).sum(axis=0, dtype=np.float64)
-        return np.asarray(xp.sum(self.share[rows, None] * table, axis=0), dtype=np.float64)
+        """Return the weighted sum over the rows, for each class."""
+        return np.asarray(table @ self.share[rows], dtype=np.float64)
 
     def _intercept_hessian(self, chances: Array, rows: slice = slice(None)) -> np.ndarray:
         """Return the Hessian in the intercepts, made regular along the all-ones direction, which changes nothing."""
-        weighted = self.share[rows, None] * chances
-        H = np.diag(self._sum(chances, rows)) - np.asarray(weighted.T @ chances, dtype=np.float64)
-        K = len(H)
-        return 0.5 * (H + H.T) + (np.trace(H) / K**2 + 1e-300) * np.ones((K, K)) + 1e-14 * np.trace(H) * np.eye(K)
+        weighted = self.share[rows] * chances
+        H = np.asarray(-weighted @ chances.T, dtype=np.float64)
+        np.fill_diagonal(H, 0.0)
+        np.fill_diagonal(H, -H.sum(axis=1))  # rows add up to zero: accurate where a class is all but certain
+        K, size = len(H), np.trace(H)
+        return 0.5 * (H + H.T) + (size / K**2 + 1e-300) * np.ones((K, K)) + 1e-14 * size * np.eye(K)
 
     def _spread(self, P: Array, V: Array) -> Array:
         """Return the Hessian of the mean loss times V."""
         PV = P * V
-        return self.share[:, None] * (PV - P * namespace(P).sum(PV, axis=-1, keepdims=True))
+        return self.share * (PV - P * namespace(P).sum(PV, axis=-2, keepdims=True))
 
     def fingerprint(self, start: Any) -> list[Any]:
         return [*super().fingerprint(start), self.codes]
@@ -240,7 +245,7 @@ class ClassScores:
 
     def apply(self, coords: Any) -> Array:
         scores = self._scores(coords)
-        return namespace(scores).reshape(scores, (-1,))
+        return namespace(scores).reshape(scores.T, (-1,))
 
     def _scores(self, coords: Any) -> Array:
         if isinstance(coords, OneHot | Sparse):
@@ -267,7 +272,7 @@ class ClassScores:
         return 1.0
 
     def adjoint(self, r: Array) -> Array:
-        r = namespace(r).reshape(r, (-1, self.K))
+        r = namespace(r).reshape(r, (self.K, -1)).T
         if isinstance(self.data, OperatorMatrix):
             return np.stack([self.data.adjoint(r[:, k]) for k in range(self.K)], axis=1)
         return self.data.adjoint(r)

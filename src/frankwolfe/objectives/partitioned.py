@@ -69,15 +69,19 @@ class Partitioned(Objective):
         end = None if watch is y else watch.coords
         value, slope, inner, watched, passes = self.parts.total(tasks.evaluation, y.coords, end)
         if self.ridge:
-            at_y = 0.5 * self.ridge * _norm2(y.coords)
+            at_y = 0.5 * self.ridge * norm2(y.coords)
             value, inner = value + at_y, inner + 2 * at_y
-            slope = slope + self.ridge * _dense(y.coords)
-            watched = watched + (at_y if end is None else 0.5 * self.ridge * _norm2(end))
+            slope = slope + self.ridge * dense(y.coords)
+            watched = watched + (at_y if end is None else 0.5 * self.ridge * norm2(end))
         return Evaluation(value, slope, inner, watched, passes, float(np.finfo(self.parts.dtype).eps))
 
     def value_at(self, x: Point) -> tuple[Scalar, float]:
         value, passes = self.parts.total(tasks.value, x.coords)
-        return value + 0.5 * self.ridge * (_norm2(x.coords) if self.ridge else 0.0), passes
+        return value + 0.5 * self.ridge * (norm2(x.coords) if self.ridge else 0.0), passes
+
+    def best_intercept_at(self, x: Any) -> float:
+        """Return the intercept that belongs to coefficients: none, unless the model has a free one."""
+        return 0.0
 
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
         return _KeptLine(self, x.coords, v.coords), 1.0
@@ -123,7 +127,7 @@ class _KeptLine(Line):
         self.margins = self.parts.keep(tasks.segment, x, v)
         self.ridge = (0.0, 0.0)
         if objective.ridge:
-            step = _dense(v) - x
+            step = dense(v) - x
             self.ridge = objective.ridge * float(step @ x), objective.ridge * float(step @ step)
 
     def __call__(self, gamma: float) -> tuple[float, float]:
@@ -131,10 +135,12 @@ class _KeptLine(Line):
         return first + self.ridge[0] + gamma * self.ridge[1], second + self.ridge[1]
 
 
-def _dense(x: Any) -> Array:
+def dense(x: Any) -> Array:
+    """Return coordinates as an array."""
     return x.toarray() if isinstance(x, Atom) else x
 
 
-def _norm2(x: Any) -> float:
-    x = _dense(x)
+def norm2(x: Any) -> float:
+    """Return |x|²."""
+    x = dense(x)
     return float(np.multiply(x, x).sum(dtype=np.float64))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.backends import vdot
+from frankwolfe.kernels.layouts import double
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.points import Point
 
@@ -100,19 +101,19 @@ def segment(part: Part, x: Any, v: Any) -> Sums:
 def probe(part: Part, margins: Sums, gamma: float) -> Sums:
     """First and second derivative along a segment."""
     start, step = margins
-    m = start + gamma * step
-    first = vdot(part.objective.loss_slope(m), step)
-    second = vdot(part.objective.loss_curvature(m) * step, step)
+    model: Any = part.objective
+    if model.compiled is not None:
+        first, second = model.compiled.along(double(start), double(step), gamma)
+    else:
+        m = start + gamma * step
+        first, second = vdot(model.loss_slope(m), step), vdot(model.loss_curvature(m) * step, step)
     return part.share * first, part.share * second
 
 
 def gram(part: Part) -> Sums:
     """The weighted Gram matrix, sum of share_i a_i a_i'."""
     model: Any = part.objective
-    matrix, share = model.data.matrix, model.share
-    if isinstance(matrix, np.ndarray):
-        return (part.share * (matrix.T @ (matrix * share[:, None])),)
-    return (part.share * (matrix.T @ matrix.multiply(share[:, None]).tocsr()).toarray(),)
+    return (part.share * model.data.gram(model.share),)
 
 
 def gram_product(part: Part, w: np.ndarray) -> Sums:

@@ -16,6 +16,7 @@ from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, data_matrix, 
 from frankwolfe.points import Point
 from frankwolfe.validation import vector
 
+SMALL = 500  # size up to which all eigenvalues cost no more than one by Lanczos
 DENSE_LIMIT = 3000  # size up to which eigenvalues come from LAPACK
 
 
@@ -74,9 +75,14 @@ class Quadratic(ImageObjective):
 
         return spectral_norm(self.data.matrix), None
 
-    @property
-    def smoothness(self) -> float:
-        return self._extreme_eigenvalues[0]
+    @cached_property
+    def smoothness(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+        d = self.data.shape[0]
+        if d <= SMALL or isinstance(self.data, OperatorMatrix):
+            return self._extreme_eigenvalues[0]
+        from frankwolfe.kernels.lanczos import top_singular
+
+        return top_singular(self.data.matrix, 0.0, np.random.default_rng(0), rtol=1e-9).sigma  # one eigenvalue, not all
 
     @property
     def strong_convexity(self) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.objectives.data import DataMatrix, DenseMatrix, data_matrix
+from frankwolfe.objectives.free_intercept import FreeIntercept
 from frankwolfe.objectives.partitioned import Partitioned
 from frankwolfe.objectives.parts import Part, Parts, Sums, Task, tree_sum
 from frankwolfe.objectives.streams import Stream
@@ -44,7 +45,9 @@ class StreamedParts(Parts):
             yield replace(part, objective=_with_rows(part.objective, data))
 
 
-def streamed(cls: Any, A: Stream, b: Any, *, ridge: float = 0.0, **options: Any) -> Any:
+def streamed(
+    cls: Any, A: Stream, b: Any, *, ridge: float = 0.0, intercept: bool = False, **options: Any
+) -> Partitioned:
     """Return a linear model over rows on disk: one read for the check of the data, one for every evaluation."""
     n = A.shape[0]
     b = b.column() if isinstance(b, Stream) else np.asarray(b).reshape(-1)
@@ -64,8 +67,11 @@ def streamed(cls: Any, A: Stream, b: Any, *, ridge: float = 0.0, **options: Any)
         share = float(block.shape[0] if own is None else own.sum(dtype=np.float64)) / whole
         # A block without weight keeps its place, with equal weights inside and none outside.
         more = options if own is None or share == 0 else {**options, cls.weights_name: own}
-        parts.append(Part(_with_rows(cls(block, b[rows], **more), None), share, A.cuts[i], own))
-    return Partitioned(StreamedParts(A, parts), parts[0].objective, ridge)
+        model = cls(block, b[rows], **more)
+        _ = model.compiled  # the loss outlives the rows
+        parts.append(Part(_with_rows(model, None), share, A.cuts[i], own))
+    kind = FreeIntercept if intercept else Partitioned
+    return kind(StreamedParts(A, parts), parts[0].objective, ridge)
 
 
 def _with_rows(model: Any, data: DataMatrix | None) -> Any:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib import format as npy
 
 from frankwolfe.validation import integer, optional
 
@@ -123,10 +124,18 @@ class _File(Stream):
     @classmethod
     def of_npy(cls, path: Path, block_bytes: int) -> Stream:
         try:
-            mapped = np.load(path, mmap_mode="r", allow_pickle=False)
+            with open(path, "rb") as file:
+                version = npy.read_magic(file)
+                header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+                shape, fortran, dtype = header(file)
+                offset = file.tell()
         except (ValueError, OSError, EOFError) as error:
-            raise ValueError(f"{path} is not a .npy file that can be streamed ({error})") from None
-        return cls.of_map(mapped, block_bytes)
+            raise ValueError(f"{path} is not a .npy file ({error})") from None
+        if dtype.kind not in "fiub":
+            raise ValueError(f"{path} must hold numbers to be streamed, got dtype {dtype}")
+        if fortran and len(shape) > 1:
+            return _Rows(np.memmap(path, dtype, "r", offset, shape, "F"), block_bytes)
+        return cls(path, offset, shape, dtype, block_bytes)
 
     @classmethod
     def of_map(cls, mapped: np.memmap, block_bytes: int) -> Stream:

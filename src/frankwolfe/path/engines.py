@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.backends import namespace
-from frankwolfe.methods import AcceleratedFrankWolfe, ExactLineSearch, FrankWolfe, Method, OpenLoop
+from frankwolfe.methods import (
+    AcceleratedFrankWolfe,
+    ExactLineSearch,
+    ExtraFrankWolfe,
+    FrankWolfe,
+    HeavyBallFrankWolfe,
+    Method,
+    OpenLoop,
+)
 from frankwolfe.minimize import conclude, drive
 from frankwolfe.objectives.base import Objective
 from frankwolfe.objectives.batch import batched
@@ -70,9 +78,24 @@ def steps_together(method: Method, job: Job) -> bool:
     return suits and job.members[0].closed_form and batched(job.objective, 1) is not None
 
 
-def dense(objective: Objective) -> bool:
-    """Tell whether the data are a dense matrix, which many points can share at little more than the price of one."""
-    return isinstance(objective, LinearModel | Quadratic) and objective.data.shared
+def pays_together(method: Method, objective: Objective) -> bool:
+    """Tell whether reading the data once for all radii saves time: not where other work than reading takes it.
+
+    Measured on the CPU: dense data are read at a small share of the price for each further point, sparse data are not;
+    exact line searches take more time than reading does, and nothing of it is shared.
+    """
+    if not isinstance(objective, LinearModel | Quadratic) or not objective.data.shared:
+        return False
+    return _open_loop(method) or not isinstance(objective.data.matrix, np.ndarray)
+
+
+def _open_loop(method: Method) -> bool:
+    """Tell whether a method's first steps are long whatever the start, so that a good one is thrown away."""
+    if isinstance(method, AcceleratedFrankWolfe):
+        return not method.line_search
+    if isinstance(method, FrankWolfe):
+        return isinstance(method.step_size, OpenLoop)
+    return isinstance(method, ExtraFrankWolfe | HeavyBallFrankWolfe)
 
 
 def in_step(job: Job, method: Method, reason: str, desk: Desk) -> float:
@@ -106,22 +129,20 @@ def in_turn(job: Job, method: Method, reason: str, desk: Desk) -> float:
         method.check(problem)
         note = f"radius {i + 1} of {len(job.radii)}"
         run = Run(problem, None, job.tol, job.rtol, job.trace_every, note=note)
-        start, chosen = None, method
-        if previous is not None:
-            start = continued(*previous, problem, radius)
-        if start is None:
+        start = continued(*previous, problem, radius) if previous is not None else None
+        if start is not None:
+            begin(run, start, proofs, radius)
+        if start is None or _open_loop(method):
             start = problem.start(job.x0, method.dense)
-        else:
-            chosen = begin(run, method, start, proofs, radius)
-        run.state = chosen.init(problem, start)
+        run.state = method.init(problem, start)
         if ended is None:
             left = None if job.time_limit is None else max(job.time_limit - (monotonic() - began), 0.0)
-            status = drive(run, chosen, job.max_iter, left, None, shown)
+            status = drive(run, method, job.max_iter, left, None, shown)
             ended = status if status in (Status.INTERRUPTED, Status.TIME_LIMIT) else None
         else:
             status = ended  # nothing more is done, but what is known is handed in
         run.finish()
-        desk.take(i, run, status, chosen, reason)
+        desk.take(i, run, status, method, reason)
         n_pass += problem.counts.n_pass
         proof = proof_of(run, radius)
         proofs = [p for p in (proof, *proofs) if p is not None][:SHELF]

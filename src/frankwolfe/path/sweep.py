@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frankwolfe.atoms import Atom, OneHot
-from frankwolfe.methods import Method
 from frankwolfe.objectives.base import ROUNDING
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem
@@ -70,18 +69,15 @@ def continued(run: Run, before: float, problem: Problem, radius: float) -> Point
     return between
 
 
-def begin(run: Run, method: Method, start: Point, proofs: list[Proof], radius: float) -> Method:
-    """Give a run its first point and the best bound that is known at once; return the method for such a start."""
+def begin(run: Run, point: Point, proofs: list[Proof], radius: float) -> None:
+    """Give a run a point to beat, and the best bound that is known at once."""
     problem = run.problem
-    run.best, run.best_value = start, float(problem.value(start))
+    run.best, run.best_value = point, float(problem.value(point))
     for proof in proofs:
         bound = proof.bound(problem, radius)
         if bound > run.certificate.lower_bound:
             run.certificate.lower_bound, run.certificate.failure = bound, proof.failure
             run.certificate.behind = proof.tangent, proof.minimum * (radius / proof.radius)
-    if type(method).warm is Method.warm or problem.objective.smoothness is None or not math.isfinite(run.gap):
-        return method
-    return method.warm(run.best_value, max(run.gap, 0.0), problem.curvature)
 
 
 def _scaled(x: Point, before: float, radius: float) -> Point:
