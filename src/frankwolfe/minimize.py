@@ -106,6 +106,11 @@ def minimize(
     chosen, reason = auto.choose(problem) if method == "auto" else (named(method), "chosen by the caller")
     chosen.check(problem)
     start = problem.start(x0.x if isinstance(x0, Result) else x0, chosen.dense)
+    if chosen.on_host and problem.away:
+        raise TypeError(
+            f"method {chosen.name!r} works on NumPy arrays, got {type(start.coords).__name__}; use 'afw' or 'fw', which "
+            "run on any array"
+        )
     limits = (nonnegative("tol", tol), nonnegative("rtol", rtol), integer("trace_every", trace_every, 1))
     run = Run(problem, None, *limits)
     if isinstance(x0, Result) and domain is not None:

@@ -52,6 +52,7 @@ class Method(ABC):
 
     name: ClassVar[str]
     dense: ClassVar[bool] = False  # whether iterates must be arrays (projections need them)
+    on_host: ClassVar[bool] = False  # whether its inner steps are NumPy's, so that no other array will do
     separates: ClassVar[bool] = False  # whether its only question is the gradient at x_k, so that `Lazy` may answer it
 
     def check(self, problem: Problem) -> None:
