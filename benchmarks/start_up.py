@@ -1,16 +1,17 @@
 """How long a newcomer waits: the import, and the first small solve after it.
 
-    python benchmarks/start_up.py [--repeats 9]
+    python -m benchmarks.start_up [--quick]
 
 Each figure is the median over fresh interpreters, next to the import of NumPy alone in the same run.
 """
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import subprocess
 import sys
+
+from benchmarks.report import command_line
 
 SNIPPETS = {
     "python alone": "pass",
@@ -31,19 +32,24 @@ def seconds(snippet: str) -> float:
     return float(done.stdout)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=9, help="fresh interpreters per figure (default 9)")
-    repeats = parser.parse_args().repeats
+def measure(quick: bool) -> dict:
     times: dict[str, list[float]] = {name: [] for name in SNIPPETS}
-    for _ in range(repeats):  # interleaved, so that a busy moment hurts all alike
+    for _ in range(3 if quick else 9):  # interleaved, so that a busy moment hurts all alike
         for name, snippet in SNIPPETS.items():
             times[name].append(seconds(snippet))
-    for name, each in times.items():
-        print(f"{name:<34} {statistics.median(each):6.3f} s   ({min(each):.3f} to {max(each):.3f})")
-    taken = statistics.median(times["import frankwolfe"])
-    print(f"import frankwolfe within 0.3 s: {'yes' if taken <= 0.3 else 'no'}")
+    taken = {name: statistics.median(each) for name, each in times.items()}
+    solve = taken["import, and a first small solve"] - taken["import frankwolfe"]
+    return {
+        "title": "Start-up: import and first solve",
+        "columns": ["what", "median s", "least s", "most s"],
+        "rows": [[name, taken[name], min(each), max(each)] for name, each in times.items()],
+        "bars": [
+            {"name": "import frankwolfe", "value": taken["import frankwolfe"], "bar": 0.3, "sense": "<=", "unit": "s"},
+            {"name": "first small solve after it", "value": solve, "bar": 0.3, "sense": "<=", "unit": "s"},
+        ],
+        "notes": ["Fresh interpreters, interleaved."],
+    }
 
 
 if __name__ == "__main__":
-    main()
+    command_line(measure)

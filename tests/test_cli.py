@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -27,7 +28,17 @@ def run(*arguments, timeout=120):
 
 
 @pytest.mark.parametrize(
-    "command", [(), ("demo",), ("data",), ("data", "list"), ("data", "info"), ("data", "fetch"), ("reproduce",)]
+    "command",
+    [
+        (),
+        ("data", "list"),
+        ("data", "info"),
+        ("data", "fetch"),
+        *(
+            (name,)
+            for name in ("demo", "data", "reproduce", "fit", "predict", "path", "complete", "recommend", "bench")
+        ),
+    ],
 )
 def test_help_has_an_example(command):
     result = call(*command, "--help")
@@ -104,6 +115,14 @@ def test_data_list_and_info():
     assert all(name in call("data", "list").output for name in frankwolfe.datasets.names())
     assert "8124 x 112" in call("data", "info", "mushrooms").output
     assert "observed" in call("data", "info", "movielens100k").output
+
+
+def test_data_for_machines(data_dir):
+    listed = json.loads(call("data", "list", "--json").stdout)
+    assert set(listed) == set(frankwolfe.datasets.names())
+    assert json.loads(call("data", "info", "mushrooms", "--json").stdout)["rows"] == 8124
+    assert json.loads(call("data", "fetch", "mushrooms", "--json").stdout)["nonzeros"] == 170604
+    assert call("data", "fetch", "mushrooms", "--quiet").output == ""
 
 
 def test_unknown_dataset_is_one_line():

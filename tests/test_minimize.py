@@ -272,7 +272,7 @@ def test_progress_line(capsys) -> None:
     assert capsys.readouterr().err == ""
 
 
-def test_progress_on_a_terminal() -> None:
+def test_progress_on_a_terminal(monkeypatch) -> None:
     class Terminal:
         def __init__(self) -> None:
             self.text = ""
@@ -294,6 +294,11 @@ def test_progress_on_a_terminal() -> None:
     line.update(2, 1.0, 1e-3)
     assert "k=2" in terminal.text
     assert "##########" in terminal.text, "half the way from 1 to 1e-6"
+    monkeypatch.setenv("COLUMNS", "40")
+    terminal.text, line.next = "", 0.0
+    line.update(3, 1.0, 1e-3)
+    assert "k=3" in terminal.text
+    assert len(terminal.text.strip("\r").rstrip()) < 40, "a line that wraps cannot be rewritten in place"
     line.close()
     assert terminal.text.endswith("\r")
 
@@ -313,8 +318,12 @@ BAD = {
     "three classes": (lambda: fw.Logistic(A[:3], [0, 1, 2]), ValueError, "exactly two distinct labels"),
     "nan labels": (lambda: fw.Logistic(A[:3], [0, 1, np.nan]), ValueError, "b contains NaN"),
     "nan targets": (lambda: fw.LeastSquares(A[:2], [np.nan, 1.0]), ValueError, "b contains NaN"),
-    "negative weights": (lambda: fw.Logistic(A[:2], [0, 1], weights=[-1, 1]), ValueError, "weights must be nonneg"),
-    "zero weights": (lambda: fw.Logistic(A[:2], [0, 1], weights=[0, 0]), ValueError, "positive sum"),
+    "negative weights": (
+        lambda: fw.Logistic(A[:2], [0, 1], sample_weight=[-1, 1]),
+        ValueError,
+        "sample_weight must be nonneg",
+    ),
+    "zero weights": (lambda: fw.Logistic(A[:2], [0, 1], sample_weight=[0, 0]), ValueError, "positive sum"),
     "negative ridge": (lambda: fw.Logistic(A[:2], [0, 1], ridge=-1), ValueError, "ridge"),
     "oblong quadratic": (lambda: fw.Quadratic(np.ones((2, 3))), ValueError, "square"),
     "unsymmetric": (lambda: fw.Quadratic(np.array([[1.0, 2.0], [0.0, 1.0]])), ValueError, "symmetric"),

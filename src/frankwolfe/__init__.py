@@ -6,8 +6,12 @@
 (True, array([0.6, 0.8]))
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from frankwolfe.checkpoint import Checkpoint, CheckpointError
 from frankwolfe.compare import Comparison, compare
+from frankwolfe.explain import explain
 from frankwolfe.lowrank import LowRank
 from frankwolfe.methods import (
     AcceleratedFrankWolfe,
@@ -43,14 +47,17 @@ from frankwolfe.methods import (
 from frankwolfe.minimize import Iteration, minimize
 from frankwolfe.objectives import (
     Function,
+    Huber,
     LeastSquares,
     Logistic,
     MatrixCompletion,
+    Multinomial,
     Objective,
     Quadratic,
     StructuralSVM,
     check_gradient,
 )
+from frankwolfe.path import Path, path
 from frankwolfe.result import Result, Status
 from frankwolfe.sets import (
     Birkhoff,
@@ -86,6 +93,12 @@ from frankwolfe.sets import (
 )
 from frankwolfe.trace import Trace
 
+if TYPE_CHECKING:
+    from frankwolfe.estimators.classifier import FrankWolfeClassifier
+    from frankwolfe.estimators.cross_validated import FrankWolfeClassifierCV, FrankWolfeRegressorCV
+    from frankwolfe.estimators.matrix_completer import MatrixCompleter
+    from frankwolfe.estimators.regressor import FrankWolfeRegressor
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -112,10 +125,15 @@ __all__ = [
     "FactoredFrankWolfe",
     "FlowPolytope",
     "FrankWolfe",
+    "FrankWolfeClassifier",
+    "FrankWolfeClassifierCV",
+    "FrankWolfeRegressor",
+    "FrankWolfeRegressorCV",
     "FullyCorrective",
     "Function",
     "GroupBall",
     "HeavyBallFrankWolfe",
+    "Huber",
     "Hypersimplex",
     "InFaceFrankWolfe",
     "Iteration",
@@ -129,9 +147,11 @@ __all__ = [
     "Logistic",
     "LowRank",
     "LpBall",
+    "MatrixCompleter",  # pyright: ignore[reportUnsupportedDunderAll]
     "MatrixCompletion",
     "Method",
     "MinkowskiSum",
+    "Multinomial",
     "NewtonFrankWolfe",
     "NuclearBall",
     "OWLBall",
@@ -139,6 +159,7 @@ __all__ = [
     "OpenLoop",
     "OracleSet",
     "PairwiseFrankWolfe",
+    "Path",
     "Permutahedron",
     "Polytope",
     "Product",
@@ -165,5 +186,15 @@ __all__ = [
     "UnionHull",
     "check_gradient",
     "compare",
+    "explain",
     "minimize",
+    "path",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the estimators, and scikit-learn with them, when the first one is asked for."""
+    estimators = import_module("frankwolfe.estimators")
+    if name in estimators.__all__:
+        return getattr(estimators, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

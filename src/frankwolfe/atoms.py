@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-from frankwolfe.backends import Array, Scalar, add_at, namespace, vdot, zeros
+from frankwolfe.backends import Array, Scalar, add_at, namespace, row_dot, vdot, zeros
 
 
 class Atom(ABC):
@@ -55,6 +55,29 @@ class Dense(Atom):
 
     def scale_by(self, c: Scalar) -> Dense:
         return Dense(c * self.array)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows(Atom):
+    """Atoms of many problems at once, one to a row; inner products are row by row."""
+
+    array: Array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.array.shape)
+
+    def inner(self, g: Array) -> Array:
+        return row_dot(g, self.array)
+
+    def toarray(self) -> Array:
+        return self.array
+
+    def mixed_into(self, x: Array, delta: Scalar) -> Array:
+        return (1 - delta) * x + delta * self.array
+
+    def scale_by(self, c: Scalar) -> Rows:
+        return Rows(c * self.array)
 
 
 @dataclass(frozen=True, eq=False)

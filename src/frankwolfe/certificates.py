@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from frankwolfe.backends import vdot
 from frankwolfe.methods.base import Evidence
@@ -30,6 +31,7 @@ class Certificate:
     failure: float = 0.0
     next_proof: int = 1
     unproven: Tangent | None = None
+    behind: tuple[Tangent, float] | None = None  # the tangent that gave the bound, and its slope's minimum on the set
 
     def update(self, problem: Problem, k: int, evidence: Evidence, upper: float, goal: float) -> float:
         """Take in a step's evidence; return the slack that rounding may claim.
@@ -43,10 +45,10 @@ class Certificate:
             slack = max(slack, 600 * float(tangent.noise / tangent.weight))
             rounding = ROUNDING * problem.eps
             if vertex is not None and float(vertex.lower) > -math.inf:
-                self._offer(float(tangent.bound(vertex.lower, rounding)))
+                self._offer(float(tangent.bound(vertex.lower, rounding)), (tangent, float(vertex.lower)))
             elif problem.domain is not None and problem.domain.closed_form:
                 minimum = -problem.domain.support(-tangent.slope)
-                self._offer(float(tangent.bound(minimum, rounding)))
+                self._offer(float(tangent.bound(minimum, rounding)), (tangent, float(minimum)))
             elif vertex is not None or len(evidence.minorants) == 1:
                 self.unproven = tangent
                 hoped = math.inf if vertex is None else float(tangent.bound(vertex.value, rounding))
@@ -63,12 +65,26 @@ class Certificate:
         bound = problem.domain.support_bound(-tangent.slope, problem.rng(PROOF_KEY + k))
         problem.counts.n_matvec += bound.matvecs
         self.failure += bound.failure  # every proof may be the wrong one
-        self._offer(float(tangent.bound(-bound.value, ROUNDING * problem.eps)))
+        self._offer(float(tangent.bound(-bound.value, ROUNDING * problem.eps)), (tangent, -bound.value))
         self.next_proof = max(k + 2, math.ceil(PROOF_GROWTH * (k + 1)))
 
-    def _offer(self, bound: float) -> None:
+    def certify(self, problem: Problem, k: int, best: Point, touch: Any, urgent: bool) -> float | None:
+        """Prove bounds in double precision at the best point, and at `touch`, if it is time to; return the best value.
+
+        A run in single precision only hopes for the bounds that it meets on the way.
+        """
+        if k + 1 < self.next_proof * (RETRY_GROWTH / PROOF_GROWTH if urgent else 1.0):
+            return None
+        value, bound = problem.certify(best.coords)
+        self._offer(bound)
+        if touch is not None:
+            self._offer(problem.certify(touch)[1])
+        self.next_proof = max(k + 2, math.ceil(PROOF_GROWTH * (k + 1)))
+        return value
+
+    def _offer(self, bound: float, behind: tuple[Tangent, float] | None = None) -> None:
         if bound > self.lower_bound:
-            self.lower_bound = bound
+            self.lower_bound, self.behind = bound, behind
 
 
 def blame(problem: Problem, at: Point, best: Point) -> str:

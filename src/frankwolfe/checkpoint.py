@@ -17,18 +17,7 @@ from frankwolfe.lowrank import LowRank
 from frankwolfe.serialisation import Dual, decode, encode
 from frankwolfe.validation import nonnegative
 
-FORMAT = 1
-_UNREADABLE = (
-    OSError,
-    ValueError,
-    KeyError,
-    TypeError,
-    IndexError,
-    AttributeError,
-    EOFError,
-    RecursionError,
-    MemoryError,
-)
+FORMAT = 2
 
 
 class CheckpointError(ValueError):
@@ -72,7 +61,8 @@ class Checkpoint:
     def save(self, run: Any, identity: str) -> None:
         """Write a run, atomically."""
         tree, arrays = encode(run)
-        header = json.dumps({"format": FORMAT, "identity": identity, "run": tree}).encode()
+        seal = _seal(tree, arrays)
+        header = json.dumps({"format": FORMAT, "identity": identity, "run": tree, "seal": seal}).encode()
         target = Path(self.path)
         target.parent.mkdir(parents=True, exist_ok=True)
         scratch = target.with_name(f".{target.name}.tmp")
@@ -90,14 +80,17 @@ class Checkpoint:
         if not target.exists():
             return None
         try:
-            with open(target, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-                header = json.loads(bytes(file["header"]))
-                arrays = [file[f"a{i}"] for i in range(len(file.files) - 1)]
+            header, arrays = _read(target)
             found, form = header["identity"], header["format"]
-            run = decode(header["run"], arrays, dual) if (found, form) == (identity, FORMAT) else None
-        except (*_UNREADABLE, zipfile.BadZipFile) as error:
+            run = None
+            if (found, form) == (identity, FORMAT):
+                if header["seal"] != _seal(header["run"], arrays):
+                    raise ValueError("its content has been changed")
+                run = decode(header["run"], arrays, dual)
+        except Exception as error:  # damage shows itself in a dozen ways, and all of them mean the same
+            reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
             raise CheckpointError(
-                f"{target} is damaged or not a checkpoint ({type(error).__name__}: {error}); delete it to start afresh"
+                f"{target} is damaged or not a checkpoint ({reason}); delete it to start afresh"
             ) from None
         if form != FORMAT:
             raise CheckpointError(f"{target} was written by another version of frankwolfe; delete it to start afresh")
@@ -107,6 +100,24 @@ class Checkpoint:
                 "choose another path"
             )
         return run
+
+
+def _read(path: Path) -> tuple[Any, list[np.ndarray]]:
+    """Return the header and the arrays of a file, which is no larger in memory than on disk."""
+    with open(path, "rb") as raw:
+        with zipfile.ZipFile(raw) as archive:
+            members = archive.infolist()
+        packed = any(member.compress_type != zipfile.ZIP_STORED for member in members)
+        if packed or sum(member.file_size for member in members) > os.fstat(raw.fileno()).st_size:
+            raise ValueError("compressed or overlapping parts")
+        raw.seek(0)
+        with np.load(raw, allow_pickle=False) as file:
+            header = json.loads(bytes(file["header"]))
+            return header, [file[f"a{i}"] for i in range(len(file.files) - 1)]
+
+
+def _seal(tree: Any, arrays: list[np.ndarray]) -> str:
+    return identity(json.dumps(tree), *arrays)
 
 
 def identity(*things: Any) -> str:

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frankwolfe.checkpoint import Checkpoint, identity
-from frankwolfe.methods import Auto, Method, advance, auto, named
+from frankwolfe.kernels.threads import limited
+from frankwolfe.methods import Auto, Method, advance, auto, named, pace
 from frankwolfe.objectives.base import ROUNDING, Objective
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 from frankwolfe.progress import Progress
 from frankwolfe.result import Result, Status
-from frankwolfe.run import Run
+from frankwolfe.run import Driven, Run
 from frankwolfe.sets.base import IterativeSet, Set
 from frankwolfe.validation import integer, nonnegative
 
@@ -80,7 +81,8 @@ def minimize(
     checkpoint : Checkpoint, optional
         Save the run to a file, and go on from it if it exists.
     n_threads : int, optional
-        Limit on the threads of linear-algebra libraries during the run.
+        Limit on the threads of compiled passes and of linear-algebra libraries during the run. The result does not
+        depend on it, to the last bit, where the passes are compiled.
     random_state : int, optional
         Seed of iterative oracles; zero by default, so that runs repeat.
 
@@ -104,6 +106,11 @@ def minimize(
     chosen, reason = auto.choose(problem) if method == "auto" else (named(method), "chosen by the caller")
     chosen.check(problem)
     start = problem.start(x0.x if isinstance(x0, Result) else x0, chosen.dense)
+    if chosen.on_host and problem.away:
+        raise TypeError(
+            f"method {chosen.name!r} works on NumPy arrays, got {type(start.coords).__name__}; use 'afw' or 'fw', which "
+            "run on any array"
+        )
     limits = (nonnegative("tol", tol), nonnegative("rtol", rtol), integer("trace_every", trace_every, 1))
     run = Run(problem, None, *limits)
     if isinstance(x0, Result) and domain is not None:
@@ -118,25 +125,38 @@ def minimize(
 
     limit = None if time_limit is None else nonnegative("time_limit", time_limit)
     threads = None if n_threads is None else integer("n_threads", n_threads, 1)
-    with _threads(threads), _interruptible() as interrupted, _saving(checkpoint, run, digest) as save:
-        status = _loop(run, chosen, max_iter, limit, callback, progress, interrupted, save)
+    with thread_limit(threads), _saving(checkpoint, run, digest) as save:
+        status = drive(run, chosen, max_iter, limit, callback, progress, save)
     run.finish()
-    return _result(run, status, chosen, reason, max_iter)
+    return conclude(run, status, chosen, reason, max_iter)
+
+
+def drive(
+    run: Driven,
+    method: Method,
+    max_iter: int,
+    time_limit: float | None = None,
+    callback: Callable[[Iteration], Any] | None = None,
+    progress: bool | Progress | None = None,
+    save: Callable[[], None] = lambda: None,
+) -> Status:
+    """Step until something says stop; return what."""
+    shown = progress if isinstance(progress, Progress) else Progress(progress, run.goal, max_iter)
+    with interruptible() as interrupted:
+        return _loop(run, method, max_iter, time_limit, callback, shown, interrupted, save)
 
 
 def _loop(
-    run: Run,
+    run: Driven,
     method: Method,
     max_iter: int,
     time_limit: float | None,
     callback: Callable[[Iteration], Any] | None,
-    progress: bool | None,
+    shown: Progress,
     interrupted: threading.Event,
     save: Callable[[], None],
 ) -> Status:
-    """Step until something says stop; return what."""
     began = monotonic() - run.elapsed
-    shown = Progress(progress, run.goal, max_iter)
     try:
         while True:
             if run.trouble is not None:
@@ -150,12 +170,15 @@ def _loop(
             if interrupted.is_set():
                 return Status.INTERRUPTED
             before = run.state
-            state, (evidence,) = advance(run.problem, method, before, 1)
-            run.absorb(state, evidence, monotonic() - began)
-            shown.update(before.k, run.best_value, run.gap)
+            # A callback and a batch see every step; otherwise a device works on for a while before the host looks.
+            alone = callback is None and isinstance(run, Run)
+            steps = min(pace(run.problem, method, before.k), max_iter - before.k) if alone else 1
+            state, evidence = advance(run.problem, method, before, steps)
+            run.absorb_all(state, evidence, monotonic() - began)
+            shown.update(before.k, *run.headline())
             save()
-            if callback is not None and run.trouble is None:
-                fun = float(evidence.seen[0][0])
+            if callback is not None and isinstance(run, Run) and run.trouble is None:
+                fun = float(evidence[0].seen[0][0])
                 bound = min(run.certificate.lower_bound, run.best_value)
                 answer = callback(Iteration(before.k, _read_only(before.x), fun, bound, fun - bound, run.elapsed))
                 if isinstance(answer, bool | np.bool_) and answer:
@@ -166,7 +189,8 @@ def _loop(
         shown.close()
 
 
-def _result(run: Run, status: Status, method: Method, reason: str, max_iter: int) -> Result:
+def conclude(run: Run, status: Status, method: Method, reason: str, max_iter: int) -> Result:
+    """Return what a finished run has found."""
     assert run.best is not None
     if status in (Status.MAX_ITER, Status.TIME_LIMIT) and run.goal > 0 and run.gap <= run.goal:
         status = Status.OPTIMAL  # the last iterate, or the last proof, closed the gap
@@ -179,7 +203,7 @@ def _result(run: Run, status: Status, method: Method, reason: str, max_iter: int
     atoms, weights = run.best.parts or ((), None)
     name, reason = method.account(run.state) if isinstance(method, Auto) else (method.name, reason)
     return Result(
-        x=run.best.coords,
+        x=run.problem.objective.natural(run.best.coords),
         fun=run.best_value,
         lower_bound=lower_bound,
         status=status,
@@ -193,6 +217,7 @@ def _result(run: Run, status: Status, method: Method, reason: str, max_iter: int
         failure_probability=run.certificate.failure,
         atoms=[atom.coords for atom in atoms] if atoms else None,
         weights=weights,
+        problem=run.problem.title,
     )
 
 
@@ -207,6 +232,8 @@ def _warm(problem: Problem, method: Method, start: Point, run: Run) -> Method:
         support = problem.domain.support(-at_start.slope)
     run.certificate.lower_bound = float(at_start.tangent.bound(-support, ROUNDING * problem.eps))
     value = float(at_start.value)
+    if type(method).warm is Method.warm:  # nothing to shift: do not ask for the smoothness, which costs passes
+        return method
     if problem.objective.smoothness is None or not np.isfinite(value):
         return method
     return method.warm(value, value - run.certificate.lower_bound, problem.curvature)
@@ -254,16 +281,23 @@ def _saving(checkpoint: Checkpoint | None, run: Run, digest: str) -> Iterator[Ca
         checkpoint.save(run.saved(), digest)
 
 
+_waiting: list[threading.Event] = []  # of the runs that are under way in the main thread
+
+
 @contextlib.contextmanager
-def _interruptible() -> Iterator[threading.Event]:
-    """Let the first Ctrl-C finish the step and stop; the second one interrupts at once."""
+def interruptible() -> Iterator[threading.Event]:
+    """Let the first Ctrl-C finish the step and stop; the second one interrupts at once.
+
+    Where one is inside another, as a solve is inside a search, a Ctrl-C is for both.
+    """
     asked = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield asked
         return
 
     def ask(number: int, frame: Any) -> None:
-        asked.set()
+        for event in _waiting:
+            event.set()
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
     try:
@@ -271,18 +305,22 @@ def _interruptible() -> Iterator[threading.Event]:
     except ValueError:  # an embedded interpreter without signals
         yield asked
         return
+    _waiting.append(asked)
     try:
         yield asked
     finally:
+        _waiting.pop()
         signal.signal(signal.SIGINT, previous)
 
 
 @contextlib.contextmanager
-def _threads(limit: int | None) -> Iterator[None]:
+def thread_limit(limit: int | None) -> Iterator[None]:
+    """Hold the threads of linear-algebra libraries to a number, where one is given."""
     if limit is None:
-        yield
+        with limited(None):
+            yield
         return
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(limits=limit):
+    with limited(limit), threadpool_limits(limits=limit):
         yield

@@ -79,7 +79,7 @@ class Point:
     def image(self) -> Any:
         """The image as one array; every leaf must be resolved."""
         (weight, leaf), *more = self.terms
-        if more or weight != 1.0:
+        if more or not (isinstance(weight, float) and weight == 1.0):
             leaf = Leaf(None, weighted_sum([(w, known.value) for w, known in self.terms]))
             self.terms = ((1.0, leaf),)
         return leaf.value
@@ -133,13 +133,15 @@ class Tangent(NamedTuple):
     """The affine function (offset + <slope, .>) / weight, below f everywhere.
 
     `weight` is the total weight of the tangents averaged so far: one for a single tangent, 1 - λ_k in the middle of an
-    average that started from nothing. `noise` bounds the rounding in `offset`, in the same units.
+    average that started from nothing. `noise` bounds the rounding in `offset`, in the same units. `at` is, where it is kept,
+    the average of the points of tangency (with the same total weight): a run in single precision certifies there.
     """
 
     slope: Any
     offset: Scalar
     weight: Scalar = 1.0
     noise: Scalar = 0.0
+    at: Any = None
 
     @classmethod
     def nothing(cls) -> Tangent:
@@ -159,6 +161,7 @@ class Tangent(NamedTuple):
             keep * self.offset + delta * other.offset,
             keep * self.weight + delta * other.weight,
             keep * self.noise + delta * other.noise,
+            other.at if other.at is None else delta * other.at if self.at is None else keep * self.at + delta * other.at,
         )
 
     def bound(self, minimum: Scalar, rounding: float) -> Scalar:

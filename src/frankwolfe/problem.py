@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from frankwolfe.atoms import Atom, RankOne
-from frankwolfe.backends import Array, Scalar, all_finite, eps, is_zero, vdot
+from frankwolfe.backends import Array, Scalar, all_finite, eps, fetch, is_zero, vdot
 from frankwolfe.kernels.pattern import PatternMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.base import Evaluation, Objective
+from frankwolfe.objectives.batch import Lines
 from frankwolfe.objectives.composite import ImageObjective
 from frankwolfe.objectives.line_search import minimise_on_segment
 from frankwolfe.points import Point, mix
-from frankwolfe.sets.base import IterativeSet, ProjectableSet, Set
+from frankwolfe.sets.base import Ball, IterativeSet, ProjectableSet, Set
 
 COMPRESS_FROM = 512
 COMPRESS_TOL = 1e-9
@@ -53,13 +54,17 @@ class Problem:
     seed: int = 0
     counts: Counts = field(default_factory=Counts)
     eps: float = 2.0**-52  # of the arithmetic; `start` sets it
+    # Whether arrays may live on a device, so that looking at a number costs time; `start` sets it.
+    away: bool = False
+    # Buffers of a fast path: nothing that affects the future.
+    scratch: dict[str, Any] = field(default_factory=dict)
 
     def evaluate(self, y: Point, watch: Point | None = None) -> Evaluation:
         """Return f and its gradient at y, and f at `watch`, from one read of the data where the objective can."""
         result = self.objective.evaluate(y, y if watch is None else watch)
         self.counts.n_grad += 1
         self.counts.n_pass += result.passes
-        return result
+        return result if self.exact is None or isinstance(y.coords, Atom) else result._replace(at=y.coords)
 
     def value(self, x: Point) -> Scalar:
         """Return f at a point, from its image."""
@@ -88,7 +93,8 @@ class Problem:
         """
         assert self.domain is not None
         self.counts.n_lmo += 1
-        if keep is not None and _vanishes(slope):
+        # On a device the question would be a read back; a zero slope is then answered by any vertex, which is as good.
+        if keep is not None and not self.away and _vanishes(slope):
             return Vertex(keep, 0.0, 0.0)
         if isinstance(self.domain, IterativeSet):
             accuracy = 0.5 * share * self.curvature
@@ -116,7 +122,8 @@ class Problem:
     def line_search(self, x: Point, v: Point, cap: float = 1.0, rtol: float = 1e-12) -> float:
         """Return the gamma in [0, cap] that minimises f on the segment from x to v, up to `rtol`."""
         line, passes = self.objective.line(x, v)
-        gamma, probes = minimise_on_segment(line, cap, rtol)
+        search = line.minimise if isinstance(line, Lines) else partial(minimise_on_segment, line)
+        gamma, probes = search(cap, max(rtol, 16 * self.eps))  # no finer than the arithmetic can tell
         self.counts.n_pass += passes + probes * line.passes
         self.counts.n_grad += probes * line.gradients
         return gamma
@@ -140,6 +147,15 @@ class Problem:
         end = v.coords.toarray() if isinstance(v.coords, Atom) else v.coords
         return vdot(end - x.coords, end - x.coords)
 
+    @property
+    def title(self) -> str:
+        """The objective and the set in a few words."""
+        name = type(self.objective).__name__
+        if self.domain is None:
+            return f"{name} without constraints"
+        of = f"({self.domain.radius:g})" if isinstance(self.domain, Ball) else ""
+        return f"{name} over {type(self.domain).__name__}{of}"
+
     @cached_property
     def curvature(self) -> float:
         """LD², the constant in every Frank-Wolfe rate; one where the smoothness is unknown."""
@@ -147,6 +163,26 @@ class Problem:
         smoothness = self.objective.smoothness
         diameter = self.domain.diameter(self.objective.shape or self.domain.shape)
         return (1.0 if smoothness is None else smoothness) * diameter**2
+
+    @cached_property
+    def exact(self) -> Objective | None:
+        """The objective in double precision, where the run is not and the data allow it: what certificates come from."""
+        provable = self.domain is not None and self.domain.closed_form
+        return self.objective.doubled() if self.eps > 1e-9 and provable else None
+
+    def certify(self, coords: Any) -> tuple[float, float]:
+        """Return f and a lower bound on its minimum, both in double precision, from one evaluation at a point.
+
+        The point may lie outside the set by a few ulps of its own precision, so the bound is that of a set so much larger.
+        """
+        assert self.exact is not None
+        assert self.domain is not None
+        point = Point.at(self.exact.start(coords, dense=False))
+        at = self.exact.evaluate(point, point)
+        self.counts.n_pass += at.passes
+        support = self.domain.support(-at.slope)
+        value, bound = fetch([at.value, at.tangent.bound(-support, 4 * self.eps)])
+        return value, bound
 
     def rng(self, k: int) -> np.random.Generator:
         """Return the random numbers of iteration k: they depend on seed and k alone, so that a resumed run repeats."""
@@ -158,6 +194,7 @@ class Problem:
         known = x0 is not None or self.objective.shape is not None or shape is None
         coords = self.objective.start(x0 if known else np.zeros(shape or ()), dense)
         self.eps = float(np.finfo(coords.dtype).eps) if isinstance(coords.dtype, np.dtype) else eps(coords)
+        self.away = not isinstance(coords, np.ndarray | LowRank)
         if shape is not None and tuple(coords.shape) != tuple(shape):
             raise ValueError(f"x0 must have shape {tuple(shape)} to match the problem, got {tuple(coords.shape)}")
         if not isinstance(coords, LowRank) and not all_finite(coords):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 import sys
 from time import monotonic
 from typing import TextIO
@@ -33,18 +34,18 @@ class Progress:
         self.first: tuple[int, float] | None = None
         self.width = 0
 
-    def update(self, k: int, fun: float, gap: float) -> None:
-        """Show the state of iteration k, if it is time to."""
+    def update(self, k: int, fun: float, gap: float, note: str = "") -> None:
+        """Show the state of iteration k, with a note where there is one, if it is time to."""
         if not self.shown:
             return
         now = monotonic()
         if now < self.next:
             return
-        if self.first is None:
+        if self.first is None or k < self.first[0]:  # iterations count from zero again: another run of a path
             self.first = (k, now)
         self.next = now + (EVERY if self.stream.isatty() else PATIENCE)
         rate = (k - self.first[0]) / (now - self.first[1]) if now > self.first[1] else math.nan
-        self._write(f"  {self._bar(k, gap)} k={k:<7d} f={fun:<12.6g} gap={gap:<9.2e} {rate:8.1f} it/s")
+        self._write(f"  {self._bar(k, gap)} k={k:<7d} f={fun:<12.6g} gap={gap:<9.2e} {rate:8.1f} it/s  {note}".rstrip())
 
     def _bar(self, k: int, gap: float) -> str:
         done = k / self.limit if self.limit else 1.0
@@ -56,6 +57,7 @@ class Progress:
 
     def _write(self, line: str) -> None:
         if self.stream.isatty():
+            line = line[: shutil.get_terminal_size().columns - 1]  # a line that wraps cannot be rewritten in place
             self.stream.write("\r" + line.ljust(self.width))
             self.width = len(line)
         else:

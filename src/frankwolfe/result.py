@@ -53,6 +53,8 @@ class Result:
         One row per iteration.
     atoms, weights
         The active atoms and their weights, where the method keeps them.
+    problem : str
+        What was solved: the objective and the set.
     """
 
     x: Any
@@ -73,6 +75,7 @@ class Result:
     failure_probability: float = 0.0
     atoms: Any = None
     weights: Any = None
+    problem: str = ""
 
     @property
     def gap(self) -> float:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from frankwolfe.backends import fetch
 from frankwolfe.certificates import Certificate, blame
+from frankwolfe.checkpoint import CheckpointError
 from frankwolfe.methods.base import Evidence
 from frankwolfe.points import Point, Tangent
-from frankwolfe.problem import Counts, Problem
+from frankwolfe.problem import Counts, Problem, Vertex
 from frankwolfe.result import Status
 from frankwolfe.serialisation import plain
 from frankwolfe.trace import Trace
@@ -31,6 +34,79 @@ class Saved(NamedTuple):
     counts: tuple
     trace: np.ndarray
     elapsed: float
+    hoped: float
+
+
+def fetched(problem: Problem, evidence: list[Evidence]) -> list[Evidence]:
+    """Return evidence whose numbers are on the host: one read for all, and none where they are there already."""
+    if not problem.away:
+        return evidence
+    evidence = [seen if _here(seen) else _with_support(problem, seen) for seen in evidence]
+    numbers = iter(fetch([number for seen in evidence if not _here(seen) for number in _numbers(seen)]))
+    return [seen if _here(seen) else _refilled(seen, numbers) for seen in evidence]
+
+
+def _here(seen: Evidence) -> bool:
+    """Tell whether all numbers are on the host, as after steps that a device took by itself."""
+    return isinstance(seen.seen[0][0], float) and all(isinstance(tangent.offset, float) for tangent, _ in seen.minorants)
+
+
+def _with_support(problem: Problem, seen: Evidence) -> Evidence:
+    """Answer the tangents that the step did not ask the oracle about, as the certificate would."""
+    domain = problem.domain
+    if domain is None or not domain.closed_form:
+        return seen
+    minorants = []
+    for tangent, vertex in seen.minorants:
+        if vertex is None:
+            minimum = -domain.support(-tangent.slope)
+            vertex = Vertex(seen.seen[0][1], minimum, minimum)
+        minorants.append((tangent, vertex))
+    return seen._replace(minorants=tuple(minorants))
+
+
+def _numbers(seen: Evidence) -> list[Any]:
+    numbers = [seen.floor, *(value for value, _ in seen.seen)]
+    for tangent, vertex in seen.minorants:
+        numbers += [*tangent[1:4], *(() if vertex is None else vertex[1:])]
+    return numbers
+
+
+def _refilled(seen: Evidence, numbers: Iterator[float]) -> Evidence:
+    """Return the evidence with numbers in the order of `_numbers`."""
+    floor = next(numbers)
+    values = tuple((next(numbers), point) for _, point in seen.seen)
+    minorants = []
+    for tangent, vertex in seen.minorants:
+        tangent = Tangent(tangent.slope, next(numbers), next(numbers), next(numbers), tangent.at)
+        minorants.append((tangent, vertex and Vertex(vertex.point, next(numbers), next(numbers))))
+    return Evidence(values, tuple(minorants), floor)
+
+
+class Driven(Protocol):
+    """What the loop drives: one run, or many in step."""
+
+    problem: Problem
+    state: Any
+    elapsed: float
+    trouble: tuple[Status, str] | None
+
+    @property
+    def goal(self) -> float:
+        """The gap that ends the run."""
+        ...
+
+    def headline(self) -> tuple[float, float, str]:
+        """Return value, gap and a note, for the line of progress."""
+        ...
+
+    def absorb_all(self, state: Any, evidence: list[Evidence], elapsed: float) -> None:
+        """Take in what one or several steps have seen."""
+        ...
+
+    def settled(self) -> bool:
+        """Tell whether nothing is left to do."""
+        ...
 
 
 @dataclass
@@ -45,9 +121,12 @@ class Run:
     best_value: float = math.inf
     best: Point | None = None
     certificate: Certificate = field(default_factory=Certificate)
+    hoped: Certificate = field(default_factory=Certificate)  # in single precision, before it is proven in double
     trace: Trace = field(default_factory=Trace)
     elapsed: float = 0.0
     trouble: tuple[Status, str] | None = None
+    note: str = ""
+    checked: Point | None = None  # the point whose value was last computed afresh
 
     @property
     def goal(self) -> float:
@@ -59,10 +138,24 @@ class Run:
         """Best value minus best bound."""
         return self.best_value - self.certificate.lower_bound
 
-    def absorb(self, state: Any, evidence: Evidence, elapsed: float) -> None:
+    def headline(self) -> tuple[float, float, str]:
+        """Return value, gap and a note, for the line of progress."""
+        return self.best_value, self.gap, self.note
+
+    def absorb_all(self, state: Any, evidence: list[Evidence], elapsed: float) -> None:
+        """Take in several steps, with one read of the device for all their numbers."""
+        first = self.state.k
+        for i, seen in enumerate(fetched(self.problem, evidence)):
+            self._absorb(first + i, seen, elapsed)
+            if self.trouble is not None:
+                return
+        self.state = state
+
+    def _absorb(self, k: int, evidence: Evidence, elapsed: float) -> None:
         """Take in a step: certificate, best point, trace row. A step that went wrong is not taken in."""
-        k = self.state.k
         self.elapsed = elapsed
+        if not self.problem.objective.convex:
+            evidence = Evidence(evidence.seen)  # its tangents prove nothing
         values = [float(value) for value, _ in evidence.seen]
         if not all(map(math.isfinite, [*values, *(float(t.offset) for t, _ in evidence.minorants)])):
             what = "value" if not all(map(math.isfinite, values)) else "gradient"
@@ -71,20 +164,30 @@ class Run:
         for value, (_, point) in zip(values, evidence.seen, strict=True):
             if value < self.best_value or self.best is None:
                 self.best_value, self.best = value, point
-        slack = self.certificate.update(self.problem, k, evidence, self.best_value, self.goal)
+        bounds = self.certificate if self.problem.exact is None else self.hoped
+        slack = bounds.update(self.problem, k, evidence, self.best_value, self.goal)
         self._check_convex(evidence, slack)
+        if bounds is self.hoped and self.trouble is None:
+            self._certify(k)
         if k % self.trace_every == 0:
             self._row(k, values[0])
-        self.state = state
 
     def _check_convex(self, evidence: Evidence, slack: float) -> None:
         slack += 1e4 * self.problem.eps * abs(self.best_value)
-        if self.certificate.lower_bound > self.best_value + slack:
+        if max(self.certificate.lower_bound, self.hoped.lower_bound) > self.best_value + slack:
             assert self.best is not None
             reason = blame(self.problem, evidence.seen[-1][1], self.best)
             status = Status.WRONG_GRADIENT if reason.startswith("the gradient") else Status.NOT_CONVEX
             self.trouble = (status, reason)
-            self.certificate = Certificate()
+            self.certificate, self.hoped = Certificate(), Certificate()
+
+    def _certify(self, k: int) -> None:
+        assert self.best is not None
+        ends = self.goal > 0 and self.best_value - self.hoped.lower_bound <= self.goal
+        behind = self.hoped.behind  # where the hoped bound touches f, a tangent in double precision is as good
+        touch = None if behind is None or behind[0].at is None else behind[0].at / float(behind[0].weight)
+        value = self.certificate.certify(self.problem, k, self.best, touch, urgent=ends)
+        self.best_value = self.best_value if value is None else value
 
     def _row(self, k: int, fun: float) -> None:
         lower_bound = min(self.certificate.lower_bound, self.best_value)
@@ -94,11 +197,13 @@ class Run:
         """Tell whether the certified gap is within the tolerance, with the value computed afresh."""
         if not self.goal > 0 or not self.gap <= self.goal or self.best is None:
             return False
-        self.best_value = self.fresh(self.best)
+        self.best_value, self.checked = self.fresh(self.best), self.best
         return self.gap <= self.goal
 
     def fresh(self, x: Point) -> float:
         """Return f(x) from the coordinates alone, free of what rounding has done to the running image."""
+        if self.problem.exact is not None:
+            return float(self.problem.exact.value(self.problem.exact.start(x.coords, dense=False)))
         return float(self.problem.value(Point.at(x.coords)))
 
     def finish(self) -> None:
@@ -106,14 +211,17 @@ class Run:
         k = self.state.k
         if self.trouble is None:
             self.certificate.prove(self.problem, k)
-        value = self.fresh(self.state.x)
+            if self.problem.exact is not None and self.best is not None and not self.gap <= self.goal:
+                self.certificate.next_proof = 0
+                self._certify(k)
+        value = self.best_value if self.state.x is self.checked else self.fresh(self.state.x)
         if math.isfinite(value):
             if value <= self.best_value or self.best is None:
                 self.best_value, self.best = value, self.state.x
             self._row(k, value)
         if self.best is None:
             self.best_value, self.best = value, self.state.x
-        elif self.best is not self.state.x:
+        elif self.best is not self.state.x and self.best is not self.checked:
             self.best_value = self.fresh(self.best)
 
     def saved(self) -> Saved:
@@ -129,12 +237,22 @@ class Run:
             counts=tuple(self.problem.counts.asdict().values()),
             trace=self.trace.to_array(),
             elapsed=self.elapsed,
+            hoped=self.hoped.lower_bound,
         )
 
     def restore(self, saved: Saved) -> None:
         """Go back to where a saved run was."""
-        self.state, self.best_value, self.elapsed = saved.state, saved.best_value, saved.elapsed
-        self.best = saved.best if math.isfinite(saved.best_value) else None
-        self.certificate = Certificate(saved.lower_bound, saved.failure, saved.next_proof, saved.unproven)
-        self.problem.counts = Counts(*saved.counts)
-        self.trace = Trace.from_array(saved.trace)
+        try:
+            if type(saved.state) is not type(self.state) or not isinstance(saved.best, Point):
+                raise TypeError("the state of another method")
+            found = float(saved.best_value), float(saved.elapsed), int(saved.state.k)
+            numbers = float(saved.lower_bound), float(saved.failure), int(saved.next_proof)
+            hoped = float(saved.hoped)
+            trace, counts = Trace.from_array(saved.trace), Counts(*saved.counts)
+        except Exception as error:  # a file put together by hand
+            raise CheckpointError(f"the checkpoint holds no run ({error}); delete it to start afresh") from None
+        self.state, self.best_value, self.elapsed = saved.state, found[0], found[1]
+        self.best = saved.best if math.isfinite(found[0]) else None
+        self.certificate = Certificate(*numbers, saved.unproven)
+        self.hoped.lower_bound = hoped
+        self.problem.counts, self.trace = counts, trace

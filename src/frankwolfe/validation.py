@@ -7,9 +7,10 @@ import numbers
 from collections.abc import Iterable
 from typing import Any
 
+import array_api_compat
 import numpy as np
 
-from frankwolfe.backends import Array, all_finite
+from frankwolfe.backends import Array, all_finite, host
 
 
 def positive(name: str, value: Any) -> float:
@@ -51,7 +52,7 @@ def finite(name: str, x: Array) -> Array:
 
 def vector(name: str, values: Any, length: int | None = None) -> np.ndarray:
     """Return `values` as a finite one-dimensional float array, of `length` where given."""
-    out = np.asarray(values)
+    out = np.asarray(host(values) if array_api_compat.is_array_api_obj(values) else values)
     if out.ndim == 2 and 1 in out.shape:
         out = out.reshape(-1)
     if out.ndim != 1:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frankwolfe.kernels import pattern as module
+from frankwolfe.kernels import pattern_products
 from frankwolfe.kernels.pattern import Pattern, PatternMatrix
 
 
@@ -80,7 +80,7 @@ def test_results_do_not_share_memory_that_a_caller_could_write():
 
 @pytest.mark.parametrize("block", [1, 7, 1 << 18])
 def test_entries_of_low_rank_in_blocks(block, monkeypatch):
-    monkeypatch.setattr(module, "_BLOCK", block)
+    monkeypatch.setattr(pattern_products, "_GATHER", block)
     g, dense, rng = example()
     U, s, V = rng.standard_normal((7, 3)), rng.standard_normal(3), rng.standard_normal((5, 3))
     full = (U * s) @ V.T

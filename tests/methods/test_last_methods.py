@@ -141,7 +141,7 @@ def test_mini_batches_are_unbiased(make, form) -> None:
     A, b = logistic_data()
     A = A * (abs(A) > 0.7)
     rng = np.random.default_rng(0)
-    f = make(form(A), b, weights=rng.random(b.size), ridge=0.1)
+    f = make(form(A), b, sample_weight=rng.random(b.size), ridge=0.1)
     x, y = rng.standard_normal((2, A.shape[1]))
     rows = _Rows(f)
     mean = np.mean([rows.gradient(np.array([i]), x) for i in range(b.size)], axis=0)

@@ -15,17 +15,25 @@ from scipy.sparse.linalg import aslinearoperator
 from tests.problems import completion, logistic_data
 
 import frankwolfe as fw
-from frankwolfe.objectives.data import BLOCK_BYTES, CSRMatrix, DenseMatrix
 from frankwolfe.objectives.line_search import minimise_on_segment
+from frankwolfe.objectives.matrices import BLOCK_BYTES, DenseMatrix
+from frankwolfe.objectives.sparse_matrices import CSRMatrix
 from frankwolfe.points import Point, mix
 
 A, B = logistic_data()
 W = np.random.default_rng(5).random(len(A))
+LABELS = np.argmax(A[:, :3] + np.random.default_rng(6).standard_normal((len(A), 3)), axis=1)
 OBJECTIVES = {
     "logistic": fw.Logistic(A, B),
-    "logistic-weighted-ridge": fw.Logistic(A, B, weights=W, ridge=0.3),
+    "logistic-weighted-ridge": fw.Logistic(A, B, sample_weight=W, ridge=0.3),
     "least-squares": fw.LeastSquares(A, A[:, 0] + B),
-    "least-squares-weighted-ridge": fw.LeastSquares(A, A[:, 0] + B, weights=W, ridge=0.3),
+    "least-squares-weighted-ridge": fw.LeastSquares(A, A[:, 0] + B, sample_weight=W, ridge=0.3),
+    "logistic-intercept": fw.Logistic(A, B, sample_weight=W, intercept=True, ridge=0.3),
+    "least-squares-intercept": fw.LeastSquares(A, A[:, 0] + B + 50, sample_weight=W, intercept=True),
+    "huber": fw.Huber(A, 2 * A[:, 0] + B, delta=0.7, sample_weight=W, ridge=0.3),
+    "huber-intercept": fw.Huber(A, 2 * A[:, 0] + B + 50, delta=0.7, intercept=True),
+    "multinomial": fw.Multinomial(A, LABELS, sample_weight=W, ridge=0.3),
+    "multinomial-intercept": fw.Multinomial(A, LABELS, sample_weight=W, intercept=True),
     "quadratic": fw.Quadratic(A.T @ A, A[0], constant=2.5),
     "function": fw.Function(lambda x: float(np.sum(np.exp(x))), np.exp),
     "completion": completion(),
@@ -33,7 +41,7 @@ OBJECTIVES = {
 
 
 def random_point(name: str, seed: int = 0) -> np.ndarray:
-    shape = (14, 11) if name == "completion" else (12,)
+    shape = OBJECTIVES[name].shape or (12,)
     return np.random.default_rng(seed).standard_normal(shape)
 
 
@@ -131,7 +139,7 @@ def test_weights_are_repetitions() -> None:
     counts = np.random.default_rng(0).integers(1, 4, len(A))
     repeated = fw.Logistic(np.repeat(A, counts, axis=0), np.repeat(B, counts))
     x = np.linspace(-1, 1, 12)
-    np.testing.assert_allclose(fw.Logistic(A, B, weights=counts).grad(x), repeated.grad(x), rtol=1e-12)
+    np.testing.assert_allclose(fw.Logistic(A, B, sample_weight=counts).grad(x), repeated.grad(x), rtol=1e-12)
 
 
 @given(
@@ -148,7 +156,7 @@ def test_blocks_equal_the_naive_products(n: int, d: int, density: float, block: 
     rng = np.random.default_rng(seed)
     M = rng.standard_normal((n, d)) * (rng.random((n, d)) < density)
     x, v = rng.standard_normal((2, d))
-    with mock.patch("frankwolfe.objectives.data.BLOCK_BYTES", block):
+    with mock.patch("frankwolfe.objectives.matrices.BLOCK_BYTES", block):
         for data in (DenseMatrix(M), CSRMatrix(sp.csr_array(M)), CSRMatrix(sp.csr_array(M)).by_columns()):
             np.testing.assert_allclose(data.product(x), M @ x, atol=1e-12)
             r = rng.standard_normal(n)

@@ -64,6 +64,8 @@ def as_like(values: Any, like: Array) -> Array:
     xp = namespace(like)
     if xp is np:
         return np.asarray(values, dtype=like.dtype)
+    if isinstance(values, np.ndarray) and not values.flags.writeable:
+        values = values.copy()  # torch would warn that it cannot protect them
     return xp.asarray(values, dtype=like.dtype, device=array_api_compat.device(like))
 
 
@@ -91,7 +93,51 @@ def vdot(a: Array, b: Array) -> Scalar:
     if xp is np:
         # Not BLAS: its threads spin (milliseconds on a busy machine) and add in an order that depends on their number.
         return float(np.multiply(a, b).sum(dtype=np.float64))
+    if xp.finfo(a.dtype).bits < 64 and (wide := double(a)) is not None:
+        return xp.sum(a * b, dtype=wide)  # long sums in single precision would blur line searches
     return xp.vecdot(xp.reshape(a, (-1,)), xp.reshape(b, (-1,)))
+
+
+def row_dot(a: Array, b: Array) -> Array:
+    """Return the inner products along the last axis, one for each row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> row_dot(np.ones((2, 3)), np.array([1.0, 2.0, 3.0]))
+    array([6., 6.])
+    """
+    xp = namespace(a, b)
+    if xp is np:
+        return np.multiply(a, b).sum(axis=-1, dtype=np.float64)  # pairwise, as in `vdot`
+    return xp.sum(a * b, axis=-1)
+
+
+def host(a: Array) -> np.ndarray:
+    """Return an array as a NumPy array, from whatever device it is on."""
+    try:
+        return np.asarray(a)
+    except (TypeError, RuntimeError):  # on a device that does not copy by itself
+        return np.asarray(array_api_compat.to_device(a, "cpu"))
+
+
+def fetch(numbers: list[Scalar]) -> list[float]:
+    """Return numbers as floats, with one read of the device for all that live there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fetch([1, np.float32(0.5), np.asarray(2.0)])
+    [1.0, 0.5, 2.0]
+    """
+    here = (int, float, np.ndarray, np.generic)
+    away = [number for number in numbers if not isinstance(number, here)]
+    if not away:
+        return [float(number) for number in numbers]
+    xp = namespace(*away)
+    wide = xp.result_type(*away)
+    read = iter(host(xp.stack([xp.astype(xp.reshape(number, ()), wide) for number in away])).tolist())
+    return [float(number) if isinstance(number, here) else next(read) for number in numbers]
 
 
 def add_at(x: Array, index: Any, value: Array) -> Array:
@@ -111,6 +157,17 @@ def add_at(x: Array, index: Any, value: Array) -> Array:
 def eps(x: Array) -> float:
     """Return the machine epsilon of the dtype of x."""
     return float(namespace(x).finfo(x.dtype).eps)
+
+
+def double(matrix: Any) -> Any:
+    """Return double precision as a dtype of the matrix's library; None where there is none (JAX without 64 bits)."""
+    if not array_api_compat.is_array_api_obj(matrix):
+        return np.dtype(np.float64)
+    return _double(namespace(matrix), array_api_compat.is_jax_array(matrix))
+
+
+def _double(xp: Any, jax: bool) -> Any:
+    return xp.float64 if not jax or xp.zeros(1).dtype == np.float64 else None
 
 
 def top_k(a: Array, k: int) -> Array:

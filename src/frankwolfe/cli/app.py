@@ -7,9 +7,13 @@ from typing import Annotated
 import typer
 
 import frankwolfe
+from frankwolfe.cli.bench import bench
+from frankwolfe.cli.complete import complete, recommend
 from frankwolfe.cli.data import data
 from frankwolfe.cli.demo import demo
 from frankwolfe.cli.errors import polite
+from frankwolfe.cli.fit import fit, predict
+from frankwolfe.cli.path import path
 from frankwolfe.cli.reproduce import reproduce
 
 HELP = """
@@ -19,15 +23,25 @@ Examples:
 
     frankwolfe demo --out report
 
+    frankwolfe fit data.csv --target income --constraint l1 --radius 10 --out model.npz
+
+    frankwolfe predict model.npz new.csv --out predictions.csv
+
+    frankwolfe complete ratings.csv --out model.npz
+
+    frankwolfe recommend model.npz 196 -n 5
+
     frankwolfe reproduce all --quick
 
     frankwolfe data list
+
+Exit codes: 0 done; 1 something unexpected; 2 bad input, with one line that says what; 130 interrupted.
 """
 
 app = typer.Typer(help=HELP, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
-app.command()(polite(demo))
-app.command()(polite(reproduce))
+for command in (demo, fit, predict, path, complete, recommend, reproduce, bench):
+    app.command()(polite(command))
 app.add_typer(data, name="data")
 
 

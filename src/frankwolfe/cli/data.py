@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from frankwolfe.cli.errors import polite
+from frankwolfe.cli.output import Json, Quiet, show
 
 data = typer.Typer(
     help="List, fetch and describe datasets.\n\nExample:\n\n    frankwolfe data fetch mushrooms",
@@ -19,7 +20,7 @@ Name = Annotated[str, typer.Argument(help="The dataset, for example mushrooms.")
 Folder = Annotated[Path | None, typer.Option("--dir", help="Look here first; default: $FRANKWOLFE_DATA.")]
 
 
-def show_list() -> None:
+def show_list(as_json: Json = False) -> None:
     """List the datasets known by name.
 
     Example:
@@ -28,12 +29,15 @@ def show_list() -> None:
     """
     from frankwolfe import datasets
 
+    if as_json:
+        show({name: _about(datasets.info(name)) for name in datasets.names()}, as_json=True, quiet=False)
+        return
     for name in datasets.names():
         about = datasets.info(name)
         typer.echo(f"{name:<14} {about.rows:>7} x {about.columns:<5} {about.description}")
 
 
-def info(name: Name) -> None:
+def info(name: Name, as_json: Json = False) -> None:
     """Say what a dataset is, without loading it.
 
     Example:
@@ -43,6 +47,9 @@ def info(name: Name) -> None:
     from frankwolfe import datasets
 
     about = datasets.info(name)
+    if as_json:
+        show({"name": name, **_about(about)}, as_json=True, quiet=False)
+        return
     kind = "users x items" if about.kind == "ratings" else "rows x columns"
     entries = "observed" if about.kind == "ratings" else "nonzeros"
     lines = {
@@ -58,7 +65,7 @@ def info(name: Name) -> None:
             typer.echo(f"  {word:<8} {text}")
 
 
-def fetch(name: Name, directory: Folder = None) -> None:
+def fetch(name: Name, directory: Folder = None, as_json: Json = False, quiet: Quiet = False) -> None:
     """Load a dataset, downloading it if it is nowhere here, and say what is in it.
 
     Example:
@@ -68,7 +75,23 @@ def fetch(name: Name, directory: Folder = None) -> None:
     from frankwolfe import datasets
 
     datasets.info(name)  # an unknown name is an error before anything is read
-    typer.echo(repr(datasets.load(name, directory=directory)))
+    loaded = datasets.load(name, directory=directory, progress=False if quiet or as_json else None)
+    if as_json:
+        show({"name": name, **_about(datasets.info(name))}, as_json=True, quiet=False)
+    elif not quiet:
+        typer.echo(repr(loaded))
+
+
+def _about(entry: Any) -> dict[str, Any]:
+    return {
+        "description": entry.description,
+        "kind": entry.kind,
+        "rows": entry.rows,
+        "columns": entry.columns,
+        "nonzeros": entry.nonzeros,
+        "classes": {str(label): count for label, count in entry.classes.items()},
+        "source": entry.source,
+    }
 
 
 data.command("list")(polite(show_list))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frankwolfe.kernels.krylov import Gram, Krylov, entries, log_component
+from frankwolfe.kernels.pattern_products import COMPILED_FROM
 
 _BASIS_BYTES = 128 * 2**20
 _SMALL_SIDE, _SMALL_SIZE = 64, 2**15  # LAPACK's SVD is quicker there
@@ -85,12 +86,11 @@ def top_singular(
     affordable = _BASIS_BYTES // (A.dtype.itemsize * A.size)
     space = Krylov(A, rng, max(20, min(400, affordable)) if max_basis is None else max(4, max_basis))
     log_bound = log_component(A.size, doubt)
-    theta, coordinates, exact = _converge(space, math.ldexp(accuracy, -A.exponent), rtol, log_bound)
+    _, coordinates, error = _converge(space, math.ldexp(accuracy, -A.exponent), rtol, log_bound)
     y = space.vector(coordinates)
     z = A.half(y)
     sigma = float(np.linalg.norm(z.astype(np.float64)))
     z = z / z.dtype.type(sigma)
-    error = _rounding(A.dtype) * sigma if exact else math.sqrt(space.upper(theta, log_bound)) - math.sqrt(theta)
     left, right = (z, y) if A.tall else (y, z)
     sigma, error = math.ldexp(sigma, A.exponent), math.ldexp(error, A.exponent)
     return SingularPair(sigma, left, right, error, A.matvecs, space.steps)
@@ -122,8 +122,8 @@ def spectral_norm(A: Any, seed: int = 0, rtol: float = 1e-9) -> float:
     return top_singular(A, 0.0, np.random.default_rng(seed), rtol=rtol).sigma
 
 
-def _converge(space: Krylov, accuracy: float, rtol: float, log_bound: float) -> tuple[float, np.ndarray, bool]:
-    """Grow the space until the bound is near enough; return the Ritz pair and whether it is exact to rounding."""
+def _converge(space: Krylov, accuracy: float, rtol: float, log_bound: float) -> tuple[float, np.ndarray, float]:
+    """Grow the space until the bound is near enough; return the Ritz pair and how far its root may be too low."""
     check, before, last = 2, 0, 0.0
     while True:
         alive = space.grow()
@@ -132,17 +132,20 @@ def _converge(space: Krylov, accuracy: float, rtol: float, log_bound: float) -> 
             continue
         theta, y = space.top()
         if not alive or space.beta[-1] * abs(y[-1]) <= _rounding(space.A.dtype) * theta:
-            return theta, y, True
+            return theta, y, _rounding(space.A.dtype) * math.sqrt(theta)
         sigma = math.sqrt(theta)
-        near = (sigma + max(accuracy, rtol * sigma)) ** 2
+        error = max(accuracy, rtol * sigma)
+        near = (sigma + error) ** 2
         reached = space.log_polynomial(near) if near > theta else -math.inf
-        if reached >= log_bound or space.steps >= _MOST_STEPS:
-            return theta, y, False
+        if reached >= log_bound:
+            return theta, y, error
+        if space.steps >= _MOST_STEPS:
+            return theta, y, math.sqrt(space.upper(theta, log_bound)) - sigma
         # The logarithm grows about linearly: look again a little before it should arrive.
         slope = (reached - last) / (space.steps - before)
-        wait = 0.7 * (log_bound - reached) / slope if 0.0 < slope < math.inf else 0.0
+        wait = 0.8 * (log_bound - reached) / slope if 0.0 < slope < math.inf else 0.0
         before, last = space.steps, reached
-        check = space.steps + max(1 + space.dimension // 32, min(2 + space.dimension // 4, int(wait)))
+        check = space.steps + max(1 + space.dimension // 20, min(2 + space.dimension // 2, int(wait)))
         if full:
             space.restart(max(1, space.most // 3))
 
@@ -246,8 +249,7 @@ def _proven_bound(G: Any, rng: np.random.Generator) -> NormBound:
         return NormBound(0.0, 0.0, 0)
     exponent = math.frexp(top)[1]
     D = _double(G, exponent)
-    H = D.T @ D if D.shape[0] >= D.shape[1] else D @ D.T
-    H = H if isinstance(H, np.ndarray) else H.toarray()
+    H = _gram_matrix(D)
     unit, order, frobenius2 = 2.0**-53, len(H), float(np.trace(H))
     guess = top_singular(D, 0.0, rng, rtol=1e-11)
     diagonal, slack = np.diag(H).copy(), 1e-12 + 4 * order * unit
@@ -266,8 +268,23 @@ def _proven_bound(G: Any, rng: np.random.Generator) -> NormBound:
     return NormBound(math.ldexp(math.sqrt(s) * (1 + 4 * unit), exponent), 0.0, guess.matvecs)
 
 
+def _gram_matrix(D: Any) -> np.ndarray:
+    """Return D' D or D D', the smaller one; of a large sparse matrix its lower triangle alone."""
+    tall = D.shape[0] >= D.shape[1]
+    if isinstance(D, np.ndarray):
+        return D.T @ D if tall else D @ D.T
+    if D.nnz < COMPILED_FROM:
+        return (D.T @ D if tall else D @ D.T).toarray()
+    from frankwolfe.kernels import pattern_loops
+
+    D = D if tall else D.tocsc()
+    H = np.zeros((min(D.shape),) * 2)
+    pattern_loops.gram_matrix(D.indptr.astype(np.uint64), D.indices.astype(np.uint64), D.data, H)
+    return H
+
+
 def _double(G: Any, exponent: int) -> Any:
-    """Return 2**-exponent G in double precision: an array, or a SciPy matrix without repeated positions."""
+    """Return 2**-exponent G in double precision: an array, or a CSR array, its rows sorted, no position twice."""
     if isinstance(G, np.ndarray):
         return np.ldexp(G.astype(np.float64, copy=False), -exponent)
     S = G.tocsr().astype(np.float64)

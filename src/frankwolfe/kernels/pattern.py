@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frankwolfe.backends import vdot
+from frankwolfe.kernels import pattern_products as products
 from frankwolfe.validation import integer
 
 if TYPE_CHECKING:
-    from scipy.sparse import csc_array, csr_array
-
-_BLOCK = 1 << 18  # numbers gathered at a time: 2 MB, so that a block stays in cache
+    from scipy.sparse import csr_array
 
 
 class Pattern:
@@ -29,7 +28,7 @@ class Pattern:
     Attributes
     ----------
     rows, cols : ndarray, shape (N,)
-        The positions, sorted; 32-bit where they fit.
+        The positions, sorted; 32-bit where they fit. `rows` is made when asked for: `indptr` says the same.
     order : ndarray, shape (N,)
         The sorting permutation: `values[order]` sorts values given in the caller's order.
 
@@ -51,7 +50,15 @@ class Pattern:
         index = np.int32 if max(m, n, rows.size) <= np.iinfo(np.int32).max else np.int64
         self.shape = (m, n)
         self.order, self.indptr, self.cols = _sorted(rows.astype(index), cols.astype(index), self.shape)
-        self.rows = np.repeat(np.arange(m, dtype=index), np.diff(self.indptr))
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        return np.repeat(np.arange(self.shape[0], dtype=self.cols.dtype), np.diff(self.indptr))
+
+    @cached_property
+    def unsigned(self) -> tuple[np.ndarray, np.ndarray]:
+        """Row pointers and columns for compiled loops, which run three times faster on unsigned indices."""
+        return self.indptr.astype(np.uint64), self.cols.view(f"u{self.cols.itemsize}")
 
     @property
     def size(self) -> int:
@@ -78,13 +85,10 @@ class Pattern:
 
     def rank_one(self, left: np.ndarray, right: np.ndarray, scale: float = 1.0) -> PatternMatrix:
         """Return scale * outer(left, right) on the pattern, reading only the observed positions."""
-        # Rows are sorted, so repeating is cheaper than gathering; scaling the shorter thing costs m, not N.
-        out = np.repeat(left if scale == 1.0 else scale * left, np.diff(self.indptr))
-        out *= np.take(right, self.cols)
-        return PatternMatrix(out, self)
+        return PatternMatrix(products.rank_one(self, left if scale == 1.0 else scale * left, right), self)
 
     def entries(self, left: np.ndarray, weights: np.ndarray, right: np.ndarray) -> PatternMatrix:
-        """Return left @ diag(weights) @ right.T on the pattern, in blocks: N x r numbers never exist at once.
+        """Return left @ diag(weights) @ right.T on the pattern.
 
         Parameters
         ----------
@@ -92,14 +96,7 @@ class Pattern:
         weights : ndarray, shape (r,)
         right : ndarray, shape (n, r)
         """
-        scaled, right = left * weights, np.ascontiguousarray(right)
-        out = np.empty(self.size, np.result_type(scaled, right))
-        block = max(1, _BLOCK // max(1, scaled.shape[1]))
-        for start in range(0, self.size, block):
-            part = slice(start, start + block)
-            rows, cols = np.take(scaled, self.rows[part], axis=0), np.take(right, self.cols[part], axis=0)
-            np.einsum("ij,ij->i", rows, cols, out=out[part])
-        return PatternMatrix(out, self)
+        return PatternMatrix(products.entries(self, left * weights, right), self)
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -159,17 +156,10 @@ class PatternMatrix:
         """Number of stored entries."""
         return self.pattern.size
 
-    @cached_property
     def _by_row(self) -> csr_array:
         from scipy.sparse import csr_array
 
         return csr_array((self.values, self.pattern.cols, self.pattern.indptr), shape=self.shape)
-
-    @cached_property
-    def _by_column(self) -> csc_array:
-        # A view that scatters: as fast as gathering from a second, column-sorted copy, whose values would have to be
-        # permuted anew for every matrix.
-        return self._by_row.T
 
     def _values_of(self, other: object) -> np.ndarray:
         if isinstance(other, PatternMatrix):
@@ -200,15 +190,15 @@ class PatternMatrix:
         return PatternMatrix(-self.values, self.pattern)
 
     def __matmul__(self, w: np.ndarray) -> np.ndarray:
-        return self._by_row @ w
+        return products.times(self.pattern, self.values, w)
 
     def rmatvec(self, u: np.ndarray) -> np.ndarray:
         """Return the transpose times u, a vector or a block of columns."""
-        return self._by_column @ u
+        return products.transposed_times(self.pattern, self.values, u)
 
     def gram_matvec(self, w: np.ndarray) -> np.ndarray:
-        """Return G.T @ (G @ w)."""
-        return self._by_column @ (self._by_row @ w)
+        """Return G.T @ (G @ w), in one read of G where w is a vector."""
+        return products.gram_times(self.pattern, self.values, w)
 
     @property
     def T(self) -> TransposedPatternMatrix:
@@ -223,11 +213,11 @@ class PatternMatrix:
 
     def tocsr(self) -> csr_array:
         """Return a SciPy CSR array with its own copy of the values."""
-        return self._by_row.copy()
+        return self._by_row().copy()
 
     def toarray(self) -> np.ndarray:
         """Return the m x n array; for small examples only."""
-        return self._by_row.toarray()
+        return self._by_row().toarray()
 
     def __repr__(self) -> str:
         return f"PatternMatrix({self.nnz} entries of {self.shape[0]} x {self.shape[1]}, {self.dtype})"

@@ -8,7 +8,7 @@ from frankwolfe.methods.accelerated import AcceleratedFrankWolfe
 from frankwolfe.methods.agm import AcceleratedGradient, StronglyConvexAGM
 from frankwolfe.methods.auto import Auto
 from frankwolfe.methods.away import AwayFrankWolfe
-from frankwolfe.methods.base import Evidence, Method, State, advance
+from frankwolfe.methods.base import Evidence, Method, State, advance, pace
 from frankwolfe.methods.blended import BlendedConditionalGradients
 from frankwolfe.methods.blended_pairwise import BlendedPairwise
 from frankwolfe.methods.block_coordinate import BlockCoordinateFrankWolfe
@@ -118,4 +118,5 @@ __all__ = [
     "SubspaceFrankWolfe",
     "advance",
     "named",
+    "pace",
 ]

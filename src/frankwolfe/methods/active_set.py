@@ -18,6 +18,7 @@ from frankwolfe.problem import Problem, Vertex
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet
 
+TIE = 4e-12  # differences of scores, relative to their size, that rounding and a line search may leave
 ZERO = 2.0**-52  # a weight that rounding alone can leave behind
 ROUNDINGS = 1000.0  # roundings that a point may collect before it is summed up afresh from its atoms
 
@@ -59,7 +60,10 @@ class ActiveSet(NamedTuple):
 
     @classmethod
     def at(cls, x0: Point) -> ActiveSet:
-        """Return the active set of a starting point: the point itself is the one atom."""
+        """Return the active set of a starting point: the atoms it comes with, else the point itself as the one atom."""
+        if x0.parts is not None:
+            atoms, weights = x0.parts
+            return cls(Bundle(atoms), weights, x0)
         one = np.ones(1)
         return cls(Bundle((x0,)), one, Point(x0.coords, x0.terms, ((x0,), one)))
 
@@ -192,6 +196,20 @@ class ActiveSetMethod(Method):
         self, active: ActiveSet, scores: np.ndarray, inner: float, vertex: Vertex, gap: float
     ) -> tuple[Move, float]:
         """Return a move and <-grad, direction>, from <grad, atom> for all atoms, <grad, x>, the vertex and its gap."""
+
+
+def lowest(scores: np.ndarray) -> int:
+    """Return where the scores are lowest; of scores that differ by rounding alone, the first.
+
+    An exact line search from one atom to another ends where the two have the same score: without the tolerance rounding
+    would choose between them, and every array library rounds in its own way.
+
+    Examples
+    --------
+    >>> lowest(np.array([2.0, 1.0 + 1e-13, 1.0]))
+    1
+    """
+    return int(np.argmax(scores <= scores.min() + TIE * np.abs(scores).max()))
 
 
 def refuse_open_loop(step_size: StepSize) -> None:

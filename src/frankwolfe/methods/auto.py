@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from frankwolfe.kernels.layouts import Rows
 from frankwolfe.lowrank import LowRank
 from frankwolfe.methods.accelerated import AcceleratedFrankWolfe
 from frankwolfe.methods.agm import AcceleratedGradient, StronglyConvexAGM
@@ -33,12 +34,15 @@ from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet, ProjectableSet
 from frankwolfe.sets.combinators import Product
 from frankwolfe.sets.hypersimplex import Hypersimplex
+from frankwolfe.sets.lp import L1Ball
+from frankwolfe.sets.simplex import Simplex
 from frankwolfe.sets.spectrahedron import Spectrahedron
 from frankwolfe.sets.spectral import SchattenBall, SpectralBall
 from frankwolfe.sets.total_variation import TotalVariationBall
 
 SMALL = 500  # variables up to which a Hessian is cheap
 TALL = 100  # rows for each variable from which on passes over the data outweigh all else
+SHORT = 64  # entries of a row up to which its outer product is cheap
 FIRST_LOOK = 16  # steps before a method is judged; then at twice as many, and so on
 HASTE = 2  # how much faster that must be where x is deep inside the set, far from the vertices that oracles offer
 INSIDE = 0.25  # depth from which on x counts as inside
@@ -131,12 +135,21 @@ class Facts:
             SMALL, objective.data.shape[0]
         )
 
+    @property
+    def light(self) -> bool:
+        """The vertices are coordinates and rows so short that a compiled Hessian costs a few passes over the data."""
+        objective = self.problem.objective
+        if not isinstance(objective, LinearModel) or not isinstance(self.problem.domain, L1Ball | Simplex):
+            return False
+        (n, d), layout = objective.data.shape, objective.data.layout
+        return isinstance(layout, Rows) and n >= 10 * d and d <= SMALL and layout.entries <= SHORT * n
+
     def allow(self, name: str) -> bool:
         """Tell whether a method applies to the problem."""
         method = CHOICES[name].method
         if isinstance(method, NUMPY_ONLY) and not isinstance(self.x0.coords, np.ndarray | LowRank):
             return False
-        if name in ("apgd", "newton") and not (self.projects if name == "apgd" else self.small):
+        if name in ("apgd", "newton") and not (self.projects if name == "apgd" else self.small or self.light):
             return False
         try:
             return name == "apgd" or method.check(self.problem) is None
@@ -144,12 +157,13 @@ class Facts:
             return False
 
 
-NUMPY_ONLY = (FactoredFrankWolfe, FullyCorrective, NewtonFrankWolfe, SubspaceFrankWolfe, DecompositionInvariant)
+NUMPY_ONLY = (FactoredFrankWolfe, FullyCorrective, NewtonFrankWolfe, DecompositionInvariant, SubspaceFrankWolfe)
 
 FAMILIES: tuple[tuple[Callable[[Facts], bool], tuple[str, ...]], ...] = (
     (lambda known: known.allow("factored"), ("factored",)),
     (lambda known: known.ball and known.small, ("newton",)),
     (lambda known: known.ball, ("subspace",)),
+    (lambda known: known.light, ("newton",)),
     (lambda known: known.curved and known.small, ("search", "newton")),
     (lambda known: known.curved, ("search", "apgd", "fw")),
     (lambda known: known.sparse and known.small, ("fcfw", "newton")),

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from frankwolfe.methods.active_set import ActiveSet, ActiveSetMethod, Move
+from frankwolfe.methods.active_set import TIE, ActiveSet, ActiveSetMethod, Move, lowest
 from frankwolfe.problem import Vertex
 
 
@@ -47,6 +47,6 @@ class AwayFrankWolfe(ActiveSetMethod):
     def choose(
         self, active: ActiveSet, scores: np.ndarray, inner: float, vertex: Vertex, gap: float
     ) -> tuple[Move, float]:
-        a = int(np.argmax(scores))
+        a = lowest(-scores)
         away = float(scores[a]) - inner
-        return (active.toward(vertex.point), gap) if gap >= away else (active.away(a), away)
+        return (active.toward(vertex.point), gap) if gap >= (1 - TIE) * away else (active.away(a), away)

@@ -14,6 +14,8 @@ from frankwolfe.sets.base import ProjectableSet
 from frankwolfe.sets.nuclear import NuclearBall
 from frankwolfe.validation import positive
 
+PACE = 8  # steps between looks at the numbers of a run whose arrays are not NumPy's
+
 
 class State(Protocol):
     """Everything that affects the future of a run; a NamedTuple with at least these two fields."""
@@ -50,6 +52,7 @@ class Method(ABC):
 
     name: ClassVar[str]
     dense: ClassVar[bool] = False  # whether iterates must be arrays (projections need them)
+    on_host: ClassVar[bool] = False  # whether its inner steps are NumPy's, so that no other array will do
     separates: ClassVar[bool] = False  # whether its only question is the gradient at x_k, so that `Lazy` may answer it
 
     def check(self, problem: Problem) -> None:
@@ -100,11 +103,31 @@ class GradientMethod(Method):
 
 def advance(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]]:
     """Take n steps. The one place where a compiled loop, a captured graph or a cluster may stand in for plain steps."""
-    evidence = []
-    for _ in range(n):
-        state, seen = method.step(problem, state)
-        evidence.append(seen)
+    evidence: list[Evidence] = []
+    while len(evidence) < n:
+        leapt = _leap(problem, method, state, n - len(evidence)) if n > 1 else None
+        if leapt is None:
+            state, seen = method.step(problem, state)
+            evidence.append(seen)
+        else:
+            state, many = leapt
+            evidence.extend(many)
     return state, evidence
+
+
+def pace(problem: Problem, method: Method, k: int) -> int:
+    """Return how many steps to take before the host looks: one for NumPy, several where reading back costs time."""
+    if not problem.away:
+        return 1
+    from frankwolfe.methods.on_device import schedule
+
+    return PACE if schedule(problem, method) is None else min(max(k // 40, 1), 10) * 10
+
+
+def _leap(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]] | None:
+    from frankwolfe.methods.on_device import leap
+
+    return leap(problem, method, state, n)
 
 
 def delegate(problem: Problem, method: Method, state: Any) -> tuple[Any, Evidence]:

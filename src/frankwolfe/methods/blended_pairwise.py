@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from frankwolfe.methods.active_set import ActiveSet, ActiveSetMethod, Move
+from frankwolfe.methods.active_set import ActiveSet, ActiveSetMethod, Move, lowest
 from frankwolfe.problem import Vertex
 from frankwolfe.validation import positive
 
@@ -53,7 +53,7 @@ class BlendedPairwise(ActiveSetMethod):
     def choose(
         self, active: ActiveSet, scores: np.ndarray, inner: float, vertex: Vertex, gap: float
     ) -> tuple[Move, float]:
-        a, s = int(np.argmax(scores)), int(np.argmin(scores))
+        a, s = lowest(-scores), lowest(scores)
         local = float(scores[a] - scores[s])
         if local > 0 and local >= gap / self.K:
             return active.exchange(a, active.atoms.points[s]), local

@@ -76,6 +76,7 @@ class BlockCoordinateFrankWolfe(Method):
     """
 
     name: ClassVar[str] = "bcfw"
+    on_host: ClassVar[bool] = True
     steps: str = "search"
     average: bool = False
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from frankwolfe.atoms import RankOne
-from frankwolfe.kernels.pattern import Pattern, PatternMatrix
+from frankwolfe.backends import vdot
+from frankwolfe.kernels.lbfgs import Smooth, lbfgs
+from frankwolfe.kernels.pattern import PatternMatrix
+from frankwolfe.kernels.pattern_products import entries, fit
 from frankwolfe.lowrank import LowRank
 from frankwolfe.methods.base import Evidence, Method
+from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.points import Leaf, Point
 from frankwolfe.problem import Problem
@@ -19,15 +22,14 @@ from frankwolfe.serialisation import plain
 from frankwolfe.sets.nuclear import NuclearBall
 from frankwolfe.validation import integer
 
-GROWTH = 1.0  # new directions per step, as a share of the rank: one doubles it
-POWERS = 4  # block power iterations for the directions beside the oracle's own, which need no accuracy
+FIRST = 16  # new directions looked for in the first step, and least number in every other
+GROWTH = 2.0  # most new directions of a step, as a share of the rank: two triples it
+BLOCKS = 4  # blocks of the Krylov space that new directions are taken from
+AHEAD = 0.3  # directions this share of the excess below the multiplier are taken too: they will beat it soon
 CUT = 0.1  # singular values are dropped while that costs at most this share of what the step has gained
-SETTLED = 0.05  # a correction ends when the factors can promise no more than this share of the gap
-ARMIJO = 1e-4
-SPARSE = 40  # from this share of observed entries on, whole rows by BLAS beat gathering
-BLOCK = 1 << 17  # numbers in a block of whole rows: 1 MB
-
-Smooth = Callable[[np.ndarray], tuple[float, np.ndarray]]
+SETTLED = 0.2  # a correction ends when the factors can promise no more than this share of the gap
+SINGLE = 2e-4  # corrections run in single precision while the gap is above this share of R|G|, G the gradient at zero
+STALLED = 0.9  # and while a step brings it below this share of the last one
 
 
 @plain
@@ -35,6 +37,7 @@ class FactoredState(NamedTuple):
     k: int
     x: Point  # a LowRank in the form of an SVD: the factors of the next correction are read off it
     gap: float  # Frank-Wolfe gap of the last iterate, which sets all accuracies
+    more: int  # directions to look for beside the oracle's own
 
 
 @dataclass(frozen=True)
@@ -43,24 +46,27 @@ class FactoredFrankWolfe(Method):
 
     Parameters
     ----------
-    corrections : int, default 200
+    corrections : int, default 60
         Most L-BFGS iterations between two oracle calls.
-    memory : int, default 10
+    memory : int, default 5
         Pairs that L-BFGS remembers.
 
     Notes
     -----
     The ball is {U V' : (|U|² + |V|²)/2 <= R}, a Euclidean ball in factor space [1]_; with one more coordinate for the
     slack it is a sphere, on which L-BFGS [2]_ runs unconstrained. An evaluation reads the observed entries once and
-    costs rank flops for each; an m x n array is never made. A step is
+    costs rank flops for each; an m x n array is never made. Besides a few numbers for each observed entry, memory holds
+    2 `memory` + 6 arrays of (m + n) rank numbers. A step is
 
     1. the oracle at the gradient: the global certificate, exactly Frank-Wolfe's;
-    2. a step towards a mixture of the singular pairs of the gradient that beat the multiplier -<G, X>/R (at least the
-       oracle's own), by exact line search: this is what no local method in factor space can do, and why a rank that is
-       too small never traps the method. The rank at most doubles;
-    3. L-BFGS on the factors, then an SVD of them, which cuts what does not matter beside the certified gap.
+    2. a step towards a mixture of the singular pairs of the gradient that beat the multiplier -<G, X>/R, or nearly do
+       (at least the oracle's own), by exact line search: this is what no local method in factor space can do, and why
+       a rank that is too small never traps the method. A block Krylov space gives many at once, so that the rank may
+       triple;
+    3. L-BFGS on the factors, in single precision while the gap is large, then an SVD of them, which cuts what does not
+       matter beside the certified gap.
 
-    Step 2 alone gives the rate of Frank-Wolfe; step 3 only lowers f further. The rank is found, not given.
+    Step 2 alone descends like Frank-Wolfe; step 3 only lowers f further. The rank is found, not given.
 
     Applies to `MatrixCompletion` over a `NuclearBall`.
 
@@ -82,8 +88,8 @@ class FactoredFrankWolfe(Method):
     """
 
     name: ClassVar[str] = "factored"
-    corrections: int = 200
-    memory: int = 10
+    corrections: int = 60
+    memory: int = 5
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "corrections", integer("corrections", self.corrections, 0))
@@ -105,73 +111,87 @@ class FactoredFrankWolfe(Method):
     def init(self, problem: Problem, x0: Point) -> FactoredState:
         if x0.coords.stored:
             x0 = Point.at(x0.coords.compress())
-        return FactoredState(0, x0, float("inf"))
+        return FactoredState(0, x0, float("inf"), FIRST)
 
     def step(self, problem: Problem, state: FactoredState) -> tuple[FactoredState, Evidence]:
-        k, x, gap = state
+        k, x, before, more = state
         at_x = problem.evaluate(x)
-        share = min(0.03, 0.2 * gap / problem.curvature)
+        share = min(0.03, 0.2 * before / problem.curvature)
         vertex = problem.lmo(at_x.slope, k, share=share, keep=x)
         gap = max(float(at_x.inner - vertex.value), 0.0)
 
         U, V = x.coords.factors
+        rank = U.shape[1]
         if isinstance(vertex.point.coords, RankOne) and gap > 0:
-            U, V = self._grown(problem, k, x, at_x.slope, vertex.point, float(at_x.inner), U, V)
-        x_next = self._corrected(problem, U, V, float(at_x.value), gap)
-        return FactoredState(k + 1, x_next, gap), Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
+            U, V = self._grown(problem, k, x, at_x, vertex.point.coords, more)
+        found = U.shape[1] - rank
+        more = max(FIRST, min(2 * found, int(GROWTH * U.shape[1])))
+        kind = np.float32 if self._single(problem, gap, before) else U.dtype.type
+        x_next = self._corrected(problem, U, V, float(at_x.value), gap, kind)
+        return FactoredState(k + 1, x_next, gap, more), Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
+
+    def _single(self, problem: Problem, gap: float, before: float) -> bool:
+        """Tell whether single precision does: squares in its range, rounding small beside the gap, and getting on."""
+        objective, radius = _completion(problem), _radius(problem)
+        slope = objective.values if objective.weights is None else objective.weights * objective.values  # at zero
+        size = float(np.sqrt(vdot(slope, slope)))
+        return 1e-8 < min(radius, size) <= max(radius, size) < 1e8 and SINGLE * radius * size < gap < STALLED * before
 
     def _grown(
-        self,
-        problem: Problem,
-        k: int,
-        x: Point,
-        slope: PatternMatrix,
-        v: Point,
-        inner: float,
-        U: np.ndarray,
-        V: np.ndarray,
+        self, problem: Problem, k: int, x: Point, at_x: Evaluation, top: RankOne, more: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the factors of the best point between x and a mixture of atoms that beat the multiplier."""
-        radius, top = _radius(problem), v.coords
-        level = -inner / radius
-        left, sigma, right = _new_pairs(slope, x.coords, int(GROWTH * U.shape[1]), level, problem.rng(k))
-        problem.counts.n_matvec += 2 * (POWERS + 1) * U.shape[1]
+        objective, radius, slope = _completion(problem), _radius(problem), at_x.slope
+        best, multiplier = float(top.inner(slope)) / -radius, -float(at_x.inner) / radius
+        level = multiplier - AHEAD * (best - multiplier)
+        left, sigma, right = _new_pairs(slope, x.coords, more, level, problem.rng(k))
+        problem.counts.n_matvec += 2 * BLOCKS * _width(slope, x.coords, more)
         left, right = np.hstack([top.left[:, None], left]), np.hstack([top.right[:, None], right])
-        excess = np.append(float(top.inner(slope)) / -radius, sigma) - level
+        # Those that do not beat the multiplier yet start with next to nothing: together they cannot spoil the step.
+        excess = np.maximum(np.append(best, sigma) - multiplier, 0.25 * (best - multiplier) / (1 + len(sigma)))
         share = radius * excess / excess.sum()
-        mixture = Point.at(LowRank(-share, list(left.T), list(right.T), slope.shape))
+        image = entries(objective.pattern, left * -share, right)
+        problem.counts.n_pass += len(share)
+        mixture = Point(LowRank(-share, list(left.T), list(right.T), slope.shape), ((1.0, Leaf(None, image)),))
         gamma = problem.line_search(x, mixture)
+        U, V = x.coords.factors
         if not gamma > 0:
             return U, V
         kept, new = (1 - gamma) ** 0.5, ((gamma * share) ** 0.5).astype(U.dtype)
         return np.hstack([kept * U, -new * left]), np.hstack([kept * V, new * right])
 
-    def _corrected(self, problem: Problem, U: np.ndarray, V: np.ndarray, value: float, gap: float) -> Point:
+    def _corrected(self, problem: Problem, U: np.ndarray, V: np.ndarray, value: float, gap: float, kind: Any) -> Point:
         """Return the point after L-BFGS on the factors, as an SVD without what the gap does not notice."""
-        objective, radius = problem.objective, _radius(problem)
-        assert isinstance(objective, MatrixCompletion)
+        objective, radius = _completion(problem), _radius(problem)
         (m, n), rank, corrected = objective.pattern.shape, U.shape[1], value
         if rank:
             slack = max(2 * radius - float(np.sum(U * U) + np.sum(V * V)), 0.0) ** 0.5
-            z = np.concatenate([U.ravel(), V.ravel(), np.array([slack], U.dtype)])
-            smooth = _on_sphere(objective, rank, (2 * radius) ** 0.5)
+            z = np.concatenate([U.ravel(), V.ravel(), [slack]]).astype(kind)
+            smooth = _on_sphere(objective, rank, (2 * radius) ** 0.5, kind)
             goal = SETTLED * gap / (2 * radius) ** 0.5
             z, corrected, evaluations = lbfgs(smooth, z, self.corrections, self.memory, goal)
             problem.counts.n_grad += evaluations
             problem.counts.n_pass += evaluations * rank
-            z = z * ((2 * radius) ** 0.5 / float(np.sqrt(z @ z)))
+            z = z.astype(U.dtype)
+            z *= (2 * radius) ** 0.5 / float(np.sqrt(z @ z))
             U, V = z[: m * rank].reshape(m, rank), z[m * rank : -1].reshape(n, rank)
         X = LowRank.from_arrays(U, V) if rank else LowRank.zero((m, n), objective.values.dtype)
         left, sigma, right = X.svd()
         tail = np.cumsum(sigma[::-1])[::-1]  # what would be lost by cutting from here on
-        # Cutting a part of nuclear norm t moves f by at most t|G| + t²/2, and |G| is at most the root of 2f.
-        kept = tail * ((2 * corrected) ** 0.5 + 0.5 * tail) > min(1e-3 * gap, CUT * (value - corrected))
+        # Cutting a part of nuclear norm t moves f by at most t|G| + Lt²/2, and |G| is at most the root of 2Lf.
+        L = objective.smoothness
+        kept = tail * ((2 * L * corrected) ** 0.5 + 0.5 * L * tail) > min(1e-3 * gap, CUT * (value - corrected))
         left, sigma, right = left[:, kept], sigma[kept], right[:, kept]
         sigma = sigma * min(1.0, radius / max(float(sigma.sum()), 1e-300))
         coords = LowRank(sigma, list(left.T.copy()), list(right.T.copy()), (m, n), settled=len(sigma))
-        image = _entries(objective.pattern, left * sigma, right)
+        image = entries(objective.pattern, left * sigma, right)
         problem.counts.n_pass += max(len(sigma), 1)
         return Point(coords, ((1.0, Leaf(None, image)),))
+
+
+def _completion(problem: Problem) -> MatrixCompletion:
+    assert isinstance(problem.objective, MatrixCompletion)
+    return problem.objective
 
 
 def _radius(problem: Problem) -> float:
@@ -179,102 +199,52 @@ def _radius(problem: Problem) -> float:
     return problem.domain.radius
 
 
+def _width(G: PatternMatrix, x: LowRank, more: int) -> int:
+    """Return the width of the blocks of a Krylov space somewhat larger than `more`, within what is left outside x."""
+    return min(-(-more // (BLOCKS - 1)), (min(G.shape) - x.stored) // BLOCKS)
+
+
 def _new_pairs(
     G: PatternMatrix, x: LowRank, more: int, level: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return, roughly, the singular pairs above `level` of G outside the spans of x: left, sigma, right.
+    """Return left, sigma, right: roughly, the singular pairs of G above `level` outside the spans of x, at most `more`.
 
+    They come from a block Krylov space with a random start and need no accuracy: the corrective steps see to that.
     Inside the spans the factors can turn by themselves.
     """
-    (m, n), more = G.shape, min(more, min(G.shape) - x.stored)
-    if more <= 0:
+    m, n = G.shape
+    if not _width(G, x, more):
         return np.zeros((m, 0), G.dtype), np.zeros(0), np.zeros((n, 0), G.dtype)
-    P, Q = np.stack(x.left, axis=1), np.stack(x.right, axis=1)
+    P, basis = np.array(x.left, G.dtype).reshape(-1, m).T, np.array(x.right, G.dtype).reshape(-1, n).T
 
-    def outside(basis: np.ndarray, block: np.ndarray) -> np.ndarray:
-        return block - basis @ (basis.T @ block)
+    def outside(space: np.ndarray, block: np.ndarray) -> np.ndarray:
+        return block - space @ (space.T @ block)
 
-    right = outside(Q, rng.standard_normal((n, more)).astype(Q.dtype))
-    for _ in range(POWERS):
-        right = np.linalg.qr(outside(Q, G.rmatvec(outside(P, G @ np.linalg.qr(right)[0]))))[0]
-    left, sigma, turn = np.linalg.svd(outside(P, G @ right), full_matrices=False)
-    kept = sigma > level
-    return left[:, kept], sigma[kept], (right @ turn.T)[:, kept]
+    block, images = rng.standard_normal((n, _width(G, x, more))).astype(G.dtype), []
+    for _ in range(BLOCKS):
+        block = np.linalg.qr(outside(basis, outside(basis, block)))[0]
+        basis = np.hstack([basis, block])
+        images.append(outside(P, G @ block))
+        block = G.rmatvec(images[-1])
+    left, sigma, turn = np.linalg.svd(np.hstack(images), full_matrices=False)
+    kept = np.flatnonzero(sigma > level)[:more]
+    return left[:, kept], sigma[kept], basis[:, x.stored :] @ turn[kept].T
 
 
-def _on_sphere(objective: MatrixCompletion, rank: int, rho: float) -> Smooth:
+def _on_sphere(objective: MatrixCompletion, rank: int, rho: float, kind: Any) -> Smooth:
     """Return f(UV') as a function of z = (U, V, slack) brought to length rho first: the same along every ray."""
     (m, n), pattern = objective.pattern.shape, objective.pattern
+    target, weights = objective.values.astype(kind, copy=False), objective.weights
+    weights = None if weights is None else weights.astype(kind, copy=False)
 
     def smooth(z: np.ndarray) -> tuple[float, np.ndarray]:
-        scale = rho / float(np.sqrt(z @ z))
-        U, V = scale * z[: m * rank].reshape(m, rank), scale * z[m * rank : -1].reshape(n, rank)
-        residual = objective.loss_slope(_entries(pattern, U, V))
-        G = PatternMatrix(residual, pattern)
-        g = np.concatenate([(G @ V).ravel(), G.rmatvec(U).ravel(), np.zeros(1, z.dtype)])
-        g -= (scale / rho) ** 2 * float(g @ z) * z
-        return 0.5 * float(residual @ residual), scale * g
+        scale = kind(rho / float(np.sqrt(z @ z)))
+        y = scale * z
+        U, V = y[: m * rank].reshape(m, rank), y[m * rank : -1].reshape(n, rank)
+        value, GU, GV = fit(pattern, target, weights, U, V)
+        g = np.concatenate([GU.ravel(), GV.ravel(), np.zeros(1, kind)])
+        g -= kind(float(g @ y) / rho**2) * y
+        g *= scale
+        return value, g
 
     return smooth
-
-
-def _entries(pattern: Pattern, U: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """Return the observed entries of U V', a block of rows at a time; by whole rows where many are observed."""
-    m, n = pattern.shape
-    if pattern.size * SPARSE < m * n:
-        return pattern.entries(U, np.ones(U.shape[1]), V).values
-    out, rows = np.empty(pattern.size, np.result_type(U, V)), max(1, BLOCK // n)
-    for i in range(0, m, rows):
-        part = slice(pattern.indptr[i], pattern.indptr[min(i + rows, m)])
-        out[part] = (U[i : i + rows] @ V.T)[pattern.rows[part] - i, pattern.cols[part]]
-    return out
-
-
-def lbfgs(smooth: Smooth, z: np.ndarray, most: int, memory: int, goal: float) -> tuple[np.ndarray, float, int]:
-    """Minimise by L-BFGS with backtracking until |gradient| <= `goal`; return point, value and evaluations.
-
-    Examples
-    --------
-    >>> z, _, _ = lbfgs(lambda z: (float(z @ z), 2 * z), np.array([3.0, 4.0]), 20, 5, 1e-12)
-    >>> z.round(12) + 0.0
-    array([0., 0.])
-    """
-    value, g = smooth(z)
-    evaluations = 1
-    pairs: list[tuple[np.ndarray, np.ndarray, float]] = []
-    for _ in range(most):
-        if not float(g @ g) > goal * goal:
-            break
-        d = _quasi_newton(g, pairs)
-        slope = float(g @ d)
-        if not slope < 0:
-            d, slope, pairs = -g, -float(g @ g), []
-        t = 1.0 if pairs else min(1.0, float(np.sqrt((z @ z) / (g @ g))) * 1e-2)
-        while True:
-            trial, g_trial = smooth(z + t * d)
-            evaluations += 1
-            if trial <= value + ARMIJO * t * slope or t < 1e-12:
-                break
-            # The parabola through what is known, kept away from both ends.
-            t *= min(max(-0.5 * t * slope / (trial - value - t * slope), 0.1), 0.5)
-        if not trial < value:
-            break
-        s, y = t * d, g_trial - g
-        z, value, g = z + s, trial, g_trial
-        if float(s @ y) > 1e-10 * float(np.sqrt((s @ s) * (y @ y))):
-            pairs = [*pairs, (s, y, 1.0 / float(s @ y))][-memory:]
-    return z, value, evaluations
-
-
-def _quasi_newton(g: np.ndarray, pairs: list[tuple[np.ndarray, np.ndarray, float]]) -> np.ndarray:
-    """Return minus the inverse Hessian estimate times g, by the two-loop recursion."""
-    q, alphas = -g, []
-    for s, y, rho in reversed(pairs):
-        alphas.append(rho * float(s @ q))
-        q = q - alphas[-1] * y
-    if pairs:
-        s, y, _ = pairs[-1]
-        q = q * (float(s @ y) / float(y @ y))
-    for (s, y, rho), alpha in zip(pairs, reversed(alphas), strict=True):
-        q = q + (alpha - rho * float(y @ q)) * s
-    return q

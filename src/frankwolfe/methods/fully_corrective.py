@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from frankwolfe.atoms import Atom
+from frankwolfe.atoms import Atom, OneHot
 from frankwolfe.backends import vdot
 from frankwolfe.kernels.simplex_qp import simplex_qp
 from frankwolfe.lowrank import LowRank
@@ -19,6 +19,9 @@ from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Point, mix
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
+from frankwolfe.sets.base import Set
+from frankwolfe.sets.lp import L1Ball
+from frankwolfe.sets.simplex import Simplex
 from frankwolfe.validation import integer
 
 TRUST = 2.0  # how far the curvature on the way may be from the model's before the model is made anew
@@ -78,6 +81,7 @@ class FullyCorrective(Method):
     separates: ClassVar[bool] = True
     accuracy: float = 0.1
     max_inner: int = 20
+    most_new: int = 20
 
     def __post_init__(self) -> None:
         if not 0 <= self.accuracy < 1:
@@ -105,7 +109,9 @@ class FullyCorrective(Method):
         vertex = ask(problem, k, at_x, active.x, gap)
         gap = float(at_x.inner - vertex.value)
         evidence = Evidence(((at_x.value, active.x),), ((at_x.tangent, vertex),))
-        model = _Model(problem, active.atoms, curvature, hessian).extended(vertex.point)
+        others = runners_up(problem.domain, at_x.slope, min(active.atoms.size, self.most_new) - 1)
+        worth = [Point.at(a) for a in others if a.inner(at_x.slope) < at_x.inner - self.accuracy * gap]
+        model = _Model(problem, active.atoms, curvature, hessian).extended([vertex.point, *worth])
         weights, model = self._correct(problem, model, active, max(self.accuracy * gap, float(at_x.tangent.noise)))
         if np.array_equal(weights, active.padded(model.atoms)):  # rounding has the last word: a plain step, a new model
             active = active.moved(active.toward(vertex.point), problem.line_search(active.x, vertex.point))
@@ -138,6 +144,27 @@ class FullyCorrective(Method):
         return weights, model
 
 
+def runners_up(domain: Set | None, slope: Any, count: int) -> list[Atom]:
+    """Return the best vertices after the best one, where they are single coordinates and so come for nothing.
+
+    Examples
+    --------
+    >>> from frankwolfe.sets.lp import L1Ball
+    >>> [atom.toarray() for atom in runners_up(L1Ball(2.0), np.array([1.0, -3.0, 2.0]), 1)]
+    [array([ 0.,  0., -2.])]
+    """
+    if count < 1 or not isinstance(domain, L1Ball | Simplex) or not isinstance(slope, np.ndarray):
+        return []
+    flat = slope.reshape(-1)
+    scores = np.abs(flat) if isinstance(domain, L1Ball) else -flat
+    count = min(count, flat.size - 1)
+    best = np.argpartition(-scores, count)[: count + 1]
+    order = best[np.lexsort((best, -scores[best]))][1:]
+    signs = -np.sign(flat[order]) if isinstance(domain, L1Ball) else np.ones(order.size)
+    size = slope.dtype.type(domain.radius)
+    return [OneHot(int(j), sign * size, slope.shape) for j, sign in zip(order, signs, strict=True) if sign]
+
+
 class _Model(NamedTuple):
     """f as a function of the weights of some atoms, to second order."""
 
@@ -146,15 +173,20 @@ class _Model(NamedTuple):
     curvature: Any
     hessian: np.ndarray
 
-    def extended(self, v: Point) -> _Model:
-        """Return the model with one atom more, unless it is there already."""
-        self.problem.image(v)
-        atoms, i = self.atoms.add(v)
+    def extended(self, new: list[Point]) -> _Model:
+        """Return the model with some atoms more, those that are not there already."""
+        atoms, before = self.atoms, self.hessian.shape[0]
+        for v in new:
+            self.problem.image(v)
+            atoms, _ = atoms.add(v)
         model = self._replace(atoms=atoms)
-        if i < self.hessian.shape[0] or not self.hessian.size:
+        if atoms.size == before or not before:
             return model
-        column = model._column(i)
-        return model._replace(hessian=np.block([[self.hessian, column[:i, None]], [column[None, :]]]))
+        hessian = np.empty((atoms.size, atoms.size))
+        hessian[:before, :before] = self.hessian
+        for i in range(before, atoms.size):
+            hessian[i, : i + 1] = hessian[: i + 1, i] = model._column(i)[: i + 1]
+        return model._replace(hessian=hessian)
 
     def renewed(self, x: Point) -> _Model:
         """Return the model with the curvature at x."""
@@ -162,14 +194,7 @@ class _Model(NamedTuple):
         if not isinstance(objective, Composite):
             return self._replace(hessian=np.stack([self._column(i) for i in range(atoms.size)]))
         curvature = objective.loss_curvature(x.image)
-        images = atoms.images
-        if isinstance(images, np.ndarray):
-            hessian = (images * curvature[:, None]).T @ images
-        else:
-            scaled = images.copy()
-            scaled.data *= curvature[scaled.indices]
-            hessian = (scaled.T @ images).toarray()
-        model = self._replace(curvature=curvature, hessian=np.asarray(hessian, dtype=np.float64))
+        model = self._replace(curvature=curvature, hessian=objective.quadratic_form(curvature, atoms.images))
         if objective.ridge:
             model.hessian[:] += objective.ridge * np.stack([model._products(i) for i in range(atoms.size)])
         return model
@@ -200,8 +225,8 @@ class _Model(NamedTuple):
         if not isinstance(objective, Composite):
             return True
         move = target.image - x.image
-        met = float(vdot(objective.loss_curvature(x.image) * move, move))
-        modelled = float(vdot(self.curvature * move, move))
+        met = float(vdot(objective.bend(objective.loss_curvature(x.image), move), move))
+        modelled = float(vdot(objective.bend(self.curvature, move), move))
         return modelled <= TRUST * met and met <= TRUST * modelled
 
     def _column(self, i: int) -> np.ndarray:
@@ -209,7 +234,7 @@ class _Model(NamedTuple):
         objective, image = self.problem.objective, self.atoms.points[i].image
         if not isinstance(objective, Composite):
             return self.atoms.inner(self.problem, image)
-        column = np.asarray(self.atoms.images.T @ (self.curvature * image), dtype=np.float64)
+        column = np.asarray(self.atoms.images.T @ objective.bend(self.curvature, image), dtype=np.float64)
         return column + objective.ridge * self._products(i) if objective.ridge else column
 
     def _products(self, i: int) -> np.ndarray:

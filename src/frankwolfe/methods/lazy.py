@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from frankwolfe.methods.active_set import lowest
 from frankwolfe.methods.base import Evidence, Method, delegate
 from frankwolfe.methods.blended_pairwise import BlendedPairwise
 from frankwolfe.methods.bundle import Bundle
@@ -85,9 +86,8 @@ class Lazy(Method):
 
     def step(self, problem: Problem, state: LazyState) -> tuple[LazyState, Evidence]:
         k, inner, cache, phi = state
-        oracle = _WeakSeparation(
-            problem.objective, problem.domain, problem.seed, problem.counts, problem.eps, inner.x, cache, phi / self.K
-        )
+        oracle = _WeakSeparation(**_fields(problem), x=inner.x, cache=cache, threshold=phi / self.K)
+        oracle.away, oracle.scratch = problem.away, problem.scratch
         inner, evidence = delegate(oracle, self.method, inner)
         if oracle.called is None:
             return LazyState(k + 1, inner, cache, phi), Evidence(evidence.seen)
@@ -119,9 +119,13 @@ class _WeakSeparation(Problem):
         inner = float(self.inner(slope, self.x))
         if self.cache.size:
             scores = self.cache.inner(self, slope)
-            i = int(np.argmin(scores))
+            i = lowest(scores)
             if inner - scores[i] >= self.threshold:
                 return Vertex(self.cache.points[i], float(scores[i]), -np.inf)
         vertex = super().lmo(slope, k, share, keep)
         self.called = vertex.point, inner - float(vertex.value)
         return vertex
+
+
+def _fields(problem: Problem) -> dict[str, Any]:
+    return {f.name: getattr(problem, f.name) for f in fields(Problem) if f.init}

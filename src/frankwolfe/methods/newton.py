@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from frankwolfe.atoms import Atom
+from frankwolfe.kernels.simplex_qp import simplex_qp
 from frankwolfe.methods.base import Evidence, Method
-from frankwolfe.methods.subspace import ball_radius, in_ball, in_simplex
-from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, RowBlocks
+from frankwolfe.methods.subspace import ball_radius, in_simplex
+from frankwolfe.objectives.base import Evaluation
+from frankwolfe.objectives.data import OperatorMatrix
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet
+from frankwolfe.sets.lp import L1Ball
+from frankwolfe.sets.simplex import Simplex
 from frankwolfe.validation import integer
 
 LARGEST = 5000  # variables up to which a Hessian is formed
+FAR, FEW = 1.0, 4  # while the last gap exceeds f so many times, a Hessian from one row in four will do
 
 
 @plain
 class NewtonState(NamedTuple):
     k: int
     x: Point
+    gap: float  # the last Frank-Wolfe gap, relative to f
 
 
 @dataclass(frozen=True)
@@ -42,9 +48,11 @@ class NewtonFrankWolfe(Method):
     Notes
     -----
     The model at x is <∇f(x), z - x> + (z - x)'H(z - x)/2 with H = A'diag(φ'')A, p x p numbers from one read of the data
-    [1]_. On an l2 ball it is minimised exactly, by an eigendecomposition; on any other set by fully corrective
-    Frank-Wolfe, whose gap certifies the accuracy. The exact line search runs on images. A step thus reads the data
-    three times: gradient, Hessian, image of the model's minimiser.
+    [1]_. On an l2 ball it is minimised exactly, by Cholesky factors; on an l1 ball or a simplex by a quadratic program
+    in the weights of the vertices, started from those of x; on any other set by fully corrective Frank-Wolfe, whose gap
+    certifies the accuracy. The exact line search runs on images. A step reads the data twice where the kernels are
+    compiled: gradient and Hessian together, and the image of the model's minimiser. Far from the solution, where the
+    model is good for a short way only, the Hessian is then estimated from one row in four.
 
     f falls at every step; near the solution the error falls by about `accuracy` at each, and quadratically where the
     model is solved exactly. The certificate is the Frank-Wolfe gap at x, which needs no model.
@@ -67,6 +75,7 @@ class NewtonFrankWolfe(Method):
     """
 
     name: ClassVar[str] = "newton"
+    on_host: ClassVar[bool] = True
     accuracy: float = 0.01
     max_inner: int = 1000
 
@@ -95,21 +104,30 @@ class NewtonFrankWolfe(Method):
             )
 
     def init(self, problem: Problem, x0: Point) -> NewtonState:
-        return NewtonState(0, x0)
+        return NewtonState(0, x0, np.inf)
 
     def step(self, problem: Problem, state: NewtonState) -> tuple[NewtonState, Evidence]:
-        k, x = state
-        at_x = problem.evaluate(x)
+        k, x, gap = state
+        far = gap > FAR
+        at_x, H = _expansion(problem, x, FEW if far else 1)
         vertex = problem.lmo(at_x.slope, k, share=0.0, keep=x)
-        H = _hessian(problem, x)
-        radius = ball_radius(problem.domain)
-        if radius is None:
-            target = self._corrective(problem, H, at_x.slope, x.coords, vertex.point)
+        radius, q = ball_radius(problem.domain), at_x.slope - H @ x.coords
+        gap = max(float(at_x.inner - vertex.value), 0.0)
+        tol = gap * (min(10 * self.accuracy, 0.1) if far else self.accuracy)
+        if radius is not None:
+            multiplier = float(np.linalg.norm(at_x.slope)) / radius  # what it is at the solution
+            target = in_ball(q, H, radius, multiplier)
+        elif isinstance(problem.domain, L1Ball):
+            target = in_l1_ball(q, H, problem.domain.radius, x.coords, tol)
+        elif isinstance(problem.domain, Simplex):
+            size = problem.domain.radius
+            target = size * simplex_qp(size**2 * H, size * q, x.coords / size, tol)
         else:
-            target = in_ball(at_x.slope - H @ x.coords, H, radius)
+            target = self._corrective(problem, H, at_x.slope, x.coords, vertex.point)
         z = Point.at(target.astype(x.coords.dtype, copy=False))
         x_next = problem.mix(x, z, problem.line_search(x, z))
-        return NewtonState(k + 1, x_next), Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
+        gap /= max(abs(float(at_x.value)), 1e-300)
+        return NewtonState(k + 1, x_next, gap), Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
 
     def _corrective(self, problem: Problem, H: np.ndarray, g: np.ndarray, x: np.ndarray, first: Point) -> np.ndarray:
         """Return z in the set that minimises <g, z> + (z - x)'H(z - x)/2 up to a Frank-Wolfe gap of its decrease."""
@@ -136,26 +154,73 @@ class NewtonFrankWolfe(Method):
         return z
 
 
-def _hessian(problem: Problem, x: Point) -> np.ndarray:
-    """Return the Hessian of f at x, from one read of the data."""
+def _expansion(problem: Problem, x: Point, every: int) -> tuple[Evaluation, np.ndarray]:
+    """Return f, gradient and Hessian at x."""
     objective = problem.objective
     assert isinstance(objective, LinearModel | Quadratic)
     if isinstance(objective, Quadratic):
         matrix = objective.data.matrix
-        return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=np.float64)
-    problem.counts.n_pass += 1
-    H = _gram(objective.data, objective.loss_curvature(x.image))
-    return H + objective.ridge * np.eye(len(H))
+        dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
+        return problem.evaluate(x), np.asarray(dense, dtype=np.float64)
+    at_x, H = objective.evaluate_twice(x, every)
+    problem.counts.n_grad += 1
+    problem.counts.n_pass += at_x.passes
+    return at_x, H
 
 
-def _gram(data: DataMatrix, weights: np.ndarray) -> np.ndarray:
-    """Return A'diag(weights)A."""
-    blocks: list[Any] = [(rows, block) for rows, block, _ in data.blocks] if isinstance(data, RowBlocks) else []
-    total = np.zeros((data.shape[1], data.shape[1]))
-    for rows, block in blocks or [(slice(None), data.matrix)]:
-        part = block.T @ (block * weights[rows, None])
-        total += part.toarray() if hasattr(part, "toarray") else part
-    return total
+def in_ball(q: np.ndarray, H: np.ndarray, radius: float, shift: float) -> np.ndarray:
+    """Return the minimiser of q'z + z'Hz/2 over |z| <= radius, H positive semidefinite, from a guess of its multiplier.
+
+    Newton's method on 1/|z(λ)|, each step by a Cholesky factor: from below monotone and quadratic, from above one step
+    leads below [J. J. More and D. C. Sorensen, 1983].
+
+    Examples
+    --------
+    >>> in_ball(np.array([-3.0, 0.0]), np.eye(2), 1.0, 0.0)
+    array([ 1., -0.])
+    """
+    from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
+
+    least = max(1e-14 * float(np.max(np.diag(H))), 1e-300)
+    shift, z = max(shift, least), np.zeros_like(q)
+    for _ in range(60):
+        factor, failed = dpotrf(H + shift * np.eye(q.size), lower=1, overwrite_a=1)
+        if failed:
+            shift *= 10
+            continue
+        z = -dpotrs(factor, q, lower=1)[0]
+        length = float(np.sqrt(z @ z))
+        if abs(length - radius) <= 1e-8 * radius or (length < radius and shift <= least):
+            break
+        bend = dtrtrs(factor, z, lower=1)[0]
+        moved = max(shift + (length / radius - 1) * length**2 / float(bend @ bend), least)
+        if abs(moved - shift) <= 1e-14 * shift:
+            break
+        shift = moved
+    length = float(np.sqrt(z @ z))
+    return z * min(1.0, radius / length) if length > 0 else z
+
+
+def in_l1_ball(q: np.ndarray, H: np.ndarray, radius: float, x: np.ndarray, tol: float = 0.0) -> np.ndarray:
+    """Return the minimiser of q'z + z'Hz/2 over |z|_1 <= radius up to a Frank-Wolfe gap of `tol`, from the feasible x.
+
+    A quadratic program in the weights of the 2p signed vertices. The closer the signs of x to the answer's, the fewer
+    linear systems are solved.
+
+    Examples
+    --------
+    >>> in_l1_ball(np.array([-3.0, 0.5]), np.eye(2), 1.0, np.zeros(2))
+    array([1., 0.])
+    """
+    weights = np.concatenate([np.maximum(x, 0.0), np.maximum(-x, 0.0)]) / radius
+    j = int(np.argmax(np.abs(q)))
+    weights[[j, j + q.size]] += 0.5 * max(1.0 - float(weights.sum()), 0.0)  # what is left: a pair that cancels
+    gram = np.empty((2, q.size, 2, q.size))
+    gram[0, :, 0], gram[1, :, 1] = radius**2 * H, radius**2 * H
+    gram[0, :, 1], gram[1, :, 0] = -gram[0, :, 0], -gram[0, :, 0]
+    gram = gram.reshape(2 * q.size, 2 * q.size)
+    weights = simplex_qp(gram, radius * np.concatenate([q, -q]), weights / weights.sum(), tol)
+    return radius * (weights[: q.size] - weights[q.size :])
 
 
 def _dense(v: Point) -> np.ndarray:

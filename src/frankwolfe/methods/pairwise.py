@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from frankwolfe.methods.active_set import ActiveSet, ActiveSetMethod, Move
+from frankwolfe.methods.active_set import ActiveSet, ActiveSetMethod, Move, lowest
 from frankwolfe.problem import Vertex
 
 
@@ -44,5 +44,5 @@ class PairwiseFrankWolfe(ActiveSetMethod):
     def choose(
         self, active: ActiveSet, scores: np.ndarray, inner: float, vertex: Vertex, gap: float
     ) -> tuple[Move, float]:
-        a = int(np.argmax(scores))
+        a = lowest(-scores)
         return active.exchange(a, vertex.point), float(scores[a]) - float(vertex.value)

@@ -7,8 +7,10 @@ from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
+from array_api_compat import is_array_api_obj
 
 from frankwolfe.atoms import Atom, Dense, OneHot, RankOne, Sparse
+from frankwolfe.backends import host
 from frankwolfe.lowrank import LowRank
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
@@ -140,14 +142,17 @@ def form(coords: Any) -> type[Stack]:
 
 
 def key(coords: Any) -> tuple[type[Stack], Any]:
-    """Return form and numbers of an atom, or a digest of them; the object itself where they are not NumPy's."""
+    """Return form and numbers of an atom, or a digest of them; the object itself where it is no array."""
     kind = form(coords)
     if isinstance(coords, OneHot):
         return kind, (coords.index, float(coords.value))
+    parts = tuple(vars(coords).values()) if isinstance(coords, Atom) else (coords,)
     if kind is _OtherStack:
-        return kind, id(coords)
+        if not any(is_array_api_obj(part) for part in parts):
+            return kind, id(coords)
+        parts = tuple(host(part) if is_array_api_obj(part) else part for part in parts)
     digest = hashlib.blake2b(type(coords).__name__.encode(), digest_size=16)
-    for part in vars(coords).values() if isinstance(coords, Atom) else (coords,):
+    for part in parts:
         digest.update(np.ascontiguousarray(part).tobytes())
     return kind, digest.digest()
 

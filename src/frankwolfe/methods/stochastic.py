@@ -95,6 +95,11 @@ class StochasticFrankWolfe(Method):
                 "method 'stochastic' needs a sum over rows of data (Logistic or LeastSquares), not "
                 f"{type(objective).__name__}; use 'afw' or 'fw'"
             )
+        if objective.intercept:
+            raise TypeError(
+                "method 'stochastic' takes the slope of single rows, and a free intercept ties them together; use "
+                "'afw' or 'fw', or pass intercept=False and add a column of ones"
+            )
         if isinstance(objective.data, OperatorMatrix) or not isinstance(objective.b, np.ndarray):
             raise TypeError(
                 "method 'stochastic' picks single rows, which needs a NumPy array or a SciPy sparse matrix, not "

@@ -83,6 +83,7 @@ class SubspaceFrankWolfe(Method):
     """
 
     name: ClassVar[str] = "subspace"
+    on_host: ClassVar[bool] = True
     memory: int = 4
     bundle: int = 10
 
@@ -126,6 +127,8 @@ class SubspaceFrankWolfe(Method):
         problem.image(v)
         vectors = [_dense(p.coords) for p in points]
         T = orthonormal(vectors, problem.eps)  # row i: the weights of basis vector i on the points
+        if not len(T):  # x is zero, and so is the slope
+            return x, past
         basis = [weighted_sum(list(zip(row, vectors, strict=True))) for row in T.tolist()]
         images = _stacked([p.image for p in points], T)
         small = restriction(problem.objective, basis, images, np.eye(len(basis)))
@@ -185,7 +188,7 @@ def restriction(objective: Any, vectors: list[Any], images: Array, gram: np.ndar
         m = namespace(like).asarray(c.astype(like.dtype) if isinstance(like, np.ndarray) else c) @ images
         slope, curvature = objective.loss_slope(m), objective.loss_curvature(m)
         value = float(objective.loss(m)) + float(0.5 * c @ ridge @ c)
-        hessian = np.asarray((images * curvature) @ images.T, dtype=np.float64)
+        hessian = np.asarray(objective.bend(curvature, images) @ images.T, dtype=np.float64)
         return value, np.asarray(images @ slope, dtype=np.float64) + ridge @ c, hessian + ridge
 
     return small

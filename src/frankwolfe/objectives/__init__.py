@@ -4,18 +4,22 @@ from frankwolfe.objectives.base import Objective
 from frankwolfe.objectives.check import check_gradient
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.function import Function
+from frankwolfe.objectives.huber import Huber
 from frankwolfe.objectives.least_squares import LeastSquares
 from frankwolfe.objectives.logistic import Logistic
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
+from frankwolfe.objectives.multinomial import Multinomial
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.objectives.structural_svm import StructuralSVM
 
 __all__ = [
     "Composite",
     "Function",
+    "Huber",
     "LeastSquares",
     "Logistic",
     "MatrixCompletion",
+    "Multinomial",
     "Objective",
     "Quadratic",
     "StructuralSVM",

@@ -20,12 +20,13 @@ class Evaluation(NamedTuple):
     watched: Scalar  # f at the second point
     passes: float  # reads of the whole data this took
     eps: float  # machine epsilon of the arithmetic
+    at: Any = None  # coordinates of the point, where certificates will need them
 
     @property
     def tangent(self) -> Tangent:
         """The tangent of f at the point."""
         noise = ROUNDING * self.eps * (abs(self.value) + abs(self.inner))
-        return Tangent(self.slope, self.value - self.inner, 1.0, noise)
+        return Tangent(self.slope, self.value - self.inner, 1.0, noise, self.at)
 
 
 class Line(ABC):
@@ -48,6 +49,9 @@ class Objective(ABC):
 
     shape: tuple[int, ...] | None = None
     """Shape of the variable where the data fix it."""
+
+    convex: bool = True
+    """Whether f is convex; bounds on the optimum are claimed only then."""
 
     @abstractmethod
     def value(self, x: Array) -> Scalar:
@@ -90,6 +94,14 @@ class Objective(ABC):
     def oriented(self, sparse_atoms: bool) -> Objective:
         """Return the same objective with its data laid out for the set's atoms; itself where nothing is gained."""
         return self
+
+    def natural(self, coords: Any) -> Any:
+        """Return coordinates in the form that the user gave the starting point in."""
+        return coords
+
+    def doubled(self) -> Objective | None:
+        """Return the same function computed in double precision, from data of a narrower type; None if that is unknown."""
+        return None
 
     def dual(self, values: Array) -> Any:
         """Return the gradient whose numbers are `values` (what a checkpoint stores)."""

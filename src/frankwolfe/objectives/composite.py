@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, Protocol
 
+import numpy as np
+
 from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import Array, Scalar, eps, vdot
 from frankwolfe.objectives.base import Evaluation, Line, Objective
@@ -65,6 +67,8 @@ class Composite(ImageObjective):
     """f(x) = φ(Ax) + (ridge/2)|x|². Subclasses give the map and φ with its derivatives, entry by entry of the image."""
 
     ridge: float = 0.0
+    separable: bool = True
+    """Whether φ is a sum over the entries of the image: a block of them can then be differentiated on its own."""
 
     @abstractmethod
     def loss(self, m: Array) -> Scalar:
@@ -76,7 +80,28 @@ class Composite(ImageObjective):
 
     @abstractmethod
     def loss_curvature(self, m: Array) -> Array:
-        """Return the diagonal of the Hessian of φ at m."""
+        """Return the diagonal of the Hessian of φ at m, or the numbers that `bend` makes the Hessian from."""
+
+    def loss_inner(self, m: Array, slope: Array) -> Scalar:
+        """Return <slope, m> for the slope of φ at m; more where the slope is not exact, so that φ(m) less it is safe.
+
+        φ(m) - loss_inner + <slope, ·> must lie below φ everywhere.
+        """
+        return vdot(slope, m)
+
+    def bend(self, curvature: Array, image: Array) -> Array:
+        """Return the Hessian of φ times an image, or each of several (stacked along the first axis)."""
+        return curvature * image
+
+    def quadratic_form(self, curvature: Array, images: Any) -> np.ndarray:
+        """Return V'HV with H the Hessian of φ and the images V the columns of an array or of a sparse matrix (CSC)."""
+        if isinstance(images, np.ndarray):
+            product = images.T @ (images * curvature[:, None])
+        else:
+            scaled = images.copy()
+            scaled.data *= curvature[scaled.indices]
+            product = (scaled.T @ images).toarray()
+        return np.asarray(product, dtype=np.float64)
 
     def value_at(self, x: Point) -> tuple[Scalar, float]:
         passes = self.resolve(x)
@@ -85,7 +110,9 @@ class Composite(ImageObjective):
     def evaluate(self, y: Point, watch: Point) -> Evaluation:
         fresh = list(dict.fromkeys([*y.pending, *watch.pending]))
         shared = (
-            self.map.apply_then_adjoint([leaf.coords for leaf in fresh], self._residual(y, fresh)) if fresh else None
+            self.map.apply_then_adjoint([leaf.coords for leaf in fresh], self._residual(y, fresh))
+            if fresh and self.separable
+            else None
         )
         if shared is not None:
             images, slope, passes = shared
@@ -99,7 +126,7 @@ class Composite(ImageObjective):
         m = y.image
         value = self.loss(m) + self._ridge(y)
         # <residual, m> rather than <slope, y>: the tangent is then below f even if the image has drifted by rounding.
-        inner = vdot(self.loss_slope(m) if residual is None else residual, m)
+        inner = self.loss_inner(m, self.loss_slope(m) if residual is None else residual)
         if self.ridge:
             slope = slope + self.ridge * y.coords
             inner = inner + 2 * self._ridge(y)
@@ -139,7 +166,7 @@ class _ImageLine(Line):
     def __call__(self, gamma: float) -> tuple[float, float]:
         m = self.start + gamma * self.step
         first = vdot(self.objective.loss_slope(m), self.step) + self.ridge[0] + gamma * self.ridge[1]
-        second = vdot(self.objective.loss_curvature(m) * self.step, self.step) + self.ridge[1]
+        second = vdot(self.objective.bend(self.objective.loss_curvature(m), self.step), self.step) + self.ridge[1]
         return float(first), float(second)
 
 

@@ -1,228 +1,18 @@
-"""Data matrices as linear maps, read in row blocks that stay in cache.
-
-Reading a block once for the product and at once again for the adjoint costs one trip to memory instead of two, which is
-all that matters on data larger than the cache.
-"""
+"""Data as users bring them, read into matrices that the objectives can use."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import sys
 from collections.abc import Callable
 from copy import copy
-from itertools import pairwise
 from typing import Any
 
 import array_api_compat
 import numpy as np
 
-from frankwolfe.atoms import Atom, Dense, OneHot, Sparse
-from frankwolfe.backends import Array, all_finite, namespace
-
-BLOCK_BYTES = 1 << 20  # a row block and its vectors fit the second-level cache
-Residual = Callable[[slice, list[Array]], Array]
-
-
-class DataMatrix(ABC):
-    """An n x d matrix of data, as the map x -> Ax."""
-
-    adjoint_cost = 1.0
-
-    def __init__(self, matrix: Any) -> None:
-        self.matrix = matrix
-        self.shape: tuple[int, int] = tuple(matrix.shape)
-        self.dtype = matrix.dtype
-
-    def apply(self, coords: Any) -> Array:
-        if isinstance(coords, OneHot):
-            return coords.value * self.column(coords.index)
-        if isinstance(coords, Sparse):
-            return self.columns(coords.indices) @ coords.values
-        return self.product(coords.array if isinstance(coords, Dense) else coords)
-
-    def cost(self, coords: Any) -> float:
-        if isinstance(coords, OneHot):
-            return 1 / self.shape[1]
-        if isinstance(coords, Sparse):
-            return coords.indices.shape[0] / self.shape[1]
-        return 1.0
-
-    def apply_then_adjoint(self, leaves: list[Any], residual: Residual) -> tuple[list[Array], Array, float] | None:
-        return None
-
-    @abstractmethod
-    def product(self, x: Array) -> Array:
-        """Return A x."""
-
-    @abstractmethod
-    def adjoint(self, r: Array) -> Array:
-        """Return A.T r."""
-
-    @abstractmethod
-    def column(self, j: int) -> Array:
-        """Return one column as a dense vector."""
-
-    @abstractmethod
-    def columns(self, indices: Array) -> Any:
-        """Return several columns as something that multiplies a vector."""
-
-    @abstractmethod
-    def parts(self) -> list[Array]:
-        """Return the arrays that hold the numbers."""
-
-    def by_columns(self) -> DataMatrix:
-        """Return the same data laid out so that single columns are cheap."""
-        return self
-
-    def array(self, values: Any) -> Array:
-        """Return values as an array of the data's namespace, dtype and device."""
-        return np.asarray(values, dtype=self.dtype)
-
-
-class RowBlocks(DataMatrix):
-    """Rows in blocks: each block is read once for the product and the adjoint together."""
-
-    blocks: list[tuple[slice, Any, Any]]  # rows, block, transposed block
-    block_bytes: float
-
-    def product(self, x: Array) -> Array:
-        pieces = [block @ x for _, block, _ in self.blocks]
-        return pieces[0] if len(pieces) == 1 else namespace(pieces[0]).concat(pieces)
-
-    def adjoint(self, r: Array) -> Array:
-        return _total([transposed @ r[rows] for rows, _, transposed in self.blocks])
-
-    def apply_then_adjoint(self, leaves: list[Any], residual: Residual) -> tuple[list[Array], Array, float] | None:
-        if any(isinstance(c, Atom) and not isinstance(c, Dense) for c in leaves):
-            return None
-        vectors = [c.array if isinstance(c, Dense) else c for c in leaves]
-        images: list[list[Array]] = [[] for _ in vectors]
-        slope: Array = None
-        for rows, block, transposed in self.blocks:
-            new = [block @ x for x in vectors]
-            for pieces, piece in zip(images, new, strict=True):
-                pieces.append(piece)
-            part = transposed @ residual(rows, new)
-            slope = part if slope is None else slope + part
-        joined = [p[0] if len(p) == 1 else namespace(p[0]).concat(p) for p in images]
-        return joined, slope, 1.0 if self.block_bytes <= 4 * BLOCK_BYTES else 2.0
-
-
-class DenseMatrix(RowBlocks):
-    """A dense matrix of any array namespace."""
-
-    def __init__(self, matrix: Array) -> None:
-        super().__init__(matrix)
-        n, d = self.shape
-        size = matrix.dtype.itemsize if isinstance(matrix, np.ndarray) else 8
-        rows = max(1, BLOCK_BYTES // max(1, size * d)) if isinstance(matrix, np.ndarray) else n
-        self.block_bytes = size * d * min(rows, n)
-        slices = [slice(i, min(i + rows, n)) for i in range(0, n, rows)]
-        self.blocks = [(rows, matrix[rows, :], matrix[rows, :].T) for rows in slices]
-
-    def array(self, values: Any) -> Array:
-        if isinstance(self.matrix, np.ndarray):
-            return super().array(values)
-        xp = namespace(self.matrix)
-        return xp.asarray(values, dtype=self.dtype, device=array_api_compat.device(self.matrix))
-
-    def column(self, j: int) -> Array:
-        return self.matrix[:, j]
-
-    def columns(self, indices: Array) -> Array:
-        return namespace(self.matrix).take(self.matrix, indices, axis=1)
-
-    def parts(self) -> list[Array]:
-        return [self.matrix]
-
-
-class CSRMatrix(RowBlocks):
-    """A sparse matrix stored by rows; blocks are views of its three arrays."""
-
-    def __init__(self, matrix: Any) -> None:
-        from scipy.sparse import csr_array
-
-        super().__init__(matrix)
-        n, d = self.shape
-        per_entry = matrix.data.itemsize + matrix.indices.itemsize
-        # Every block adds a vector of length d to the gradient: keep that small beside the block itself.
-        wanted = max(2 * BLOCK_BYTES, 8 * matrix.data.itemsize * d)
-        count = max(1, round(matrix.nnz * per_entry / wanted))
-        cuts = np.unique(np.searchsorted(matrix.indptr, np.linspace(0, matrix.nnz, count + 1)[1:-1]))
-        cuts = np.unique(np.concatenate([[0], cuts, [n]]))
-        self.blocks = []
-        for i, j in pairwise(cuts):
-            start, stop = matrix.indptr[i], matrix.indptr[j]
-            views = (matrix.data[start:stop], matrix.indices[start:stop], matrix.indptr[i : j + 1] - start)
-            block = csr_array(views, shape=(int(j - i), d))
-            self.blocks.append((slice(int(i), int(j)), block, block.T))
-        self.block_bytes = wanted if count > 1 else matrix.nnz * per_entry
-
-    def column(self, j: int) -> Array:
-        return self.matrix[:, [j]].toarray()[:, 0]
-
-    def columns(self, indices: Array) -> Any:
-        return self.matrix[:, indices]
-
-    def parts(self) -> list[Array]:
-        return [self.matrix.indptr, self.matrix.indices, self.matrix.data]
-
-    def by_columns(self) -> DataMatrix:
-        return CSCMatrix(self.matrix.tocsc())
-
-
-class CSCMatrix(DataMatrix):
-    """A sparse matrix stored by columns: single columns are cheap, which is what sparse atoms ask for."""
-
-    def __init__(self, matrix: Any) -> None:
-        super().__init__(matrix)
-        self.transposed = matrix.T
-
-    def product(self, x: Array) -> Array:
-        return self.matrix @ x
-
-    def adjoint(self, r: Array) -> Array:
-        return self.transposed @ r
-
-    def column(self, j: int) -> Array:
-        out = np.zeros(self.shape[0], dtype=self.dtype)
-        entries = slice(self.matrix.indptr[j], self.matrix.indptr[j + 1])
-        np.add.at(out, self.matrix.indices[entries], self.matrix.data[entries])
-        return out
-
-    def columns(self, indices: Array) -> Any:
-        return self.matrix[:, indices]
-
-    def parts(self) -> list[Array]:
-        return [self.matrix.indptr, self.matrix.indices, self.matrix.data]
-
-
-class OperatorMatrix(DataMatrix):
-    """A SciPy LinearOperator: products only."""
-
-    def product(self, x: Array) -> Array:
-        return self.matrix.matvec(x)
-
-    def adjoint(self, r: Array) -> Array:
-        return self.matrix.rmatvec(r)
-
-    def apply(self, coords: Any) -> Array:
-        return self.product(coords.toarray() if isinstance(coords, Atom) else coords)
-
-    def cost(self, coords: Any) -> float:
-        return 1.0
-
-    def column(self, j: int) -> Array:
-        unit = np.zeros(self.shape[1], dtype=self.dtype)
-        unit[j] = 1.0
-        return self.product(unit)
-
-    def columns(self, indices: Array) -> Any:
-        return np.stack([self.column(int(j)) for j in indices], axis=1)
-
-    def parts(self) -> list[Array]:
-        # Products with a few fixed vectors identify an operator whose numbers we cannot see.
-        probes = np.random.default_rng(0).standard_normal((2, self.shape[1])).astype(self.dtype)
-        return [self.product(p) for p in probes]
+from frankwolfe.backends import all_finite
+from frankwolfe.objectives.matrices import DataMatrix, DenseMatrix, OperatorMatrix
+from frankwolfe.objectives.sparse_matrices import CSCMatrix, CSRMatrix
 
 
 def reoriented(objective: Any, sparse_atoms: bool) -> Any:
@@ -235,6 +25,24 @@ def reoriented(objective: Any, sparse_atoms: bool) -> Any:
     return twin
 
 
+def in_parts(matrix: Any) -> Callable[..., Any] | None:
+    """Return what makes a model over rows in parts, on a cluster or on disk; None for data in memory."""
+    from frankwolfe.objectives.streams import Stream
+
+    if isinstance(matrix, Stream):
+        from frankwolfe.objectives.streaming import streamed
+
+        return streamed
+    if "dask" in sys.modules:  # nobody has a Dask collection who has not imported Dask
+        from frankwolfe.distributed.collections import is_lazy
+
+        if is_lazy(matrix):
+            from frankwolfe.distributed import distribute
+
+            return distribute
+    return None
+
+
 def data_matrix(name: str, matrix: Any) -> DataMatrix:
     """Return the data as a map, whatever form it came in; reject NaN, empty data and wrong dimensions.
 
@@ -243,6 +51,12 @@ def data_matrix(name: str, matrix: Any) -> DataMatrix:
     >>> data_matrix("A", [[1, 2], [3, 4]]).adjoint(np.ones(2))
     array([4., 6.])
     """
+    if isinstance(matrix, DataMatrix):
+        return matrix
+    if array_api_compat.is_torch_array(matrix):
+        from frankwolfe.objectives.device_data import torch_matrix
+
+        return torch_matrix(name, _nonempty(name, matrix))
     if hasattr(matrix, "matvec") and hasattr(matrix, "rmatvec") and not hasattr(matrix, "toarray"):
         return OperatorMatrix(_nonempty(name, matrix))
     if hasattr(matrix, "tocsr"):
@@ -250,7 +64,10 @@ def data_matrix(name: str, matrix: Any) -> DataMatrix:
         matrix = _floating(name, matrix if matrix.format in ("csr", "csc") else matrix.tocsr())
         if not all_finite(matrix.data):
             raise ValueError(f"{name} contains NaN or infinity; clean or impute the data first")
-        return CSCMatrix(matrix) if matrix.format == "csc" else CSRMatrix(matrix)
+        from scipy.sparse import csc_array, csr_array
+
+        # Of the array kind, whose * is entry by entry; nothing is copied.
+        return CSCMatrix(csc_array(matrix)) if matrix.format == "csc" else CSRMatrix(csr_array(matrix))
     if hasattr(matrix, "to_numpy"):
         matrix = matrix.to_numpy()
     if not hasattr(matrix, "__array_namespace__") and not hasattr(matrix, "device"):
@@ -284,10 +101,3 @@ def _floating(name: str, matrix: Any) -> Any:
         except (TypeError, ValueError) as error:
             raise ValueError(f"{name} must be numeric, and an entry is not: {error}") from None
     raise ValueError(f"{name} must be numeric, got dtype {dtype}; encode categories as numbers first")
-
-
-def _total(parts: list[Array]) -> Array:
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total

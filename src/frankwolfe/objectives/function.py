@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, Scalar, eps, namespace, vdot
+from frankwolfe.backends.autodiff import BACKENDS, Tree, differentiated, is_tree
+from frankwolfe.backends.namespace import as_like
 from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.points import Point, mix
-from frankwolfe.validation import nonnegative, positive
+from frankwolfe.validation import nonnegative, optional, positive
 
 
 class Function(Objective):
-    """Any smooth convex function given by its value and its gradient.
+    """Any smooth function given by its value, and by its gradient or a library that finds it.
 
     Parameters
     ----------
     f : callable
         Value at an array.
-    grad : callable
-        Gradient at an array, of the same shape.
+    grad : callable, optional
+        Gradient at an array, of the same shape. Needed unless `backend` is given.
     smoothness : float, optional
         Lipschitz constant of the gradient, needed by projected methods and short steps.
     strong_convexity : float, default 0
         Constant of strong convexity, used by `agm_sc`.
+    backend : {"torch", "jax"}, optional
+        Find the gradient by automatic differentiation: `f` is written in that library. The variable may then also be a
+        nest of dicts, lists and tuples of arrays (pass one as `x0`); the set holds one long vector with all entries, and
+        the result comes back in the nest's form. JAX functions are compiled.
+    convex : bool, default True
+        False for a function that is not convex: no bound on the optimum is claimed then, and the gap is infinite.
 
     Notes
     -----
@@ -42,17 +52,29 @@ class Function(Objective):
 
     def __init__(
         self,
-        f: Callable[[Array], Scalar],
-        grad: Callable[[Array], Array],
+        f: Callable[[Any], Scalar],
+        grad: Callable[[Array], Array] | None = None,
         *,
         smoothness: float | None = None,
         strong_convexity: float = 0.0,
+        backend: str | None = None,
+        convex: bool = True,
     ) -> None:
-        for name, given in (("f", f), ("grad", grad)):
-            if not callable(given):
-                raise TypeError(f"{name} must be a function of one array, got {type(given).__name__}")
+        if not callable(f):
+            raise TypeError(f"f must be a function of one array, got {type(f).__name__}")
+        if backend is not None and backend not in BACKENDS:
+            raise ValueError(f"backend must be 'torch' or 'jax', got {backend!r}; or leave it out and pass grad")
+        if grad is None and backend is None:
+            raise TypeError("grad is missing: pass the gradient, or backend='torch' or backend='jax' to have it found")
+        if grad is not None and not callable(grad):
+            raise TypeError(f"grad must be a function of one array, got {type(grad).__name__}")
+        if backend is not None:
+            optional(backend, extra=backend)
         self.f = f
         self.gradient = grad
+        self.backend = backend
+        self.convex = bool(convex)
+        self.tree: Tree | None = None  # how the variable is laid out, where it is a nest of arrays
         self._smoothness = None if smoothness is None else positive("smoothness", smoothness)
         self._strong_convexity = nonnegative("strong_convexity", strong_convexity)
 
@@ -65,20 +87,41 @@ class Function(Objective):
         return self._strong_convexity
 
     def value(self, x: Array) -> Scalar:
+        if self.backend is not None:
+            return self.value_and_grad(x)[0]
         value = self.f(x)
-        if not isinstance(value, float) and np.size(value) != 1:
-            raise ValueError(f"f must return one number, got an array of shape {np.shape(value)}")
-        return float(np.reshape(value, ())) if isinstance(value, np.ndarray | np.generic) else value
+        if not isinstance(value, float) and math.prod(np.shape(value)) != 1:
+            raise ValueError(f"f must return one number, got an array of shape {tuple(np.shape(value))}")
+        if isinstance(value, np.ndarray | np.generic):
+            return float(np.reshape(value, ()))
+        return value if isinstance(value, float | int) else namespace(value).reshape(value, ())
 
     def grad(self, x: Array) -> Array:
+        return self.value_and_grad(x)[1]
+
+    def value_and_grad(self, x: Array) -> tuple[Scalar, Array]:
+        if self.gradient is None:
+            return self._differentiated(x)
         g = self.gradient(x)
         if tuple(np.shape(g)) != tuple(x.shape):
             raise ValueError(f"grad must return an array of the shape of x, {tuple(x.shape)}, got {tuple(np.shape(g))}")
-        return namespace(x).asarray(g, dtype=x.dtype)
+        return self.value(x) if self.backend is None else self._differentiated(x)[0], as_like(g, x)
+
+    @cached_property
+    def _differentiated(self) -> Callable[[Array], tuple[Scalar, Array]]:
+        assert self.backend is not None
+        return differentiated(self.f, self.backend, self.natural)
+
+    def natural(self, coords: Array) -> Any:
+        return coords if self.tree is None else self.tree.unflatten(coords)
 
     def start(self, x0: Any, dense: bool) -> Array:
         if x0 is None:
             raise ValueError("x0 is needed: neither the function nor the set tells the shape of the variable")
+        if is_tree(x0, self.backend):
+            assert self.backend is not None
+            self.tree = self.tree or Tree.of(x0, self.backend)
+            x0 = self.tree.flatten(x0)
         if isinstance(x0, np.ndarray) and x0.dtype.kind != "f":
             x0 = x0.astype(np.float64)
         return x0 if hasattr(x0, "dtype") else np.asarray(x0, dtype=np.float64)
@@ -89,7 +132,7 @@ class Function(Objective):
     def evaluate(self, y: Point, watch: Point) -> Evaluation:
         for leaf in (*y.pending, *watch.pending):
             leaf.resolve(0.0)  # there is no linear map: the image of every point is nothing
-        value, slope = self.value(y.coords), self.grad(y.coords)
+        value, slope = self.value_and_grad(y.coords)
         watched = value if watch is y else self.value(watch.coords)
         return Evaluation(value, slope, vdot(slope, y.coords), watched, 0.0, eps(y.coords))
 
@@ -97,7 +140,7 @@ class Function(Objective):
         return _GradientLine(self, x, v), 0.0
 
     def fingerprint(self, start: Any) -> list[Any]:
-        return ["Function", *_code(self.f), *_code(self.gradient), self.value(start), self.grad(start)]
+        return ["Function", *_code(self.f), *_code(self.gradient), *self.value_and_grad(start)]
 
 
 class _GradientLine(Line):

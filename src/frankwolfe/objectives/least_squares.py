@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from frankwolfe.backends import Array, Scalar, vdot
+from frankwolfe.backends.namespace import nonzero
+from frankwolfe.kernels.layouts import SQUARES
 from frankwolfe.objectives.data import data_matrix
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.validation import vector
@@ -24,8 +26,11 @@ class LeastSquares(LinearModel):
         One sample per row.
     b : array of shape (n,)
         Targets.
-    weights : array of shape (n,), optional
+    sample_weight : array of shape (n,), optional
         Nonnegative sample weights; the mean is weighted by them.
+    intercept : bool, default False
+        Add a free intercept, a constant outside the set: f(x) is then the minimum over it. `best_intercept` returns it
+        for margins Ax.
     ridge : float, default 0
         Weight of an optional squared-norm term.
 
@@ -37,9 +42,14 @@ class LeastSquares(LinearModel):
     (1.0, array([-1.,  0.]), 0.5)
     """
 
-    def __init__(self, A: Any, b: Any, *, weights: Any = None, ridge: float = 0.0) -> None:
+    kind: ClassVar[int | None] = SQUARES
+
+    def __init__(
+        self, A: Any, b: Any, *, sample_weight: Any = None, intercept: bool = False, ridge: float = 0.0
+    ) -> None:
         data = data_matrix("A", A)
-        super().__init__(data, vector("b", b, data.shape[0]), weights, ridge)
+        super().__init__(data, vector("b", b, data.shape[0]), sample_weight, ridge, intercept)
+        self._centre()
 
     @property
     def smoothness(self) -> float:
@@ -52,14 +62,26 @@ class LeastSquares(LinearModel):
         if d > min(n, GRAM_LIMIT):
             return self.ridge
         gram = np.stack([self.data.adjoint(self.share * self.data.column(j)) for j in range(d)])
+        if self.intercept:
+            mean = self.data.adjoint(self.share)
+            gram = gram - np.outer(mean, mean)
         return max(float(np.linalg.eigvalsh(gram)[0]), 0.0) + self.ridge
 
-    def loss(self, m: Array) -> Scalar:
-        residual = m - self.b
-        return 0.5 * vdot(self.share * residual, residual)
+    def losses(self, m: Array, rows: slice = slice(None)) -> Array:
+        return 0.5 * (m - self.b[rows]) ** 2
 
-    def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
-        return self.share[rows] * (m - self.b[rows])
+    def _slope(self, t: Array, rows: Any) -> Array:
+        return self.share[rows] * (t - self.b[rows])
 
-    def loss_curvature(self, m: Array) -> Array:
-        return self.share
+    def _curvature(self, t: Array, rows: Any) -> Array:
+        return self.share[rows]
+
+    def _conjugate(self, slope: Array) -> Scalar:
+        return vdot(slope, 0.5 * slope / nonzero(self.share) + self.b)
+
+    def _bracket(self, m: Array) -> tuple[float, float, float]:
+        best = float(vdot(self.share, self.b - m))
+        return best, best, best
+
+    def _solve(self, m: Array) -> float:
+        return self._bracket(m)[1]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
+
 from frankwolfe.objectives.base import Line
 
 
@@ -42,3 +46,45 @@ def minimise_on_segment(line: Line, cap: float = 1.0, rtol: float = 1e-12, max_p
         secant = low - slope_low * (high - low) / (slope_high - slope_low)
         gamma = gamma - slope / curvature if curvature else secant
     return gamma, max_probes
+
+
+def minimise_on_segments(
+    line: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
+    size: int,
+    cap: float = 1.0,
+    rtol: float = 1e-12,
+    max_probes: int = 100,
+) -> tuple[np.ndarray, int]:
+    """Do what `minimise_on_segment` does for many convex functions whose derivatives come together.
+
+    Parameters
+    ----------
+    line : callable
+        From one gamma for each function to the first and second derivatives there.
+    size : int
+        Number of functions.
+    cap, rtol, max_probes
+        As for a single function.
+
+    Examples
+    --------
+    >>> minimise_on_segments(lambda gamma: (gamma - np.array([0.25, -1.0, 2.0]), np.ones(3)), 3)[0]
+    array([0.25, 0.  , 1.  ])
+    """
+    low, high = np.zeros(size), np.full(size, cap)
+    (slope_low, curvature), (slope_high, _) = line(low), line(high)
+    gamma = np.where((slope_low < 0) & (slope_high <= 0), cap, 0.0)
+    going = (slope_low < 0) & (slope_high > 0)
+    floor, probe = rtol * -slope_low, 2
+    with np.errstate(divide="ignore", invalid="ignore"):  # a trial that is not a number is replaced by a bisection
+        trial = low - slope_low / curvature
+        while going.any() and probe < max_probes:
+            probe += 1
+            middle = np.where((low > 0) & (high > 4 * low), np.sqrt(low * high), 0.5 * (low + high))
+            inside = (low < trial) & (trial < high) & (probe % 4 != 0)
+            gamma = np.where(going, np.where(inside, trial, middle), gamma)
+            slope, curvature = line(gamma)
+            low, high = np.where(slope < 0, gamma, low), np.where(slope < 0, high, gamma)
+            going &= ~((np.abs(slope) <= floor) | (high - low <= rtol * high))
+            trial = gamma - slope / curvature
+    return gamma, probe

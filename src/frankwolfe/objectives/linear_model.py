@@ -1,35 +1,43 @@
-"""What logistic regression and least squares share: a data matrix, targets, weights and a ridge term."""
+"""What linear models share: a data matrix, targets, sample weights, a free intercept and a ridge term."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from copy import copy
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from frankwolfe.backends import Array, eps, namespace
+from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
+from frankwolfe.backends.namespace import nonzero
+from frankwolfe.kernels.layouts import LOGISTIC, Loss, Rows, double
+from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import Composite
-from frankwolfe.objectives.data import DataMatrix, data_matrix, reoriented
+from frankwolfe.objectives.data import DataMatrix, data_matrix, in_parts, reoriented
+from frankwolfe.objectives.fused import FusedLine, fused
+from frankwolfe.objectives.profiled import ProfiledLine, balanced, find_intercept
+from frankwolfe.points import Point
 from frankwolfe.validation import nonnegative, vector
 
 
-class LinearModel(Composite):
-    """Mean of a loss of each row's product with x, optionally weighted, plus an optional ridge term."""
+class WeightedMean(Composite):
+    """A weighted mean over the rows of data of a function of each row's product with x, plus an optional ridge term."""
 
-    def __init__(self, A: Any, b: Any, weights: Any, ridge: float) -> None:
+    remember = False
+    """Whether the search for an intercept starts from the last one: faster, but a run resumed from a checkpoint, where
+    there is no last one, may then differ in the last digits."""
+
+    def __init__(self, A: Any, weights: Any, ridge: float, intercept: bool) -> None:
         self.data = A if isinstance(A, DataMatrix) else data_matrix("A", A)
-        n, d = self.data.shape
-        self.shape: tuple[int, ...] = (d,)
         self.ridge = nonnegative("ridge", ridge)
-        self.b = self.data.array(b)
-        self.share = self.data.array(_shares(weights, n))  # weight of each row in the mean
-
-    @property
-    def map(self) -> DataMatrix:
-        return self.data
+        self.share = self.data.array(shares(weights, self.data.shape[0]))  # weight of each row in the mean
+        self.weighted = weights is not None
+        self.intercept = bool(intercept)
+        self._last: tuple[Array, Any] | None = None  # the last image, and what was found out about it
 
     def start(self, x0: Any, dense: bool) -> Array:
-        return self.data.array(np.zeros(self.shape) if x0 is None else x0)
+        return self.data.array(np.zeros(self.shape or ()) if x0 is None else x0)
 
     def oriented(self, sparse_atoms: bool) -> Self:
         return reoriented(self, sparse_atoms)
@@ -42,7 +50,185 @@ class LinearModel(Composite):
         return spectral_norm(_Scaled(self.data, self.share)) ** 2
 
     def fingerprint(self, start: Any) -> list[Any]:
-        return [type(self).__name__, self.ridge, self.b, self.share, *self.data.parts()]
+        return [type(self).__name__, self.ridge, int(self.intercept), self.share, *self.data.parts()]
+
+
+class LinearModel(WeightedMean):
+    """Mean of a loss of each row's product with x, optionally weighted, plus an optional ridge term.
+
+    With a free intercept φ(m) is min over c of the mean loss of m + c: the intercept is no variable, it is found afresh
+    from the margins, without a read of the data. The slope of φ then sums to zero. What the search for c leaves over is
+    taken off the heavier side, so that the slope lies in the domain of the conjugate and is balanced; the tangent
+    <slope, ·> - conjugate(slope) lies below φ whatever the accuracy of c.
+    """
+
+    kind: ClassVar[int | None] = None  # of the loss, where the kernels know it
+    weights_name: ClassVar[str] = "sample_weight"
+
+    def __new__(cls, A: Any = None, b: Any = None, **options: Any) -> Any:
+        """Return the model, over a cluster or a stream where the rows are in one."""
+        scattered = in_parts(A)
+        return object.__new__(cls) if scattered is None else scattered(cls, A, b, **options)
+
+    @classmethod
+    def survey(cls, b: Any) -> Any:
+        """Return what one block of rows tells of its targets, for `agree`."""
+        return None
+
+    @classmethod
+    def agree(cls, surveys: list[Any]) -> dict[str, Any]:
+        """Return the options that the models of all blocks must share."""
+        return {}
+
+    def __init__(self, A: Any, b: Any, weights: Any, ridge: float, intercept: bool = False) -> None:
+        super().__init__(A, weights, ridge, intercept)
+        self.shape: tuple[int, ...] = (self.data.shape[1],)
+        self.separable = not self.intercept
+        self.level = 0.0  # what was taken off the targets: the intercept carries it
+        self.b = self.data.array(b)
+
+    @property
+    def map(self) -> DataMatrix:
+        return self.data
+
+    def doubled(self) -> Self | None:
+        data = self.data.doubled()
+        if data is None:
+            return None
+        twin = copy(self)
+        twin.data, twin.b = data, data.array(self.b)
+        twin.share = data.array(self.share if self.weighted else shares(None, data.shape[0]))
+        return twin
+
+    def _centre(self) -> None:
+        """Take the mean off the targets where an intercept carries it: less rounding."""
+        if self.intercept:
+            self.level = float(vdot(self.share, self.b))
+            self.b = self.b - self.level
+
+    @abstractmethod
+    def losses(self, m: Array, rows: slice = slice(None)) -> Array:
+        """Return the loss of each entry of m, before weights; m may have leading axes (many points at once)."""
+
+    @abstractmethod
+    def _slope(self, t: Array, rows: Any) -> Array:
+        """Return the gradient of the mean loss on some rows."""
+
+    @abstractmethod
+    def _curvature(self, t: Array, rows: Any) -> Array:
+        """Return the second derivatives of the mean loss on some rows."""
+
+    @abstractmethod
+    def _conjugate(self, slope: Array) -> Scalar:
+        """Return the convex conjugate of the mean loss."""
+
+    @abstractmethod
+    def _bracket(self, m: Array) -> tuple[float, float, float]:
+        """Return a lower bound, a guess and an upper bound of the best intercept for margins m."""
+
+    @cached_property
+    def compiled(self) -> Loss | None:
+        """The loss as the kernels know it; None where the data are small or the loss is not among theirs."""
+        if self.kind is None or self.data.layout is None:
+            return None
+        return Loss(self.kind, double(self.b), double(self.share))
+
+    def evaluate(self, y: Point, watch: Point) -> Evaluation:
+        if not self.separable or self.kind is None:
+            return super().evaluate(y, watch)
+        if self.compiled is not None:
+            swept = fused(self, y, watch, self.data.layout)
+            return super().evaluate(y, watch) if swept is None else swept[0]
+        seen = self.data.evaluate(self, y, watch)
+        if seen is None or not self.ridge:
+            return super().evaluate(y, watch) if seen is None else seen
+        at_y, at_watch = self._ridge(y), self._ridge(watch)
+        return seen._replace(
+            value=seen.value + at_y,
+            slope=seen.slope + self.ridge * y.coords,
+            inner=seen.inner + 2 * at_y,
+            watched=seen.watched + at_watch,
+        )
+
+    def evaluate_twice(self, x: Point, every: int = 1) -> tuple[Evaluation, np.ndarray]:
+        """Return f, gradient and Hessian at x, from one read of the data where the kernels can.
+
+        Compiled, the Hessian is estimated from one row in `every`.
+        """
+        layout = self.data.layout
+        if self.compiled is not None and self.separable and isinstance(layout, Rows):
+            swept = fused(self, x, x, layout, hessian=every)
+            if swept is not None:
+                return swept[0], swept[1] + self.ridge * np.eye(self.data.shape[1])
+        at_x = self.evaluate(x, x)
+        curvature = self.loss_curvature(x.image)
+        H = self.data.gram(curvature)
+        if self.intercept:  # profiled out: the curvature along the intercept is free
+            along = self.data.adjoint(curvature).astype(np.float64)
+            H -= np.outer(along, along) / max(float(curvature.sum(dtype=np.float64)), 1e-300)
+        return at_x._replace(passes=at_x.passes + 1), H + self.ridge * np.eye(len(H))
+
+    def line(self, x: Point, v: Point) -> tuple[Line, float]:
+        if self.compiled is None or not (self.separable or self.compiled.kind == LOGISTIC):
+            return super().line(x, v)
+        passes = self.resolve(x) + self.resolve(v)
+        return (FusedLine if self.separable else ProfiledLine)(self, x, v), passes
+
+    def loss(self, m: Array) -> Scalar:
+        t = self._shifted(m)
+        return vdot(self.share, self.losses(t)) if self.compiled is None else self.compiled.value(t)
+
+    def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
+        t = self._shifted(m)
+        whole = self.compiled is not None and t.shape == self.b.shape
+        slope = self.compiled.slope(t) if whole else self._slope(t, rows)
+        return balanced(slope) if self.intercept else slope
+
+    def loss_curvature(self, m: Array) -> Array:
+        t = self._shifted(m)
+        return self._curvature(t, slice(None)) if self.compiled is None else self.compiled.curvature(t)
+
+    def loss_inner(self, m: Array, slope: Array) -> Scalar:
+        return self.loss(m) + self._conjugate(slope) if self.intercept else vdot(slope, m)
+
+    def bend(self, curvature: Array, image: Array) -> Array:
+        bent = curvature * image
+        if not self.intercept:
+            return bent
+        xp = namespace(curvature)
+        return bent - curvature * (xp.sum(bent, axis=-1, keepdims=True) / nonzero(xp.sum(curvature)))
+
+    def quadratic_form(self, curvature: Array, images: Any) -> np.ndarray:
+        product = super().quadratic_form(curvature, images)
+        if self.intercept:
+            along = np.asarray(images.T @ curvature, dtype=np.float64)
+            product -= np.outer(along, along) / nonzero(curvature.sum(dtype=np.float64))
+        return product
+
+    def best_intercept(self, m: Array) -> float:
+        """Return the intercept c that minimises the loss of m + c, zero for a model without one.
+
+        Examples
+        --------
+        >>> import numpy as np, frankwolfe as fw
+        >>> fw.LeastSquares(np.eye(2), [2.0, 4.0], intercept=True).best_intercept(np.zeros(2))
+        3.0
+        """
+        return self._shift(m) + self.level if self.intercept else 0.0
+
+    def _shift(self, m: Array) -> float:
+        if self._last is None or self._last[0] is not m:
+            self._last = (m, self._solve(m))
+        return self._last[1]
+
+    def _solve(self, m: Array) -> float:
+        return find_intercept(self, m, self._last[1] if self.remember and self._last is not None else None)
+
+    def _shifted(self, m: Array) -> Array:
+        return m + self._shift(m) if self.intercept else m
+
+    def fingerprint(self, start: Any) -> list[Any]:
+        return [*super().fingerprint(start), self.level, self.b]
 
 
 class _Scaled:
@@ -53,7 +239,7 @@ class _Scaled:
         self.shape, self.dtype = data.shape, np.dtype(np.float32 if eps(share) > 1e-9 else np.float64)
 
     def __matmul__(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray(self.root * self.data.product(self.data.array(x)))
+        return host(self.root * self.data.product(self.data.array(x)))
 
     @property
     def T(self) -> Any:
@@ -67,13 +253,20 @@ class _Adjoint:
 
     def __matmul__(self, r: np.ndarray) -> np.ndarray:
         data = self.scaled.data
-        return np.asarray(data.adjoint(self.scaled.root * data.array(r)))
+        return host(data.adjoint(self.scaled.root * data.array(r)))
 
 
-def _shares(weights: Any, n: int) -> np.ndarray:
+def shares(weights: Any, n: int) -> np.ndarray:
+    """Return sample weights as parts of one, equal ones for None.
+
+    Examples
+    --------
+    >>> shares([1, 3], 2)
+    array([0.25, 0.75])
+    """
     if weights is None:
         return np.full(n, 1.0 / n)
-    weights = vector("weights", weights, n)
+    weights = vector("sample_weight", weights, n)
     if weights.min() < 0 or not weights.sum() > 0:
-        raise ValueError(f"weights must be nonnegative with a positive sum, got a minimum of {weights.min()!r}")
+        raise ValueError(f"sample_weight must be nonnegative with a positive sum, got a minimum of {weights.min()!r}")
     return weights / weights.sum()

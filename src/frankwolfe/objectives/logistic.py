@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, ClassVar
 
+import array_api_compat
 import numpy as np
 
-from frankwolfe.backends import Array, Scalar, namespace, vdot
+from frankwolfe.backends import Array, Scalar, host, namespace, vdot
+from frankwolfe.backends.namespace import nonzero
+from frankwolfe.kernels.layouts import LOGISTIC
 from frankwolfe.objectives.linear_model import LinearModel
 
 
@@ -19,8 +23,13 @@ class Logistic(LinearModel):
         One sample per row. Dense, CSR and CSC data are kept as they are.
     b : array of shape (n,)
         Labels: any two values; the larger one is the positive class.
-    weights : array of shape (n,), optional
+    sample_weight : array of shape (n,), optional
         Nonnegative sample weights; the mean is weighted by them.
+    intercept : bool, default False
+        Add a free intercept, a constant outside the set: f(x) is then the minimum over it. `best_intercept` returns it
+        for margins Ax.
+    classes : pair, optional
+        The two labels, the negative one first, where b may hold only one of them.
     ridge : float, default 0
         Weight of an optional squared-norm term.
 
@@ -41,14 +50,34 @@ class Logistic(LinearModel):
     0.5
     """
 
-    def __init__(self, A: Any, b: Any, *, weights: Any = None, ridge: float = 0.0) -> None:
-        labels = np.asarray(b)
+    kind: ClassVar[int | None] = LOGISTIC
+
+    def __init__(
+        self,
+        A: Any,
+        b: Any,
+        *,
+        sample_weight: Any = None,
+        intercept: bool = False,
+        classes: Any = None,
+        ridge: float = 0.0,
+    ) -> None:
+        labels = np.asarray(host(b) if array_api_compat.is_array_api_obj(b) else b)
         if labels.ndim == 2 and 1 in labels.shape:
             labels = labels.reshape(-1)
-        self.classes = _two_classes(labels)
-        super().__init__(A, np.where(labels == self.classes[1], 1.0, -1.0), weights, ridge)
+        self.classes = _two_classes(labels) if classes is None else _of_two(labels, classes)
+        super().__init__(A, np.where(labels == self.classes[1], 1.0, -1.0), sample_weight, ridge, intercept)
         if labels.shape != (self.data.shape[0],):
             raise ValueError(f"b must have one label per row of A, {self.data.shape[0]}, got shape {labels.shape}")
+        self._odds = self._log_odds() if intercept else 0.0
+
+    @classmethod
+    def survey(cls, b: Any) -> np.ndarray:
+        return np.unique(b)
+
+    @classmethod
+    def agree(cls, surveys: list[Any]) -> dict[str, Any]:
+        return {"classes": _two_classes(np.concatenate(surveys))}
 
     @property
     def smoothness(self) -> float:
@@ -58,20 +87,39 @@ class Logistic(LinearModel):
     def strong_convexity(self) -> float:
         return self.ridge
 
-    def loss(self, m: Array) -> Scalar:
+    def losses(self, m: Array, rows: slice = slice(None)) -> Array:
         # log(1 + exp(-t)) = max(-t, 0) + log1p(exp(-|t|)): finite and accurate for margins of any size, and far faster
         # than logaddexp.
         xp = namespace(m)
-        t = -self.b * m
-        return vdot(self.share, xp.maximum(t, xp.zeros_like(t)) + xp.log1p(xp.exp(-xp.abs(t))))
+        t = -self.b[rows] * m
+        return xp.maximum(t, xp.zeros_like(t)) + xp.log1p(xp.exp(-xp.abs(t)))
 
-    def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
+    def _slope(self, t: Array, rows: Any) -> Array:
         b = self.b[rows]
-        return -b * self.share[rows] * _sigmoid(-b * m)
+        return -b * self.share[rows] * _sigmoid(-b * t)
 
-    def loss_curvature(self, m: Array) -> Array:
-        small = namespace(m).exp(-abs(m))  # the product of the two tails, with one exponential
-        return self.share * small / (1 + small) ** 2
+    def _curvature(self, t: Array, rows: Any) -> Array:
+        small = namespace(t).exp(-abs(t))  # the product of the two tails, with one exponential
+        return self.share[rows] * small / (1 + small) ** 2
+
+    def _conjugate(self, slope: Array) -> Scalar:
+        """Return minus the mean binary entropy of the residual probabilities."""
+        xp = namespace(slope)
+        wrong = xp.abs(slope) / nonzero(self.share)
+        right = xp.maximum(1 - wrong, xp.zeros_like(wrong))
+        return vdot(self.share, wrong * xp.log(nonzero(wrong)) + right * xp.log(nonzero(right)))
+
+    def _bracket(self, m: Array) -> tuple[float, float, float]:
+        # Were all margins equal, the best intercept would bring them to the log odds.
+        xp = namespace(m)
+        return tuple(self._odds - float(x) for x in (xp.max(m), xp.mean(m), xp.min(m)))
+
+    def _log_odds(self) -> float:
+        above = float(vdot(self.share, 0.5 * (1 + self.b)))
+        below = float(vdot(self.share, 0.5 * (1 - self.b)))
+        if not min(above, below) > 0:
+            raise ValueError("intercept=True needs samples of both classes with a positive sample_weight")
+        return math.log(above / below)
 
 
 def _sigmoid(t: Array) -> Array:
@@ -79,6 +127,13 @@ def _sigmoid(t: Array) -> Array:
     xp = namespace(t)
     small = xp.exp(-xp.abs(t))
     return xp.where(t >= 0, xp.ones_like(t), small) / (1 + small)
+
+
+def _of_two(labels: np.ndarray, classes: Any) -> np.ndarray:
+    classes = np.asarray(classes)
+    if classes.shape != (2,) or not np.isin(labels, classes).all():
+        raise ValueError(f"classes must be the two labels in b, got {classes.tolist()!r}")
+    return classes
 
 
 def _two_classes(labels: np.ndarray) -> np.ndarray:

@@ -10,13 +10,14 @@ import numpy as np
 from frankwolfe.atoms import Atom, RankOne
 from frankwolfe.backends import Array, Scalar, vdot
 from frankwolfe.kernels.pattern import Pattern, PatternMatrix
+from frankwolfe.kernels.pattern_products import entries
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.validation import vector
 
 
 class MatrixCompletion(Composite):
-    """Half the sum of squared errors on the observed entries, f(X) = ½ Σ (X_ij - value_ij)².
+    """Half the sum of squared errors on the observed entries, f(X) = ½ Σ weight_ij (X_ij - value_ij)².
 
     The variable is a `LowRank` matrix: a sum of the rank-one atoms met so far. An m x n array is never made, except by
     the projected methods, which cannot do without.
@@ -29,10 +30,13 @@ class MatrixCompletion(Composite):
         What was observed there.
     shape : (int, int)
         Size (m, n) of the whole matrix.
+    weights : array of shape (N,), optional
+        How much each observation counts, positive; one each by default. Weights (r_i c_j)² on values / (r_i c_j) bound
+        the trace norm with row i weighted by 1 / r_i and column j by 1 / c_j, see `MatrixCompleter`.
 
     Notes
     -----
-    The gradient lives on the observed entries and is a sparse matrix. The smoothness constant is one.
+    The gradient lives on the observed entries and is a sparse matrix. The smoothness constant is the largest weight.
 
     Examples
     --------
@@ -45,7 +49,7 @@ class MatrixCompletion(Composite):
            [ 0., -4.,  0.]])
     """
 
-    def __init__(self, rows: Any, cols: Any, values: Any, shape: tuple[int, int]) -> None:
+    def __init__(self, rows: Any, cols: Any, values: Any, shape: tuple[int, int], *, weights: Any = None) -> None:
         values = vector("values", values)
         if values.size == 0:
             raise ValueError("values is empty; at least one observed entry is needed")
@@ -56,11 +60,18 @@ class MatrixCompletion(Composite):
         if repeated:
             raise ValueError(f"{repeated} positions in (rows, cols) occur more than once; average or drop the repeats")
         self.values = self.pattern.matrix(values).values
+        self.weights = None if weights is None else self._checked(weights)
         self.shape: tuple[int, ...] = self.pattern.shape
+
+    def _checked(self, weights: Any) -> Array:
+        weights = vector("weights", weights)
+        if weights.size != self.pattern.size or not np.all(weights > 0):
+            raise ValueError(f"weights must be {self.pattern.size} positive numbers, one for each observed entry")
+        return weights.astype(self.values.dtype)[self.pattern.order]
 
     @property
     def smoothness(self) -> float:
-        return 1.0
+        return 1.0 if self.weights is None else float(np.max(self.weights))
 
     @cached_property
     def map(self) -> ObservedEntries:
@@ -68,13 +79,14 @@ class MatrixCompletion(Composite):
 
     def loss(self, m: Array) -> Scalar:
         residual = m - self.values
-        return 0.5 * vdot(residual, residual)
+        return 0.5 * vdot(residual, residual if self.weights is None else self.weights * residual)
 
     def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
-        return m - self.values[rows]
+        residual = m - self.values[rows]
+        return residual if self.weights is None else self.weights[rows] * residual
 
     def loss_curvature(self, m: Array) -> Array:
-        return np.ones_like(m)
+        return np.ones_like(m) if self.weights is None else self.weights
 
     def start(self, x0: Any, dense: bool) -> Any:
         m, n = self.pattern.shape
@@ -93,7 +105,8 @@ class MatrixCompletion(Composite):
         return PatternMatrix(values, self.pattern)
 
     def fingerprint(self, start: Any) -> list[Any]:
-        return ["MatrixCompletion", *self.pattern.shape, self.pattern.indptr, self.pattern.cols, self.values]
+        weighted = [] if self.weights is None else [self.weights]
+        return ["MatrixCompletion", *self.pattern.shape, self.pattern.indptr, self.pattern.cols, self.values, *weighted]
 
 
 class ObservedEntries:
@@ -108,7 +121,7 @@ class ObservedEntries:
         if isinstance(coords, RankOne):
             return self.pattern.rank_one(coords.left, coords.right, coords.scale).values
         if isinstance(coords, LowRank):
-            return coords.entries(self.pattern.rows, self.pattern.cols)
+            return entries(self.pattern, *coords.factors)
         if isinstance(coords, Atom):
             coords = coords.toarray()
         return coords[self.pattern.rows, self.pattern.cols]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -108,6 +109,14 @@ class Quadratic(ImageObjective):
 
     def _value(self, x: Point) -> Scalar:
         return vdot(0.5 * x.image + self.c, x.coords) + self.constant
+
+    def doubled(self) -> Quadratic | None:
+        data = self.data.doubled()
+        if data is None:
+            return None
+        twin = copy(self)
+        twin.data, twin.c = data, data.array(self.c)
+        return twin
 
     def oriented(self, sparse_atoms: bool) -> Quadratic:
         return reoriented(self, sparse_atoms)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, Scalar
+from frankwolfe.validation import positive
 
 
 class Set(ABC):
@@ -98,6 +100,19 @@ class ProjectableSet(Set):
     @abstractmethod
     def project(self, x: Array) -> Array:
         """Return the point of the set nearest to x."""
+
+
+@dataclass(frozen=True)
+class Ball(Set):
+    """A set with a positive radius, its first field."""
+
+    radius: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", positive("radius", self.radius))
+
+    def with_radius(self, radius: float) -> Self:
+        return replace(self, radius=radius)
 
 
 class LinearMinimum(NamedTuple):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-import array_api_compat
 import numpy as np
 
-from frankwolfe.backends import Array
+from frankwolfe.backends import Array, host
 
 REMEDY = "scale it instead: Scaled(domain, factor)"
 
@@ -43,12 +42,7 @@ def frozen_vector(name: str, values: Any) -> np.ndarray:
 
 def on_host(g: Array) -> np.ndarray:
     """Return any array as a NumPy array in double precision, for solvers that live on the host."""
-    if not isinstance(g, np.ndarray):
-        try:
-            g = np.asarray(g)
-        except (TypeError, RuntimeError):  # on a device that does not copy by itself
-            g = np.asarray(array_api_compat.to_device(g, "cpu"))
-    return g.astype(np.float64, copy=False)
+    return host(g).astype(np.float64, copy=False)
 
 
 def no_radius(domain: Any, remedy: str = REMEDY) -> NoReturn:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense, Sparse
 from frankwolfe.backends import Array, Scalar, all_finite, namespace, scaled
 from frankwolfe.backends.namespace import nonzero
-from frankwolfe.sets.base import ProjectableSet, Set
+from frankwolfe.sets.base import Ball, ProjectableSet
 from frankwolfe.sets.norms import conjugate, dual_vectors, exponent, norm, norms, slack
 from frankwolfe.sets.partition import Partition
 from frankwolfe.sets.projections import project_lp
-from frankwolfe.validation import positive
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupBall(Set):
+class GroupBall(Ball):
     """Points whose group norms, l_s inside each group, have l_p norm at most `radius`.
 
     The defaults, s = 2 and p = 1, are the group lasso's ball: an atom lives on one group.
@@ -59,7 +58,6 @@ class GroupBall(Set):
     array([0, 0, 1, 1])
     """
 
-    radius: float
     groups: Any
     s: float = 2.0
     p: float = 1.0
@@ -73,7 +71,7 @@ class GroupBall(Set):
 
     def __post_init__(self) -> None:
         partition = Partition(self.groups)
-        object.__setattr__(self, "radius", positive("radius", self.radius))
+        super().__post_init__()
         object.__setattr__(self, "groups", partition.labels)
         object.__setattr__(self, "s", exponent("s", self.s))
         object.__setattr__(self, "p", exponent("p", self.p))
@@ -127,9 +125,6 @@ class GroupBall(Set):
             return False
         sizes = self._norms(namespace(x).reshape(x, (-1,)), self.s)
         return bool(norm(sizes, self.p) <= self.radius * (1 + slack(x, tol)))
-
-    def with_radius(self, radius: float) -> Self:
-        return replace(self, radius=radius)
 
     def _check(self, x: Array) -> None:
         entries = math.prod(x.shape)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 from frankwolfe.atoms import Atom, Sparse
 from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled, top_k
 from frankwolfe.backends.namespace import nonzero
-from frankwolfe.sets.base import ProjectableSet
+from frankwolfe.sets.base import Ball, ProjectableSet
 from frankwolfe.sets.norms import norm, slack
 from frankwolfe.sets.projections import project_l2, root_of_increasing
-from frankwolfe.validation import integer, positive
+from frankwolfe.validation import integer
 
 
 @dataclass(frozen=True)
-class KSupportBall(ProjectableSet):
+class KSupportBall(Ball, ProjectableSet):
     """Convex hull of the points with at most k nonzeros and Euclidean norm at most `radius`.
 
     Parameters
@@ -46,12 +46,11 @@ class KSupportBall(ProjectableSet):
     array([ 0.,  3.,  0., -4.])
     """
 
-    radius: float
     k: int
     sparse_atoms: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive("radius", self.radius))
+        super().__post_init__()
         object.__setattr__(self, "k", integer("k", self.k, 1))
 
     def lmo(self, g: Array) -> Atom:
@@ -72,9 +71,6 @@ class KSupportBall(ProjectableSet):
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         return all_finite(x) and bool(ksupport_norm(x, self.k) <= self.radius * (1 + slack(x, tol)))
-
-    def with_radius(self, radius: float) -> Self:
-        return replace(self, radius=radius)
 
     def project(self, x: Array) -> Array:
         return project_ksupport(x, self.radius, self.k)

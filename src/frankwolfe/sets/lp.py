@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 from frankwolfe.atoms import Atom, Dense, OneHot
 from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled
 from frankwolfe.backends.namespace import nonzero
-from frankwolfe.sets.base import ProjectableSet, known_shape
+from frankwolfe.sets.base import Ball, ProjectableSet, known_shape
 from frankwolfe.sets.norms import conjugate, dual_vectors, exponent, norm, slack
 from frankwolfe.sets.projections import project_l1, project_l2, project_linf, project_lp
-from frankwolfe.validation import positive
 
 
 @dataclass(frozen=True)
-class L1Ball(ProjectableSet):
+class L1Ball(Ball, ProjectableSet):
     """Points with sum of absolute values at most `radius`.
 
     Parameters
@@ -41,11 +40,7 @@ class L1Ball(ProjectableSet):
     array([0., 2., 0.])
     """
 
-    radius: float
     sparse_atoms: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive("radius", self.radius))
 
     def lmo(self, g: Array) -> Atom:
         return _signed_coordinate(g, self.radius)
@@ -59,15 +54,12 @@ class L1Ball(ProjectableSet):
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         return all_finite(x) and bool(norm(x, 1) <= self.radius * (1 + slack(x, tol)))
 
-    def with_radius(self, radius: float) -> Self:
-        return replace(self, radius=radius)
-
     def project(self, x: Array) -> Array:
         return project_l1(x, self.radius)
 
 
 @dataclass(frozen=True)
-class L2Ball(ProjectableSet):
+class L2Ball(Ball, ProjectableSet):
     """Points with Euclidean (for matrices Frobenius) norm at most `radius`.
 
     Parameters
@@ -81,11 +73,6 @@ class L2Ball(ProjectableSet):
     >>> L2Ball(5.0).lmo(np.array([3.0, -4.0])).toarray()
     array([-3.,  4.])
     """
-
-    radius: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive("radius", self.radius))
 
     @property
     def curved(self) -> bool:
@@ -104,15 +91,12 @@ class L2Ball(ProjectableSet):
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         return all_finite(x) and bool(norm(x, 2) <= self.radius * (1 + slack(x, tol)))
 
-    def with_radius(self, radius: float) -> Self:
-        return replace(self, radius=radius)
-
     def project(self, x: Array) -> Array:
         return project_l2(x, self.radius)
 
 
 @dataclass(frozen=True)
-class LInfBall(ProjectableSet):
+class LInfBall(Ball, ProjectableSet):
     """Points with every entry between minus `radius` and `radius`.
 
     Parameters
@@ -132,11 +116,6 @@ class LInfBall(ProjectableSet):
     array([-2.,  2.,  2.])
     """
 
-    radius: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive("radius", self.radius))
-
     def lmo(self, g: Array) -> Atom:
         return _corner(g, self.radius)
 
@@ -150,15 +129,12 @@ class LInfBall(ProjectableSet):
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         return all_finite(x) and bool(largest(x) <= self.radius * (1 + slack(x, tol)))
 
-    def with_radius(self, radius: float) -> Self:
-        return replace(self, radius=radius)
-
     def project(self, x: Array) -> Array:
         return project_linf(x, self.radius)
 
 
 @dataclass(frozen=True)
-class LpBall(ProjectableSet):
+class LpBall(Ball, ProjectableSet):
     """Points with l_p norm at most `radius`, for any p from one to infinity.
 
     Parameters
@@ -188,11 +164,10 @@ class LpBall(ProjectableSet):
     True
     """
 
-    radius: float
     p: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive("radius", self.radius))
+        super().__post_init__()
         object.__setattr__(self, "p", exponent("p", self.p))
         object.__setattr__(self, "sparse_atoms", self.p == 1)
 
@@ -221,9 +196,6 @@ class LpBall(ProjectableSet):
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         return all_finite(x) and bool(norm(x, self.p) <= self.radius * (1 + slack(x, tol)))
-
-    def with_radius(self, radius: float) -> Self:
-        return replace(self, radius=radius)
 
     def project(self, x: Array) -> Array:
         return project_lp(x, self.radius, self.p)

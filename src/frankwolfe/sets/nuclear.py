@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from array_api_compat import is_array_api_obj
@@ -13,16 +13,15 @@ from frankwolfe.atoms import RankOne
 from frankwolfe.backends import Array, eps, largest, namespace, scaled
 from frankwolfe.kernels.lanczos import SingularPair, norm_upper_bound, top_singular
 from frankwolfe.lowrank import LowRank
-from frankwolfe.sets.base import IterativeSet, LinearMinimum, ProjectableSet, SupportBound
+from frankwolfe.sets.base import Ball, IterativeSet, LinearMinimum, ProjectableSet, SupportBound
 from frankwolfe.sets.projections import project_l1
-from frankwolfe.validation import positive
 
 _RTOL = 1e-10  # of the oracle where nobody says how accurate it should be
 _SEED = 20210909
 
 
 @dataclass(frozen=True)
-class NuclearBall(IterativeSet, ProjectableSet):
+class NuclearBall(Ball, IterativeSet, ProjectableSet):
     """Matrices with nuclear norm (the sum of singular values) at most `radius`.
 
     Directions may be arrays, SciPy sparse matrices or a :class:`~frankwolfe.kernels.pattern.PatternMatrix`; atoms are
@@ -50,22 +49,19 @@ class NuclearBall(IterativeSet, ProjectableSet):
            [0., 0.]])
     """
 
-    radius: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive("radius", self.radius))
-
     def lmo(self, g: Any) -> RankOne:
         pair = self._top(g, 0.0, np.random.default_rng(_SEED), _RTOL)
         return RankOne(-self.radius, pair.left, pair.right)
 
     def minimise(self, g: Any, accuracy: float, rng: np.random.Generator) -> LinearMinimum:
-        """Return an atom whose <g, v> is within `accuracy` of the minimum, with probability 0.999 over the start.
+        """Return an atom whose <g, v> is within `accuracy` of the minimum, with probability 0.98 over the start.
+
+        A miss costs a little progress, never the certificate, and a third of the work is saved by not excluding it.
 
         `lower` is minus infinity after Lanczos, which proves nothing; after LAPACK's SVD (small matrices) it allows for
         that routine's backward error.
         """
-        pair = self._top(g, accuracy / self.radius, rng, 0.0)
+        pair = self._top(g, accuracy / self.radius, rng, 0.0, doubt=0.02)
         value = -self.radius * pair.sigma
         lower = -math.inf
         if pair.steps == 0:
@@ -94,9 +90,6 @@ class NuclearBall(IterativeSet, ProjectableSet):
             raise TypeError(f"contains needs an array or a LowRank, got {type(x).__name__}; convert it first")
         xp = namespace(_as_matrix(x))
         return bool(xp.sum(xp.linalg.svdvals(x)) <= limit)
-
-    def with_radius(self, radius: float) -> Self:
-        return replace(self, radius=radius)
 
     def project(self, x: Array) -> Array:
         """Return the nearest point (Frobenius norm) of the ball: singular values projected on the l1 ball.
@@ -137,10 +130,10 @@ class NuclearBall(IterativeSet, ProjectableSet):
         out = (D @ W * factor) @ W.T if tall else (W * factor) @ (W.T @ D)
         return out.astype(x.dtype, copy=False)
 
-    def _top(self, g: Any, accuracy: float, rng: np.random.Generator, rtol: float) -> SingularPair:
+    def _top(self, g: Any, accuracy: float, rng: np.random.Generator, rtol: float, doubt: float = 1e-3) -> SingularPair:
         g = _as_matrix(g)
         if not _is_foreign(g):
-            return top_singular(g, accuracy, rng, rtol=rtol)
+            return top_singular(g, accuracy, rng, rtol=rtol, doubt=doubt)
         U, s, Vt = namespace(g).linalg.svd(scaled(g), full_matrices=False)
         return SingularPair(float(s[0]) * float(largest(g)), U[:, 0], Vt[0, :], 0.0, 0, 0)
 

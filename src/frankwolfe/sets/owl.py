@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from frankwolfe.atoms import Atom, Sparse
 from frankwolfe.backends import Array, Scalar, all_finite, eps, largest, namespace, scaled, top_k
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.sets.base import ProjectableSet, require_shape
+from frankwolfe.sets.base import Ball, ProjectableSet, require_shape
 from frankwolfe.sets.common import frozen_vector, on_host
 from frankwolfe.sets.norms import slack
-from frankwolfe.validation import positive
 
 
 @dataclass(frozen=True, eq=False)
-class OWLBall(ProjectableSet):
+class OWLBall(Ball, ProjectableSet):
     """Vectors whose sorted magnitudes, weighted by decreasing weights, sum to at most `radius`.
 
     The norm (also called sorted l1, or SLOPE) sets equal the coefficients of correlated columns. Constant weights give
@@ -58,12 +57,11 @@ class OWLBall(ProjectableSet):
     array([1., 1., 0.])
     """
 
-    radius: float
     weights: Any
     sparse_atoms: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive("radius", self.radius))
+        super().__post_init__()
         weights = frozen_vector("weights", self.weights)
         if np.any(np.diff(weights) > 0):
             raise ValueError(
@@ -111,9 +109,6 @@ class OWLBall(ProjectableSet):
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         require_shape(self, x, self.shape)
         return all_finite(x) and bool(self._norm(x) <= self.radius * (1 + slack(x, tol)))
-
-    def with_radius(self, radius: float) -> Self:
-        return replace(self, radius=radius)
 
     def project(self, x: Array) -> Array:
         require_shape(self, x, self.shape)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from frankwolfe.atoms import Atom, RankOne
 from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled
-from frankwolfe.sets.base import ProjectableSet
+from frankwolfe.sets.base import Ball, ProjectableSet
 from frankwolfe.sets.norms import slack
 from frankwolfe.sets.projections import project_simplex
-from frankwolfe.validation import positive
 
 
 @dataclass(frozen=True)
-class Spectrahedron(ProjectableSet):
+class Spectrahedron(Ball, ProjectableSet):
     """Symmetric positive semidefinite matrices whose trace is `radius`; density matrices by default.
 
     Parameters
@@ -49,9 +48,6 @@ class Spectrahedron(ProjectableSet):
 
     radius: float = 1.0
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive("radius", self.radius))
-
     def lmo(self, g: Array) -> Atom:
         q = _least(_symmetric_part(scaled(_square(g))))
         return RankOne(self.radius, q, q)
@@ -71,9 +67,6 @@ class Spectrahedron(ProjectableSet):
         if not largest(x - x.T) <= room or not xp.abs(xp.linalg.trace(x) - self.radius) <= room:
             return False
         return bool(largest(x) * xp.linalg.eigvalsh(_symmetric_part(scaled(x)))[0] >= -room)
-
-    def with_radius(self, radius: float) -> Self:
-        return replace(self, radius=radius)
 
     def project(self, x: Array) -> Array:
         values, Q = namespace(x).linalg.eigh(_symmetric_part(scaled(_square(x))))

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 from frankwolfe.atoms import Atom, Dense, RankOne
 from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled
-from frankwolfe.sets.base import ProjectableSet, known_shape
+from frankwolfe.sets.base import Ball, ProjectableSet, known_shape
 from frankwolfe.sets.norms import conjugate, dual_vectors, exponent, norm, slack
 from frankwolfe.sets.projections import project_lp
-from frankwolfe.validation import positive
 
 
 @dataclass(frozen=True)
-class SpectralBall(ProjectableSet):
+class SpectralBall(Ball, ProjectableSet):
     """Matrices whose largest singular value is at most `radius`.
 
     Parameters
@@ -45,11 +44,6 @@ class SpectralBall(ProjectableSet):
            [0., 1.]])
     """
 
-    radius: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive("radius", self.radius))
-
     def lmo(self, g: Array) -> Atom:
         U, _, Wt = _svd(self, g)
         return Dense(-self.radius * (U @ Wt))
@@ -66,15 +60,12 @@ class SpectralBall(ProjectableSet):
             return False
         return bool(largest(x) * _singular_values(self, x)[0] <= self.radius * (1 + slack(x, tol)))
 
-    def with_radius(self, radius: float) -> Self:
-        return replace(self, radius=radius)
-
     def project(self, x: Array) -> Array:
         return _project(self, x, math.inf)
 
 
 @dataclass(frozen=True)
-class SchattenBall(ProjectableSet):
+class SchattenBall(Ball, ProjectableSet):
     """Matrices whose singular values have l_p norm at most `radius`.
 
     With p = 1 it is the nuclear-norm ball, with p = 2 the Frobenius ball, with p infinite the spectral ball.
@@ -105,11 +96,10 @@ class SchattenBall(ProjectableSet):
            [ 0.,  4.]])
     """
 
-    radius: float
     p: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive("radius", self.radius))
+        super().__post_init__()
         object.__setattr__(self, "p", exponent("p", self.p))
 
     @property
@@ -135,9 +125,6 @@ class SchattenBall(ProjectableSet):
         if not all_finite(_matrix(self, x)):
             return False
         return bool(largest(x) * norm(_singular_values(self, x), self.p) <= self.radius * (1 + slack(x, tol)))
-
-    def with_radius(self, radius: float) -> Self:
-        return replace(self, radius=radius)
 
     def project(self, x: Array) -> Array:
         return _project(self, x, self.p)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Self
+from dataclasses import dataclass
 
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled
-from frankwolfe.sets.base import Set, known_shape
+from frankwolfe.sets.base import Ball, known_shape
 from frankwolfe.sets.cuts import best_ratio_cut
 from frankwolfe.sets.norms import slack
-from frankwolfe.validation import positive
 
 
 @dataclass(frozen=True)
-class TotalVariationBall(Set):
+class TotalVariationBall(Ball):
     """Zero-mean signals (1-D) or images (2-D) with total variation at most `radius`.
 
     Total variation is the sum of absolute differences between neighbours; for an image, between neighbours in a row and
@@ -49,11 +47,6 @@ class TotalVariationBall(Set):
     >>> TotalVariationBall(4.0).lmo(np.array([1.0, 1.0, -1.0, -1.0])).toarray()
     array([-2., -2.,  2.,  2.])
     """
-
-    radius: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive("radius", self.radius))
 
     def lmo(self, g: Array) -> Atom:
         if _is_image(g):
@@ -91,9 +84,6 @@ class TotalVariationBall(Set):
         room = slack(x, tol)
         variation = sum(float(xp.sum(xp.abs(step))) for step in _differences(x))
         return bool(xp.abs(xp.mean(x)) <= room * self.radius) and variation <= self.radius * (1 + room)
-
-    def with_radius(self, radius: float) -> Self:
-        return replace(self, radius=radius)
 
 
 def _is_image(g: Array) -> bool:

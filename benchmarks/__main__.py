@@ -1,0 +1,93 @@
+"""Run the benchmarks, each in a process of its own, and write what they measured.
+
+    python -m benchmarks                 everything, side by side with the peers
+    python -m benchmarks --quick         the short form, under five minutes
+    python -m benchmarks iteration paths only these
+
+Each benchmark is a file here with `measure(quick) -> dict`: a table, curves, and the bars it is held to. The numbers go
+to benchmarks/results/NAME.json, the page to benchmarks/results/index.html, and the performance section of the README is
+written from them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from benchmarks.page import write_page
+from benchmarks.readme import write_readme
+from benchmarks.report import printed, verdict
+
+HERE = Path(__file__).parent
+NAMES = {
+    "start_up": "import and first solve",
+    "iteration": "one iteration against the memory floor and against plain NumPy",
+    "accuracy": "time to a certified accuracy, against scikit-learn, skglm and celer",
+    "completion": "matrix completion",
+    "paths": "whole regularisation paths",
+    "auto_grid": "what method='auto' chooses, against every method",
+    "estimators": "the estimators against LogisticRegressionCV",
+    "recommender": "MovieLens100K, the five public splits",
+    "scaling": "cost against the size of the data",
+    "memory": "peak memory of a solve",
+}
+RUN = """
+import importlib, json, sys
+record = importlib.import_module("benchmarks." + sys.argv[1]).measure(sys.argv[2] == "quick")
+json.dump(record, open(sys.argv[3], "w"), indent=1)
+"""
+
+
+def run(name: str, quick: bool, results: Path) -> dict | None:
+    """Run one benchmark in a fresh interpreter; return its record, or None where it failed."""
+    path = results / f"{name}.json"
+    fresh = path.with_suffix(".new")
+    began = time.monotonic()
+    print(f"\n== {name}: {NAMES.get(name, '')}", flush=True)
+    done = subprocess.run([sys.executable, "-c", RUN, name, "quick" if quick else "full", str(fresh)], cwd=HERE.parent)
+    if done.returncode:
+        print(f"   {name} failed (exit {done.returncode}); its last result, if any, is kept")
+        return None
+    record = json.loads(fresh.read_text("utf-8")) | {"quick": quick, "seconds": round(time.monotonic() - began, 1)}
+    path.write_text(json.dumps(record, indent=1), encoding="utf-8")
+    fresh.unlink()
+    print(printed(record), flush=True)
+    return record
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help=f"which ones (default: all): {', '.join(NAMES)}")
+    parser.add_argument("--quick", action="store_true", help="smaller data and fewer repeats, under five minutes")
+    parser.add_argument("--page-only", action="store_true", help="draw page and README from the results there are")
+    arguments = parser.parse_args()
+    unknown = set(arguments.names) - set(NAMES)
+    if unknown:
+        parser.error(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
+    results = HERE / "results" / ("quick" if arguments.quick else "")
+    results.mkdir(parents=True, exist_ok=True)
+    names = [] if arguments.page_only else arguments.names or list(NAMES)
+    failed = [name for name in names if run(name, arguments.quick, results) is None]
+
+    records = {}
+    for name in NAMES:
+        path = results / f"{name}.json"
+        if path.exists():
+            records[name] = json.loads(path.read_text("utf-8"))
+    print("\n== the bars")
+    for record in records.values():
+        for bar in record["bars"]:
+            print("  ", verdict(bar))
+    write_page(results / "index.html", records)
+    print(f"\nthe page: {results / 'index.html'}")
+    if not arguments.quick:
+        write_readme(HERE.parent / "README.md", records)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

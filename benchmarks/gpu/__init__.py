@@ -1,0 +1,1 @@
+"""Benchmarks on a GPU: `python -m benchmarks.gpu`."""

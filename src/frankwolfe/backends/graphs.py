@@ -1,0 +1,142 @@
+"""Many Frank-Wolfe steps on the GPU without asking the host: kernels launched once, captured, and replayed."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from frankwolfe.backends import triton_rows as kernels
+from frankwolfe.backends.rows import Rows, Scratch, Tile
+
+LENGTH = 10  # steps in a captured graph; even, since images alternate between two buffers
+CAPACITY = 100  # steps whose records are kept until they are read
+BALLS = {"l2": kernels.L2, "l1": kernels.L1, "linf": kernels.LINF}
+
+
+class Start(NamedTuple):
+    """Where the steps begin: x = x_known·base + x_product·v in images, and the averaged gradient."""
+
+    k: int
+    x: Any
+    v: Any
+    theta: Any  # None before the first step
+    base: Any  # None for no image known
+    coef: tuple[float, float, float, float]
+
+
+class Steps(NamedTuple):
+    """What steps leave: coordinates and averaged gradient, the image of the last x but one, and a record of each step."""
+
+    x: Any
+    v: Any
+    theta: Any
+    base: Any
+    xs: Any
+    ys: Any
+    records: Any  # on the host, one row per step: f(x), f(y), <g, y>, min <θ, v>, max <-g, v>
+
+
+class Engine:
+    """Buffers and captured graph of one problem: data, ball, schedule.
+
+    Parameters
+    ----------
+    model : Rows
+        The data, on a GPU.
+    ball : {"l2", "l1", "linf"}
+        The set.
+    radius, offset : float
+        Of the ball, and of the schedule 2/(k + offset).
+    momentum : bool
+        Accelerated Frank-Wolfe rather than the plain one.
+    """
+
+    def __init__(
+        self,
+        model: Rows,
+        dtype: Any,
+        ball: str,
+        radius: float,
+        offset: float,
+        momentum: bool,
+        chosen: Tile | None = None,
+    ) -> None:
+        import torch
+
+        n, d = model.A.shape
+        self.model, self.ball, self.radius, self.offset, self.momentum = model, ball, radius, offset, momentum
+        like = {"dtype": dtype, "device": model.A.device}
+        double = {"dtype": torch.float64, "device": model.A.device}
+        self.x, self.v, self.theta = (torch.zeros(d, **like) for _ in range(3))
+        self.images = [torch.zeros(n, **like) for _ in range(2)]
+        self.xs, self.ys = (torch.zeros((CAPACITY, d), **like) for _ in range(2))
+        self.coef = torch.zeros(4, **like)
+        self.clock = torch.zeros(4, **double)
+        self.records = torch.zeros((CAPACITY, kernels.RECORD), **double)
+        self.scratch = Scratch(model, self.x, chosen)
+        self.warps = 16 if self.scratch.cols > 4096 else 8 if self.scratch.cols > 512 else 4
+        self.graph: Any = None
+
+    def advance(self, start: Start, n: int) -> Steps:
+        """Take n steps, at most CAPACITY; read one small matrix back."""
+        import torch
+
+        self._load(start)
+        graphs, rest = divmod(n, LENGTH)
+        if graphs and self.graph is None:
+            self._capture()
+            self._load(start)
+        for _ in range(graphs):
+            self.graph.replay()
+        for i in range(rest):
+            self._step(i % 2)
+        base = self.images[n % 2]
+        records = self.records[:n].cpu().numpy().copy()
+        copies = (a.clone() for a in (self.x, self.v, self.theta, base, self.xs[:n], self.ys[:n]))
+        with torch.no_grad():
+            return Steps(*copies, records)
+
+    def _load(self, start: Start) -> None:
+        self.x.copy_(start.x)
+        self.v.copy_(start.v)
+        self.theta.zero_() if start.theta is None else self.theta.copy_(start.theta)
+        self.images[0].zero_() if start.base is None else self.images[0].copy_(start.base)
+        self.coef.copy_(self.coef.new_tensor(start.coef))
+        self.clock.copy_(self.clock.new_tensor([float(start.k), 0.0, self.offset, self.radius]))
+
+    def _step(self, side: int) -> None:
+        here = self.scratch
+        here.read(self.v, self.images[side], self.coef, None, self.images[1 - side])
+        kernels.update[(1,)](
+            *(
+                here.gradient,
+                here.total,
+                self.x,
+                self.v,
+                self.theta,
+                self.xs,
+                self.ys,
+                self.records,
+                self.clock,
+                self.coef,
+            ),
+            self.x.shape[0],
+            SET=BALLS[self.ball],
+            MOMENTUM=self.momentum,
+            COLS=here.cols,
+            num_warps=self.warps,
+        )
+
+    def _capture(self) -> None:
+        """Warm up (the kernels compile), then record LENGTH steps."""
+        import torch
+
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for i in range(2):
+                self._step(i % 2)
+        torch.cuda.current_stream().wait_stream(side)
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph):
+            for i in range(LENGTH):
+                self._step(i % 2)

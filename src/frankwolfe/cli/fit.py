@@ -1,0 +1,191 @@
+"""`frankwolfe fit` and `frankwolfe predict`."""
+
+from __future__ import annotations
+
+import csv
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from frankwolfe.cli.output import Json, Quiet, show, talkative, uninterrupted, working
+from frankwolfe.cli.samples import Samples, infer_task, read_like, read_samples
+from frankwolfe.cli.tables import Table, existing
+
+Data = Annotated[Path, typer.Argument(help="LIBSVM text, .csv, .tsv or .parquet, or a dataset known by name.")]
+Target = Annotated[str | None, typer.Option(help="Column to predict (tables); default: target, label, class or y.")]
+Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out; may be given several times.")]
+Task = Annotated[str, typer.Option(help="classification, regression, or auto: judged by the target.")]
+Constraint = Annotated[str, typer.Option(help="l1, l2, linf, lp, ksupport, group, simplex, nuclear or box.")]
+
+
+def fit(
+    data: Data,
+    constraint: Constraint = "l2",
+    radius: Annotated[str, typer.Option(help="Size of the set, or cv: chosen by cross-validation.")] = "cv",
+    out: Annotated[Path | None, typer.Option(help="Where to write the model (.npz).")] = None,
+    target: Target = None,
+    drop: Drop = None,
+    task: Task = "auto",
+    loss: Annotated[str, typer.Option(help="Regression: squared_error or huber.")] = "squared_error",
+    intercept: Annotated[bool, typer.Option("--intercept/--no-intercept", help="Fit an intercept.")] = True,
+    tol: Annotated[float, typer.Option(help="Certified gap to reach.")] = 1e-6,
+    max_iter: Annotated[int, typer.Option(min=1, help="Most steps.")] = 10_000,
+    method: Annotated[str, typer.Option(help="Method; auto chooses.")] = "auto",
+    explain: Annotated[bool, typer.Option("--explain", help="Say in words how good the answer is.")] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Fit a linear classifier or regressor with its coefficients in a set.
+
+    Example:
+
+        frankwolfe fit data.csv --target income --constraint l1 --radius 10 --out model.npz
+
+        frankwolfe fit a9a --constraint l2 --radius cv
+    """
+    size = _radius(radius)
+    shown = talkative(as_json, quiet)
+    with working(f"reading {data}", shown):
+        samples = read_samples(data, target, drop or [])
+    assert samples.y is not None
+    kind = infer_task(samples.y, task, data)
+    model = _estimator(kind, size, loss)
+    model.set_params(
+        constraint=constraint,
+        fit_intercept=intercept,
+        tol=tol,
+        max_iter=max_iter,
+        method=method,
+        verbose=int(shown),
+    )
+    began = time.perf_counter()
+    model.fit(samples.X, samples.y)
+    uninterrupted([model.result_])
+    seconds = time.perf_counter() - began
+    if out is not None:
+        from frankwolfe.estimators.linear_models import LinearModel, write_linear
+
+        write_linear(LinearModel(model, samples.target), out)
+    facts = _facts(model, kind, samples) | {"seconds": round(seconds, 3), "model": None if out is None else str(out)}
+    show(facts, as_json=as_json, quiet=quiet)
+    if explain and not as_json and not quiet:
+        import frankwolfe
+
+        typer.echo(f"\n{frankwolfe.explain(model)}")
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="A model that `fit` or `complete` wrote.")],
+    data: Annotated[Path, typer.Argument(help="Samples, or pairs of user and item.")],
+    out: Annotated[Path | None, typer.Option(help="Where to write them (.csv); default: the screen.")] = None,
+    proba: Annotated[bool, typer.Option("--proba", help="Also the probability of each class.")] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Predict with a model, and measure the error where the file holds the targets too.
+
+    Example:
+
+        frankwolfe predict model.npz new.csv --out predictions.csv
+    """
+    from frankwolfe.estimators.files import read_model
+    from frankwolfe.estimators.models import COMPLETER
+
+    header, _ = read_model(existing(model))
+    if header["kind"] == COMPLETER:
+        head, columns, facts = _ratings(model, data)
+    else:
+        head, columns, facts = _labels(model, data, proba)
+    facts = {"predictions": len(columns[0]), **facts, "file": None if out is None else str(out)}
+    if as_json:
+        rows = [dict(zip(head, row, strict=True)) for row in zip(*columns, strict=True)]
+        show(facts | ({"rows": rows} if out is None else {}), as_json=True, quiet=quiet)
+    if out is not None:
+        with open(out, "w", newline="", encoding="utf-8") as file:
+            _write(file, head, columns)
+        show(facts, as_json=False, quiet=quiet or as_json)
+    elif not as_json and not quiet:
+        _write(sys.stdout, head, columns)
+
+
+def _labels(model: Path, data: Path, proba: bool) -> tuple[list[str], list[Any], dict[str, Any]]:
+    from frankwolfe.estimators.linear_models import KINDS, read_linear
+
+    fitted = read_linear(model)
+    estimator = fitted.estimator
+    samples = read_like(data, fitted.features, estimator.n_features_in_, fitted.target)
+    said = estimator.predict(samples.X)
+    head, columns = ["prediction"], [said.tolist()]
+    if proba:
+        if fitted.kind != KINDS[0]:
+            raise ValueError("--proba is for classifiers, and this model is a regressor")
+        head += [f"p_{c}" for c in estimator.classes_]
+        columns += estimator.predict_proba(samples.X).T.tolist()
+    return head, columns, {} if samples.y is None else _error(said, samples.y, fitted.kind == KINDS[0])
+
+
+def _ratings(model: Path, data: Path) -> tuple[list[str], list[Any], dict[str, Any]]:
+    from frankwolfe.cli.complete import pairs
+    from frankwolfe.estimators import MatrixCompleter
+
+    fitted = MatrixCompleter.load(model)
+    users, items = pairs(Table(data, header=None, as_text=True))
+    known = [{str(label): label for label in labels} for labels in (fitted.users_, fitted.items_)]
+    said = fitted.predict([known[0].get(u, u) for u in users], [known[1].get(i, i) for i in items])
+    return ["user", "item", "rating"], [users, items, said.tolist()], {}
+
+
+def _error(said: np.ndarray, y: np.ndarray, classes: bool) -> dict[str, Any]:
+    if classes:
+        same = [str(a) == str(b) for a, b in zip(said.tolist(), y.tolist(), strict=True)]
+        return {"accuracy": float(np.mean(same))}
+    if y.dtype.kind not in "fiu":
+        return {}
+    return {"rmse": float(np.sqrt(np.mean((said - y) ** 2)))}
+
+
+def _write(file: Any, head: list[str], columns: list[Any]) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows(zip(*columns, strict=True))
+
+
+def _estimator(kind: str, radius: float | None, loss: str) -> Any:
+    from frankwolfe import estimators
+
+    if kind == "classification":
+        return estimators.FrankWolfeClassifierCV() if radius is None else estimators.FrankWolfeClassifier(radius=radius)
+    if radius is None:
+        return estimators.FrankWolfeRegressorCV(loss=loss)
+    return estimators.FrankWolfeRegressor(radius=radius, loss=loss)
+
+
+def _facts(model: Any, kind: str, samples: Samples) -> dict[str, Any]:
+    rows, features = samples.shape
+    classifies = kind == "classification"
+    return {
+        "task": kind,
+        "rows": rows,
+        "features": features,
+        "classes": [str(c) for c in model.classes_] if classifies and len(model.classes_) <= 10 else None,
+        "constraint": str(model.constraint),
+        "radius": float(getattr(model, "radius_", getattr(model, "radius", 0.0))),
+        "nonzeros": int(np.count_nonzero(model.coef_)),
+        "train_accuracy" if classifies else "train_r2": float(model.score(samples.X, samples.y)),
+        "gap": float(model.gap_),
+        "method": model.method_,
+        "steps": int(model.n_iter_),
+    }
+
+
+def _radius(text: str) -> float | None:
+    if text == "cv":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"--radius must be a positive number or cv, got {text!r}") from None

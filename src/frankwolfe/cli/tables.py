@@ -1,0 +1,209 @@
+"""Tables from files: comma- or tab-separated text, and Parquet; a fault is named with its line."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from frankwolfe.datasets._archives import SUFFIXES, read_file, unpack
+from frankwolfe.datasets._errors import DatasetError
+from frankwolfe.validation import nearest, optional
+
+SEPARATORS = (",", "\t", ";", "|")
+WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")
+LARGEST = 1e100  # squares must not overflow
+PARQUET = (".parquet", ".pq")
+TEXT = (".csv", ".tsv")
+
+
+class Table:
+    """A file's columns by name, with the line that each row stands on.
+
+    Parameters
+    ----------
+    path : Path
+        Text, packed or not, or Parquet.
+    header : bool or None
+        Whether the first line holds names; None: it does unless it is all numbers.
+    as_text : bool, default False
+        Read every cell as it is written: 007 stays 007.
+    """
+
+    def __init__(self, path: Path, *, header: bool | None = True, as_text: bool = False) -> None:
+        self.path = existing(path)
+        self._text: str | None = None
+        self._records: list[int] | None = None
+        self.frame = self._parquet() if suffix(path) in PARQUET else self._read_text(header, as_text)
+        if not len(self.frame):
+            raise DatasetError(f"{path}: there are names of columns but no rows")
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return [str(name) for name in self.frame.columns]
+
+    def column(self, name: str) -> Any:
+        """Return a column, or say which names are near."""
+        if name not in self.names:
+            raise DatasetError(f"{self.path}: no column {name!r}; {nearest(name, self.names)}")
+        return self.frame.iloc[:, self.names.index(name)]
+
+    def numbers(self, name: str, remedy: str) -> np.ndarray:
+        """Return a column of finite numbers."""
+        pandas = optional("pandas", extra="pandas")
+        column = self.column(name)
+        if pandas.api.types.is_datetime64_any_dtype(column):
+            raise DatasetError(f"{self.path}: column {name!r} holds dates, not numbers; {remedy}")
+        values = pandas.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        wrong = np.flatnonzero(~(np.abs(values) < LARGEST))
+        if not wrong.size:
+            return values
+        first, where = column.iloc[wrong[0]], self.place(int(wrong[0]))
+        if self.is_empty(first):
+            raise DatasetError(f"{where}: column {name!r} is empty; fill it in or leave the row out")
+        if wrong.size == values.size:
+            raise DatasetError(f"{self.path}: column {name!r} is not numeric (it holds {str(first)[:40]!r}); {remedy}")
+        raise DatasetError(f"{where}: column {name!r} holds {str(first)[:40]!r}, not a number below {LARGEST:g}")
+
+    def is_numeric(self, name: str) -> bool:
+        """Tell whether a column could be numbers, going by its first filled row."""
+        column = self.column(name)
+        first = next((v for v in column if not self.is_empty(v)), "")
+        try:
+            float(first)
+        except (TypeError, ValueError):
+            return False
+        return True
+
+    def ids(self, name: str) -> Any:
+        """Return a column of identifiers: whole numbers where all are written as such, text otherwise."""
+        column = self.column(name)
+        empty = np.flatnonzero([self.is_empty(v) for v in column])
+        if empty.size:
+            raise DatasetError(f"{self.place(int(empty[0]))}: column {name!r} is empty; leave the row out")
+        if column.dtype.kind in "iu":
+            return column.to_numpy()
+        text = [str(v) for v in column]
+        return np.array([int(t) for t in text]) if all(map(WHOLE.fullmatch, text)) else text
+
+    def place(self, row: int) -> str:
+        """Return the file and the line of a row, counted from zero, for a message."""
+        if self._text is None:
+            return f"{self.path}, row {row + 1}"
+        return f"{self.path}, line {self._lines()[row]}"
+
+    @staticmethod
+    def is_empty(value: Any) -> bool:
+        """Tell whether a cell holds nothing."""
+        return value is None or value != value or (isinstance(value, str) and not value.strip())
+
+    def _lines(self) -> list[int]:
+        """Return the line on which each row ends: not the same as counting rows where cells hold line breaks."""
+        if self._records is None:
+            reader = csv.reader(io.StringIO(self._text), delimiter=self._separator)
+            try:
+                ends = [reader.line_num for fields in reader if not _blank(fields)]
+            except csv.Error as error:
+                raise DatasetError(f"{self.path}, line {reader.line_num}: {str(error).partition(' - ')[0]}") from None
+            self._records = ends[self._named :]
+        return self._records
+
+    def _read_text(self, header: bool | None, as_text: bool) -> Any:
+        pandas = optional("pandas", extra="pandas")
+        raw = unpack(read_file(self.path), str(self.path))
+        try:
+            text = raw.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = raw.count(b"\n", 0, error.start) + 1
+            raise DatasetError(f"{self.path}, line {line}: not UTF-8 text; save the file as UTF-8") from None
+        if not text.strip():
+            raise DatasetError(f"{self.path}: the file is empty")
+        first = next(line for line in text.splitlines() if line.strip())
+        if "::" in first and not any(map(first.count, SEPARATORS)):  # as MovieLens separates columns
+            text, first = text.replace("::", "\t"), first.replace("::", "\t")
+        self._separator = max(SEPARATORS, key=first.count)
+        fields = next(csv.reader([first], delimiter=self._separator))
+        self._named = not all(_is_number(f) for f in fields) if header is None else header
+        self._text = text
+        try:
+            frame = pandas.read_csv(
+                io.StringIO(text),
+                sep=self._separator,
+                header=0 if self._named else None,
+                keep_default_na=False,
+                na_values=[""],
+                low_memory=False,
+                index_col=False,
+                dtype=str if as_text else None,
+            )
+        except (pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
+            said = " ".join(str(error).split()) or "cannot be read"
+            raise (self._diagnosis(len(fields)) or DatasetError(f"{self.path}: {said}")) from None
+        if not self._named:
+            frame.columns = [f"column{i}" for i in range(1, frame.shape[1] + 1)]
+        frame.columns = [str(name).strip() for name in frame.columns]
+        if len(frame) != len(self._lines()) or frame.isna().any(axis=None):
+            fault = self._diagnosis(len(fields))
+            if fault is not None:
+                raise fault
+        return frame
+
+    def _diagnosis(self, wanted: int) -> DatasetError | None:
+        """Find the first line with too many or too few fields."""
+        reader = csv.reader(io.StringIO(self._text), delimiter=self._separator)
+        try:
+            for fields in reader:
+                if not _blank(fields) and len(fields) != wanted:
+                    return DatasetError(
+                        f"{self.path}, line {reader.line_num}: {len(fields)} field{'s' * (len(fields) != 1)}, but the "
+                        f"first line has {wanted}"
+                    )
+        except csv.Error as error:
+            return DatasetError(f"{self.path}, line {reader.line_num}: {error}")
+        return None
+
+    def _parquet(self) -> Any:
+        arrow = optional("pyarrow.parquet", extra="stream")
+        optional("pandas", extra="pandas")
+        raw = read_file(self.path)
+        if not raw:
+            raise DatasetError(f"{self.path}: the file is empty")
+        try:
+            return arrow.read_table(io.BytesIO(raw)).to_pandas()
+        except (ValueError, OSError, TypeError, RuntimeError):
+            raise DatasetError(f"{self.path}: not a Parquet file, or a damaged one") from None
+
+
+def existing(path: Path) -> Path:
+    """Return the path of a file that is there, or name the nearest that is."""
+    if path.is_file():
+        return path
+    if path.is_dir():
+        raise DatasetError(f"{path} is a folder; give a file in it")
+    folder = path.parent if path.parent.is_dir() else None
+    close = difflib.get_close_matches(path.name, [p.name for p in folder.iterdir()], n=1, cutoff=0.75) if folder else []
+    raise DatasetError(f"{path}: no such file" + (f"; did you mean {close[0]!r}?" if close else ""))
+
+
+def suffix(path: Path) -> str:
+    """Return the suffix of a file, not counting that of its packing."""
+    last = path.suffix.lower()
+    return Path(path.stem).suffix.lower() if last in SUFFIXES[1:] else last
+
+
+def _blank(fields: list[str]) -> bool:
+    return len(fields) <= 1 and not any(f.strip() for f in fields)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

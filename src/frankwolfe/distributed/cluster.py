@@ -1,0 +1,118 @@
+"""Parts on a Dask cluster: one task per worker and evaluation, added up in a fixed order.
+
+Every task is a function of a shard (which Dask reloads from its source if it is lost) and a few vectors. So whatever
+happens to a worker costs what it was doing and its reload, and is Dask's to repair.
+"""
+
+from __future__ import annotations
+
+import logging
+from time import monotonic
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from frankwolfe.distributed import shards
+from frankwolfe.distributed.shards import Answer, Report
+from frankwolfe.objectives.parts import Parts, Sums, Task
+from frankwolfe.validation import optional
+
+FAN_IN = 16  # answers that are added up in one place; with more shards than that, on the workers
+REPORT_EVERY = 30.0  # seconds between two lines of throughput in the log
+ATTEMPTS = 5
+log = logging.getLogger("frankwolfe.distributed")
+
+
+def current_client() -> Any:
+    """Return the user's Dask client; where there is none, start a cluster of one worker in this process.
+
+    Examples
+    --------
+    >>> current_client().status
+    'running'
+    """
+    distributed = optional("distributed", extra="dask")
+    try:
+        return distributed.get_client()
+    except ValueError:
+        cluster = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0")
+        log.info("no Dask client yet: started a cluster in this process, %s", cluster)
+        return distributed.Client(cluster)
+
+
+class ClusterParts(Parts):
+    """Shards on the workers of a cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Where to run.
+    held : list of Future
+        The shards, one per worker.
+    rows, columns, dtype
+        Of all the data.
+    """
+
+    def __init__(self, client: Any, held: list[Any], rows: int, columns: int, dtype: np.dtype) -> None:
+        self.client, self.held = client, held
+        self.rows, self.columns, self.dtype = rows, columns, dtype
+        self._work: dict[str, list[float]] = {}
+        self._next_line = monotonic() + REPORT_EVERY
+
+    def total(self, task: Task, *args: Any, kept: Any = None, reads: bool = True) -> Sums:
+        answer = self._attempt(lambda: self._reduced(task, args, kept))
+        if reads:
+            self._note(answer.reports)
+        return answer.sums
+
+    def keep(self, task: Task, *args: Any) -> Any:
+        return [self._submit(shards.run, task.__name__, task, shard, None, args, True) for shard in self.held]
+
+    def report(self) -> dict[str, dict[str, float]]:
+        table: dict[str, dict[str, float]] = {}
+        for worker, (rows, nbytes, seconds) in self._work.items():
+            each = max(seconds, 1e-9)
+            table[worker] = {"rows": rows, "bytes": nbytes, "seconds": seconds}
+            table[worker] |= {"rows_per_second": rows / each, "bytes_per_second": nbytes / each}
+        return table
+
+    def _reduced(self, task: Task, args: tuple[Any, ...], kept: Any) -> Answer:
+        own = [None] * len(self.held) if kept is None else kept
+        answers = [
+            self._submit(shards.run, task.__name__, task, shard, mine, args, False)
+            for shard, mine in zip(self.held, own, strict=True)
+        ]
+        while len(answers) > FAN_IN:
+            groups = [answers[i : i + FAN_IN] for i in range(0, len(answers), FAN_IN)]
+            answers = [self._submit(shards.combine, "sum", group) for group in groups]
+        return shards.combine(self.client.gather(answers))
+
+    def _submit(self, function: Any, name: str, *args: Any) -> Any:
+        # The name is what the dashboard groups by; a new key for every call, as the result must not outlive it.
+        return self.client.submit(function, *args, key=f"frankwolfe-{name}-{uuid4().hex}")
+
+    def _attempt(self, work: Any) -> Any:
+        """Do it again where workers died so often that Dask has given a task up."""
+        gave_up = optional("distributed", extra="dask").KilledWorker
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return work()
+            except gave_up as error:
+                if attempt == ATTEMPTS:
+                    raise
+                log.warning("workers keep dying (%s); trying again, %d of %d", error, attempt, ATTEMPTS)
+                self.client.retry(self.held)
+        raise AssertionError
+
+    def _note(self, reports: list[Report]) -> None:
+        for worker, *done in reports:
+            if worker not in self._work:
+                log.info("worker %s holds %d rows", worker, done[0])
+            before = self._work.setdefault(worker, [0.0, 0.0, 0.0])
+            self._work[worker] = [a + b for a, b in zip(before, done, strict=True)]
+        if monotonic() >= self._next_line:
+            self._next_line = monotonic() + REPORT_EVERY
+            for worker, row in self.report().items():
+                rates = row["rows_per_second"], row["bytes_per_second"] / 1e6
+                log.info("worker %s: %.3g rows/s, %.0f MB/s", worker, *rates)

@@ -1,0 +1,156 @@
+"""What runs on a worker: loading a shard (the parts of one worker), and one task over its parts."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frankwolfe.kernels.threads import limited
+from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, data_matrix
+from frankwolfe.objectives.parts import Part, Sums, Task, tree_sum
+from frankwolfe.validation import optional
+
+
+class Shard:
+    """The parts of one worker."""
+
+    def __init__(self, parts: list[Part]) -> None:
+        self.parts = parts
+
+    @property
+    def rows(self) -> int:
+        return sum(part.objective.map.shape[0] for part in self.parts)  # pyright: ignore[reportAttributeAccessIssue]
+
+    def __sizeof__(self) -> int:
+        # What Dask plans by: a shard is never worth moving where its result can be.
+        return sum(a.nbytes for part in self.parts for a in part.objective.data.parts())  # pyright: ignore[reportAttributeAccessIssue]
+
+
+class Block(NamedTuple):
+    """What the client needs to know of a block of rows."""
+
+    rows: int
+    columns: int
+    dtype: str
+
+
+class Recipe:
+    """Delayed values (or plain ones) that travel as they are, to be computed by the task that gets them."""
+
+    def __init__(self, pieces: list[Any]) -> None:
+        self.pieces = pieces
+
+
+def made(function: Any, recipe: Recipe) -> Any:
+    """Return function(pieces), the pieces computed here."""
+    import dask
+
+    return function(list(dask.compute(*recipe.pieces, scheduler="threads")))
+
+
+class Report(NamedTuple):
+    """What a task cost, and where."""
+
+    worker: str
+    rows: int
+    nbytes: int
+    seconds: float
+
+
+class Answer(NamedTuple):
+    """Sums over some shards, and what they cost."""
+
+    sums: Sums
+    reports: list[Report]
+
+
+def load(name: str, blocks: list[Any]) -> list[DataMatrix | None]:
+    """Check blocks of rows; an empty one (dataframes have them) is None."""
+    loaded = [None if block.shape[0] == 0 else data_matrix(name, block) for block in blocks]
+    if any(isinstance(block, OperatorMatrix) for block in loaded):
+        raise TypeError(f"the blocks of {name} must be arrays or sparse matrices, not operators")
+    return loaded
+
+
+def describe(loaded: list[DataMatrix | None]) -> list[Block]:
+    return [Block(0, 0, "") if data is None else Block(*data.shape, np.dtype(data.dtype).str) for data in loaded]
+
+
+def vectors(blocks: list[Any]) -> list[np.ndarray]:
+    """Return pieces of a vector as arrays."""
+    arrays = (np.asarray(block) for block in blocks)
+    return [a.reshape(-1) if a.ndim == 2 and 1 in a.shape else a for a in arrays]
+
+
+def survey(cls: Any, targets: list[np.ndarray], weights: list[np.ndarray] | None) -> list[tuple[Any, float | None]]:
+    """Return what each block tells of its targets, and the sum of its weights."""
+    sums = [None] * len(targets) if weights is None else [_weight(w) for w in weights]
+    return [(cls.survey(b), w) for b, w in zip(targets, sums, strict=True)]
+
+
+def _weight(weights: np.ndarray) -> float:
+    if weights.size and not (np.isfinite(weights).all() and weights.min() >= 0):
+        raise ValueError("sample weights must be nonnegative and finite, and some are not")
+    return float(weights.sum(dtype=np.float64))
+
+
+def build(
+    cls: Any,
+    loaded: list[DataMatrix | None],
+    targets: list[np.ndarray],
+    weights: list[np.ndarray] | None,
+    shares: list[float],
+    firsts: list[int],
+    options: dict[str, Any],
+) -> Shard:
+    """Make the parts of a shard; blocks without rows or without weight fall away."""
+    parts = []
+    for i, (data, share) in enumerate(zip(loaded, shares, strict=True)):
+        if data is None or share == 0:
+            continue
+        own = None if weights is None else weights[i]
+        more = options if own is None else {**options, cls.weights_name: own}
+        parts.append(Part(cls(data.matrix, targets[i], **more), share, firsts[i], own))
+    return Shard(parts)
+
+
+def template(shard: Shard) -> Any:
+    """Return the model of a shard without its rows, for its formulae; None if the shard is empty."""
+    from copy import copy
+
+    if not shard.parts:
+        return None
+    model: Any = copy(shard.parts[0].objective)
+    model.data = model.b = model.share = None
+    model.__dict__.pop("compiled", None)  # it holds the targets
+    return model
+
+
+def run(task: Task, shard: Shard, kept: list[Sums] | None, args: tuple[Any, ...], keep: bool) -> Any:
+    """Do a task to every part of a shard; return the sum, or with `keep` the list."""
+    began = perf_counter()
+    extra = [()] * len(shard.parts) if kept is None else [(own,) for own in kept]
+    address, threads = _worker()
+    with limited(threads):  # a task is alone on its worker: the threads are its own
+        results = [task(part, *own, *args) for part, own in zip(shard.parts, extra, strict=True)]
+    if keep:
+        return results
+    report = Report(address, shard.rows, shard.__sizeof__(), perf_counter() - began)
+    return Answer(tree_sum(results) if results else (), [report])
+
+
+def combine(answers: list[Answer]) -> Answer:
+    """Add up the answers of some shards."""
+    sums = [answer.sums for answer in answers if answer.sums]
+    return Answer(tree_sum(sums) if sums else (), [r for answer in answers for r in answer.reports])
+
+
+def _worker() -> tuple[str, int | None]:
+    """Return the address of the worker that this runs on, and its threads."""
+    try:
+        worker = optional("distributed", extra="dask").get_worker()
+    except ValueError:  # not on a worker
+        return "here", None
+    return worker.address, worker.state.nthreads

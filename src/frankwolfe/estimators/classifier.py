@@ -1,0 +1,235 @@
+"""Logistic regression with its coefficients in a set."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import expit, log_expit, log_softmax, softmax
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+
+from frankwolfe.estimators.linear import LinearEstimator, Loss
+from frankwolfe.objectives import Logistic, Multinomial
+
+
+class ClassifierBase(ClassifierMixin, LinearEstimator):
+    """Prediction for linear classifiers, and the logistic loss for two classes or more."""
+
+    classes_: np.ndarray
+    coef_: np.ndarray
+    intercept_: np.ndarray
+    class_weight: Any
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the scores of the classes, one column each; of the second class alone where there are two.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+        """
+        scores = self._linear(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the most likely class of each sample.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        scores = self.decision_function(X)
+        return softmax(scores, axis=1) if scores.ndim > 1 else np.stack([expit(-scores), expit(scores)], axis=1)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Return the logarithm of the probability of each class, accurate for small ones too.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        return log_chances(self._linear(X))
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        """Return data, class numbers and weights (those of the classes included); set `classes_`."""
+        X, y = self._read(X, y)
+        check_classification_targets(y)
+        weight = self._weights(sample_weight, X)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y holds only one class, {self.classes_[0]!r}; a classifier needs at least two")
+        if weight is not None:
+            for code in np.flatnonzero(~(np.bincount(codes, weight) > 0)):
+                raise ValueError(f"class {self.classes_[code]!r} has no sample with a positive sample_weight")
+        if self.class_weight is not None:
+            share = compute_class_weight(self.class_weight, classes=self.classes_, y=y, sample_weight=weight)
+            weight = share[codes] * (1.0 if weight is None else weight)
+        return X, codes, weight
+
+    def _objective(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Loss:
+        kind = Logistic if len(self.classes_) == 2 else Multinomial
+        return kind(X, y, sample_weight=weight, intercept=bool(self.fit_intercept))
+
+    def _coef(self, x: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(x.T) if x.ndim == 2 else x[None, :]
+
+
+def log_chances(scores: np.ndarray) -> np.ndarray:
+    """Return the logarithms of the probabilities of all classes, from a column of scores for each or for the second."""
+    if scores.shape[1] > 1:
+        return log_softmax(scores, axis=1)
+    return np.concatenate([log_expit(-scores), log_expit(scores)], axis=1)
+
+
+class FrankWolfeClassifier(ClassifierBase):
+    """Logistic regression, for two classes or more, with the coefficients in a set of your choice.
+
+    Parameters
+    ----------
+    constraint : {"l1", "l2", "linf", "lp", "ksupport", "group", "simplex", "nuclear", "box"} or Set, default "l2"
+        Where the coefficients lie. "l1" gives few nonzeros, "ksupport" few and stable ones, "group" few groups (with
+        more than two classes and no `groups`: few features, each used by all classes), "simplex" nonnegative ones that
+        sum to the radius, "nuclear" (three classes or more) classes that share a few directions.
+    radius : float, default 1.0
+        Size of the set. A small one keeps coefficients small; see `FrankWolfeClassifierCV` to have it chosen.
+    p : float, default 1.5
+        Exponent of "lp".
+    k : int, default 10
+        Number of coefficients that "ksupport" lets an atom have.
+    groups : array of labels, or list of index lists, optional
+        Partition of the features, for "group".
+    lower, upper : float or array, default -1 and 1
+        Bounds of "box", times the radius.
+    fit_intercept : bool, default True
+        Add an intercept, which is not constrained.
+    class_weight : dict or "balanced", optional
+        Weights of the classes.
+    tol : float, default 1e-6
+        Stop when the loss is proven to be within this of the optimum: a certified gap, in nats.
+    max_iter : int, default 10000
+        Largest number of steps.
+    method : str or Method, default "auto"
+        As in `frankwolfe.minimize`.
+    warm_start : bool, default False
+        Start from the last solution.
+    n_jobs : int, optional
+        Threads of the linear algebra.
+    verbose : int, default 0
+        Show progress.
+    random_state : int or RandomState, optional
+        Seed of iterative oracles ("nuclear").
+
+    Attributes
+    ----------
+    coef_ : array of shape (1, n_features) or (n_classes, n_features)
+        Coefficients; one row, for the second class, where there are two.
+    intercept_ : array of shape (1,) or (n_classes,)
+        Intercepts.
+    classes_ : array of shape (n_classes,)
+        Class labels.
+    n_iter_ : int
+        Steps taken.
+    gap_, lower_bound_ : float
+        Proven bound on the distance of the mean log loss from its optimum, and on the optimum.
+    trace_ : Trace
+        Value and bound, step by step.
+    method_ : str
+        The method that ran.
+    result_ : Result
+        All that `frankwolfe.minimize` returned.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of str
+        Their names, where X had some.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = FrankWolfeClassifier("l2", radius=5.0).fit(X, y)
+    >>> round(model.score(X, y), 2), bool(model.gap_ <= 1e-6)
+    (0.97, True)
+    """
+
+    def __init__(
+        self,
+        constraint: Any = "l2",
+        radius: float = 1.0,
+        *,
+        p: float = 1.5,
+        k: int = 10,
+        groups: Any = None,
+        lower: Any = -1.0,
+        upper: Any = 1.0,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        tol: float = 1e-6,
+        max_iter: int = 10_000,
+        method: Any = "auto",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.constraint = constraint
+        self.radius = radius
+        self.p = p
+        self.k = k
+        self.groups = groups
+        self.lower = lower
+        self.upper = upper
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.method = method
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Data.
+        y : array of shape (n_samples,)
+            Class labels.
+        sample_weight : array of shape (n_samples,), optional
+            Nonnegative weights of the samples.
+
+        Returns
+        -------
+        self
+        """
+        self._solve(*self._checked(X, y, sample_weight))
+        return self

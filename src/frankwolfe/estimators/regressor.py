@@ -1,0 +1,174 @@
+"""Linear regression with its coefficients in a set."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from frankwolfe.estimators.linear import LinearEstimator, Loss
+from frankwolfe.objectives import Huber, LeastSquares
+from frankwolfe.validation import nearest
+
+LOSSES = ("squared_error", "huber")
+
+
+class RegressorBase(RegressorMixin, LinearEstimator):
+    """Prediction for linear regression, and its losses."""
+
+    coef_: np.ndarray
+    intercept_: float
+    loss: str
+    delta: float
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predicted targets.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return self._linear(X)
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss {self.loss!r} is not known; {nearest(str(self.loss), LOSSES)}")
+        X, y = self._read(X, y, y_numeric=True)
+        return X, y, self._weights(sample_weight, X)
+
+    def _objective(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Loss:
+        if self.loss == "huber":
+            return Huber(X, y, delta=self.delta, sample_weight=weight, intercept=bool(self.fit_intercept))
+        return LeastSquares(X, y, sample_weight=weight, intercept=bool(self.fit_intercept))
+
+    def _shaped_intercept(self, intercept: np.ndarray) -> Any:
+        return intercept[0]
+
+
+class FrankWolfeRegressor(RegressorBase):
+    """Linear regression with the coefficients in a set of your choice, by least squares or Huber's robust loss.
+
+    Parameters
+    ----------
+    constraint : {"l1", "l2", "linf", "lp", "ksupport", "group", "simplex", "box"} or Set, default "l2"
+        Where the coefficients lie. "l1" gives few nonzeros, "ksupport" few and stable ones, "group" few groups,
+        "simplex" nonnegative ones that sum to the radius.
+    radius : float, default 1.0
+        Size of the set. A small one keeps coefficients small; see `FrankWolfeRegressorCV` to have it chosen.
+    loss : {"squared_error", "huber"}, default "squared_error"
+        Half the mean square of the residuals, or Huber's loss, which large residuals pull less.
+    delta : float, default 1.35
+        Residual from which Huber's loss is linear, in the units of y.
+    p, k, groups, lower, upper
+        Options of the constraints, as in `FrankWolfeClassifier`.
+    fit_intercept : bool, default True
+        Add an intercept, which is not constrained.
+    tol : float, default 1e-6
+        Stop when the loss is proven to be within this of the optimum: a certified gap. Where the loss of the best
+        constant is below one, within this part of it; no gap below 1e-9 of that loss (1e-5 in single precision) is
+        asked for.
+    max_iter : int, default 10000
+        Largest number of steps.
+    method : str or Method, default "auto"
+        As in `frankwolfe.minimize`.
+    warm_start : bool, default False
+        Start from the last solution.
+    n_jobs : int, optional
+        Threads of the linear algebra.
+    verbose : int, default 0
+        Show progress.
+    random_state : int or RandomState, optional
+        Seed of iterative oracles.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+        Coefficients.
+    intercept_ : float
+        Intercept.
+    n_iter_ : int
+        Steps taken.
+    gap_, lower_bound_ : float
+        Proven bound on the distance of the mean loss from its optimum, and on the optimum.
+    trace_ : Trace
+        Value and bound, step by step.
+    method_ : str
+        The method that ran.
+    result_ : Result
+        All that `frankwolfe.minimize` returned.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of str
+        Their names, where X had some.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = FrankWolfeRegressor("l1", radius=1000.0).fit(X, y)
+    >>> int((model.coef_ != 0).sum()), round(model.score(X, y), 2)
+    (4, 0.44)
+    """
+
+    def __init__(
+        self,
+        constraint: Any = "l2",
+        radius: float = 1.0,
+        *,
+        loss: str = "squared_error",
+        delta: float = 1.35,
+        p: float = 1.5,
+        k: int = 10,
+        groups: Any = None,
+        lower: Any = -1.0,
+        upper: Any = 1.0,
+        fit_intercept: bool = True,
+        tol: float = 1e-6,
+        max_iter: int = 10_000,
+        method: Any = "auto",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.constraint = constraint
+        self.radius = radius
+        self.loss = loss
+        self.delta = delta
+        self.p = p
+        self.k = k
+        self.groups = groups
+        self.lower = lower
+        self.upper = upper
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.method = method
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Data.
+        y : array of shape (n_samples,)
+            Targets.
+        sample_weight : array of shape (n_samples,), optional
+            Nonnegative weights of the samples.
+
+        Returns
+        -------
+        self
+        """
+        self._solve(*self._checked(X, y, sample_weight))
+        return self

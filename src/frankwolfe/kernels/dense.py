@@ -1,0 +1,96 @@
+"""Loops over the rows of a dense array, compiled: several rows at a time, any width of numbers, sums in doubles.
+
+Import inside functions only: loading Numba takes a third of a second.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from frankwolfe.kernels.losses import SUMS
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
+def dots(A, first, last, x, out):
+    """Set out to the products of rows first to last with x."""
+    d, whole = A.shape[1], first + (last - first) // 4 * 4
+    for i in range(first, whole, 4):
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        for j in range(d):
+            s0 += A[i, j] * x[j]
+            s1 += A[i + 1, j] * x[j]
+            s2 += A[i + 2, j] * x[j]
+            s3 += A[i + 3, j] * x[j]
+        out[i - first], out[i - first + 1], out[i - first + 2], out[i - first + 3] = s0, s1, s2, s3
+    for i in range(whole, last):
+        s0 = 0.0
+        for j in range(d):
+            s0 += A[i, j] * x[j]
+        out[i - first] = s0
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
+def add_rows(A, first, last, r, g):
+    """Add the rows first to last, times r, to g."""
+    d, whole = A.shape[1], first + (last - first) // 4 * 4
+    for i in range(first, whole, 4):
+        r0, r1, r2, r3 = r[i - first], r[i - first + 1], r[i - first + 2], r[i - first + 3]
+        for j in range(d):
+            g[j] += (r0 * A[i, j] + r1 * A[i + 1, j]) + (r2 * A[i + 2, j] + r3 * A[i + 3, j])
+    for i in range(whole, last):
+        for j in range(d):
+            g[j] += r[i - first] * A[i, j]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
+def add_outer(A, first, last, c, H):
+    """Add half of c times the outer product of each row with itself to H, below the diagonal; H + H' is then whole.
+
+    Eight rows at a time, so that an entry of H is read and written once for eight products.
+    """
+    d = A.shape[1]
+    B, w, n = np.zeros((8, d)), np.zeros(8), 0
+    for i in range(first, last):
+        if c[i - first] != 0.0:
+            w[n] = c[i - first]
+            for j in range(d):
+                B[n, j] = A[i, j]
+            n += 1
+        if n < 8 and i < last - 1:
+            continue
+        w[n:] = 0.0
+        n = 0
+        b0, b1, b2, b3, b4, b5, b6, b7 = B[0], B[1], B[2], B[3], B[4], B[5], B[6], B[7]
+        for k in range(d):
+            w0, w1, w2, w3 = w[0] * b0[k], w[1] * b1[k], w[2] * b2[k], w[3] * b3[k]
+            w4, w5, w6, w7 = w[4] * b4[k], w[5] * b5[k], w[6] * b6[k], w[7] * b7[k]
+            row = H[k]
+            for j in range(k):
+                near = (w0 * b0[j] + w1 * b1[j]) + (w2 * b2[j] + w3 * b3[j])
+                row[j] += near + (w4 * b4[j] + w5 * b5[j]) + (w6 * b6[j] + w7 * b7[j])
+            near = (w0 * b0[k] + w1 * b1[k]) + (w2 * b2[k] + w3 * b3[k])
+            row[k] += 0.5 * (near + (w4 * b4[k] + w5 * b5[k]) + (w6 * b6[k] + w7 * b7[k]))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def are_bytes(A, scale):
+    """Tell whether every entry is scale times an integer from 0 to 255, up to one rounding."""
+    for i in range(A.shape[0]):
+        wrong = 0
+        for j in range(A.shape[1]):
+            k = math.floor(A[i, j] / scale + 0.5)
+            wrong += (not 0.0 <= k <= 255.0) or abs(k * scale - A[i, j]) > 2.0**-52 * A[i, j]
+        if wrong:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def to_bytes(A, scale, out):
+    """Set out to the integers of which A is `scale` times."""
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            out[i, j] = np.uint8(np.int32(A[i, j] / scale + 0.5))

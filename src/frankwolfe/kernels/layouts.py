@@ -1,0 +1,292 @@
+"""Data laid out for compiled passes: by rows or by columns, cut into parts, as narrow as is exact.
+
+Nothing here loads Numba before the first pass is asked for.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frankwolfe.kernels.threads import parts_of, share_out
+
+CACHE = 1 << 18  # bytes of rows that are read twice, the second time from cache
+CHUNK = 512  # most rows whose margins are in cache at a time
+LOGISTIC, SQUARES = 0, 1  # kinds of losses
+NONE = np.zeros(0)
+TURN_AFTER = 12  # gradients of wide sparse rows after which turning them into columns pays
+
+
+class Loss(NamedTuple):
+    """A loss that the kernels know: its kind, targets, and the weight of each row."""
+
+    kind: int
+    b: np.ndarray
+    share: np.ndarray
+
+    def value(self, m: np.ndarray) -> float:
+        """Return the loss at the margins m."""
+        from frankwolfe.kernels import losses
+
+        return losses.value_at(self, double(m))
+
+    def slope(self, m: np.ndarray) -> np.ndarray:
+        """Return the gradient of the loss at the margins m."""
+        return self._derivatives(m, False)[0]
+
+    def curvature(self, m: np.ndarray) -> np.ndarray:
+        """Return the second derivatives of the loss at the margins m."""
+        return self._derivatives(m, True)[1]
+
+    def along(self, start: np.ndarray, step: np.ndarray, gamma: float) -> tuple[float, float]:
+        """Return first and second derivative of the loss along start + gamma step."""
+        from frankwolfe.kernels import losses
+
+        return losses.along_line(self, start, step, gamma)
+
+    def balance(
+        self, start: np.ndarray, step: np.ndarray, gamma: float, bracket: tuple[float, float, float], enough: float
+    ) -> tuple[float, np.ndarray]:
+        """Return the shift c at which the slopes at start + gamma step + c add up to nothing, and the sums there.
+
+        The bracket holds a lower bound, a guess and an upper bound of c. The sums are those of the slopes, of their
+        sizes, of slope times step, of the curvatures, and of curvature times step and step squared.
+        """
+        from frankwolfe.kernels import losses
+
+        sums = np.zeros(6)
+        return losses.balance(self, start, step, gamma, *map(float, bracket), enough, sums), sums
+
+    def _derivatives(self, m: np.ndarray, second: bool) -> tuple[np.ndarray, np.ndarray]:
+        from frankwolfe.kernels import losses
+
+        r, c = np.empty(m.size), np.empty(m.size if second else 0)
+        losses.derivatives_at(self, double(m), r, c)
+        return r, c
+
+
+class Sweep(NamedTuple):
+    """What one read of the data gave."""
+
+    value: float  # of the loss
+    inner: float  # <slope, margins>
+    watched: float  # the loss at the watched margins
+    slope: np.ndarray  # the gradient A'r
+    image: np.ndarray  # Ax, empty where x was
+    watched_image: np.ndarray
+    hessian: np.ndarray | None
+
+
+class Layout(ABC):
+    """A matrix as the kernels read it: `scale` times the one made of `arrays`."""
+
+    reads: float  # of the data in a sweep with a dense x
+
+    def __init__(self, arrays: tuple[Any, ...], shape: tuple[int, int], scale: float = 1.0) -> None:
+        self.arrays, self.shape, self.scale = arrays, shape, scale
+        self.entries: int = arrays[0].size if len(arrays) == 1 else arrays[1].size
+        self._cuts: dict[int, list[tuple[int, int]]] = {}
+
+    def cuts(self, parts: int) -> list[tuple[int, int]]:
+        """Return so many ranges of rows (or columns) with about equally many entries each."""
+        if parts not in self._cuts:
+            if len(self.arrays) == 1:
+                ends = np.linspace(0, self.shape[0], parts + 1).round().astype(int).tolist()
+            else:
+                ends = np.searchsorted(self.arrays[0], np.linspace(0, self.entries, parts + 1)).tolist()
+                ends[0], ends[-1] = 0, self.arrays[0].size - 1
+            self._cuts[parts] = list(pairwise(ends))
+        return self._cuts[parts]
+
+    @abstractmethod
+    def product(self, x: np.ndarray) -> np.ndarray:
+        """Return Ax."""
+
+    @abstractmethod
+    def adjoint(self, r: np.ndarray) -> np.ndarray:
+        """Return A'r."""
+
+    def gram(self, c: np.ndarray) -> np.ndarray | None:
+        """Return A'diag(c)A, or None if the layout has no kernel for it."""
+        return None
+
+    @abstractmethod
+    def sweep(
+        self,
+        loss: Loss,
+        mixing: tuple[float, ...],
+        known: np.ndarray,
+        x: np.ndarray,
+        hessian: int = 0,
+        base: np.ndarray = NONE,
+    ) -> Sweep:
+        """Return loss and gradient, and the Hessian (from one row in `hessian`), in as few reads as the layout allows.
+
+        f is differentiated at mixing[0] known + mixing[1] Ax and watched at mixing[2] known + mixing[3] Ax; `x` is
+        empty where all is known. Where `base` is given, `known` is memory for its product, made in the same read.
+        """
+
+
+class Rows(Layout):
+    """By rows: everything in one read."""
+
+    reads = 1.0
+
+    def __init__(self, arrays: tuple[Any, ...], shape: tuple[int, int], scale: float = 1.0) -> None:
+        super().__init__(arrays, shape, scale)
+        wide = sum(a.nbytes for a in arrays[-2:] if a is not None) / shape[0]
+        self.step = min(CHUNK, max(8, int(CACHE / max(wide, 1)) // 8 * 8))
+
+    def product(self, x: np.ndarray) -> np.ndarray:
+        from frankwolfe.kernels import rows
+
+        x, out = _scaled(x, self.scale), np.empty(self.shape[0])
+        cuts = self.cuts(parts_of(self.entries))
+        share_out(lambda i: rows.product(self.arrays, *cuts[i], x, out[cuts[i][0] :]), len(cuts))
+        return out
+
+    def adjoint(self, r: np.ndarray) -> np.ndarray:
+        from frankwolfe.kernels import rows
+
+        r = double(r)
+        cuts = self.cuts(parts_of(self.entries, self.shape[1]))
+        g = np.zeros((len(cuts), self.shape[1]))
+        share_out(lambda i: rows.adjoint(self.arrays, *cuts[i], r[cuts[i][0] :], g[i]), len(cuts))
+        return _total(g, self.scale)
+
+    def gram(self, c: np.ndarray) -> np.ndarray:
+        from frankwolfe.kernels import rows
+
+        c, d = double(c), self.shape[1]
+        cuts = self._square_cuts()
+        H = np.zeros((len(cuts), d, d))
+        share_out(lambda i: rows.outer(self.arrays, *cuts[i], c[cuts[i][0] :], H[i]), len(cuts))
+        half = _total(H, self.scale**2)
+        return half + half.T
+
+    def sweep(
+        self,
+        loss: Loss,
+        mixing: tuple[float, ...],
+        known: np.ndarray,
+        x: np.ndarray,
+        hessian: int = 0,
+        base: np.ndarray = NONE,
+    ) -> Sweep:
+        from frankwolfe.kernels import rows
+
+        n, d = self.shape
+        # Each part adds up a gradient, or a Hessian, of its own: keep them small beside the data.
+        cuts = self._square_cuts() if hessian else self.cuts(parts_of(self.entries, d))
+        x, base, images = _scaled(x, self.scale), _scaled(base, self.scale), np.empty((2, n))
+        sums, g = np.zeros((len(cuts), 3)), np.zeros((len(cuts), d))
+        H = np.zeros((len(cuts), d, d) if hessian else (len(cuts), 0, 0))
+
+        def read(i: int) -> None:
+            out = images, g[i], H[i], sums[i]
+            rows.sweep(self.arrays, *cuts[i], self.step, x, base, mixing, known, loss, hessian, *out)
+
+        share_out(read, len(cuts))
+        half = _total(H, self.scale**2)
+        image, watched = images if x.size else (NONE, images[1])
+        whole = half + half.T if hessian else None
+        return Sweep(*sums.sum(axis=0).tolist(), _total(g, self.scale), image, watched, whole)
+
+    def _square_cuts(self) -> list[tuple[int, int]]:
+        n, d = self.shape
+        work = self.entries * self.entries // (2 * n)  # pairs of entries in one row
+        return self.cuts(min(parts_of(work), max(1, self.entries // (4 * d * d))))
+
+
+class Columns(Layout):
+    """By columns: two reads, with jumps in short vectors; vectors that are mostly zero cost what is not."""
+
+    reads = 2.0
+
+    def product(self, x: np.ndarray) -> np.ndarray:
+        from frankwolfe.kernels import sparse
+
+        x = _scaled(x, self.scale)
+        cuts = self.cuts(parts_of(self.entries, self.shape[0]))
+        out = np.zeros((len(cuts), self.shape[0]))
+        share_out(lambda i: sparse.add_rows(*self.arrays, *cuts[i], x[cuts[i][0] :], out[i]), len(cuts))
+        return _total(out)
+
+    def adjoint(self, r: np.ndarray) -> np.ndarray:
+        from frankwolfe.kernels import sparse
+
+        r, g = _scaled(r, self.scale), np.empty(self.shape[1])
+        cuts = self.cuts(parts_of(self.entries))
+        share_out(lambda i: sparse.dots(*self.arrays, *cuts[i], r, g[cuts[i][0] :]), len(cuts))
+        return g
+
+    def sweep(
+        self,
+        loss: Loss,
+        mixing: tuple[float, ...],
+        known: np.ndarray,
+        x: np.ndarray,
+        hessian: int = 0,
+        base: np.ndarray = NONE,
+    ) -> Sweep:
+        from frankwolfe.kernels import losses
+
+        assert not hessian, "only rows have a Hessian kernel"
+        n = self.shape[0]
+        known = self.product(base) if base.size else known
+        image = self.product(x) if x.size else np.zeros(n)
+        watched, r, sums = np.empty(n), np.empty(n), np.zeros(3)
+        losses.differentiate(0, n, mixing, known, image, loss, watched, r, NONE, sums)
+        return Sweep(*sums.tolist(), self.adjoint(r), image if x.size else NONE, watched, None)
+
+
+class WideRows(Columns):
+    """Sparse rows so wide that a gradient does not fit the cache: turned into columns once gradients repay it.
+
+    Rows and columns add up in the same order, so nobody can tell from the numbers which of the two was read.
+    """
+
+    def __init__(self, rows: Rows, turn: Callable[[], Columns]) -> None:
+        super().__init__(rows.arrays, rows.shape, rows.scale)
+        self.rows, self.turn, self.columns, self.asked = rows, turn, None, 0
+
+    def product(self, x: np.ndarray) -> np.ndarray:
+        return self.rows.product(x)
+
+    def gram(self, c: np.ndarray) -> np.ndarray:
+        return self.rows.gram(c)
+
+    def adjoint(self, r: np.ndarray) -> np.ndarray:
+        from frankwolfe.kernels import rows, sparse
+
+        self.asked += 1
+        if self.asked > TURN_AFTER and self.columns is None:
+            self.columns = self.turn()
+        r, g = double(r), np.zeros(self.shape[1])
+        if self.columns is None:
+            rows.adjoint(self.arrays, 0, self.shape[0], r, g)
+        else:
+            columns = self.columns
+            cuts = columns.cuts(parts_of(self.entries))
+            share_out(lambda i: sparse.dots_in_order(*columns.arrays, *cuts[i], r, g[cuts[i][0] :]), len(cuts))
+        return _total(g[None], self.scale)
+
+
+def double(x: np.ndarray) -> np.ndarray:
+    """Return x in double precision, which all kernels compute in; itself where it is."""
+    return np.ascontiguousarray(x, dtype=np.float64)
+
+
+def _scaled(x: np.ndarray, scale: float) -> np.ndarray:
+    x = double(x)
+    return x if scale == 1.0 else scale * x
+
+
+def _total(parts: np.ndarray, scale: float = 1.0) -> np.ndarray:
+    """Return the sum of the parts, always added in the same order."""
+    whole = parts[0] if len(parts) == 1 else parts.sum(axis=0)
+    return whole if scale == 1.0 else scale * whole

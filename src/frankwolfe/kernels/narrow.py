@@ -1,0 +1,66 @@
+"""Narrow storage where it is exact: bytes for pixels, no values for a pattern of ones, short indices.
+
+A double of a 0/1 matrix carries one bit. Reading less is what makes a pass over large data faster.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from frankwolfe.kernels.layouts import Columns, Layout, Rows, WideRows
+
+COMPILED_FROM = 1 << 17  # entries from which a solve or two repays loading the kernels; plain NumPy below
+WIDE = 1 << 17  # features from which a gradient does not fit the second-level cache
+BYTE_SCALES = (1.0, 1 / 255)  # grey values as they are, or divided by the largest
+
+
+def dense_layout(A: np.ndarray, solves: int = 1) -> Rows | None:
+    """Return the layout of a dense matrix: bytes where it holds grey values. None where NumPy does as well."""
+    if solves * A.size < COMPILED_FROM or not A.flags.c_contiguous:
+        return None
+    for scale in BYTE_SCALES:
+        if A.dtype == np.float64 and _are_bytes(A[:: max(1, len(A) // 16)], scale) and _are_bytes(A, scale):
+            return Rows((_to_bytes(A, scale),), A.shape, scale)
+    return Rows((A,), A.shape)
+
+
+def sparse_layout(matrix: Any, by_columns: bool, solves: int = 1) -> Layout | None:
+    """Return the layout of a CSR or CSC matrix: without values where all are equal. None where SciPy does as well."""
+    if solves * matrix.nnz < COMPILED_FROM:
+        return None
+    data, indices = matrix.data, matrix.indices
+    values, scale = data, 1.0
+    if (data[:1000] == data[0]).all() and (data == data[0]).all():
+        values, scale = None, float(data[0])
+    # Short indices gain a fifth beside no values, and next to nothing beside doubles.
+    short = values is None and matrix.shape[0 if by_columns else 1] <= 1 << 16
+    unsigned = indices.astype(np.uint16) if short else indices.view(f"u{indices.itemsize}")
+    arrays = (matrix.indptr.astype(np.int64, copy=False), unsigned, values)
+    if by_columns:
+        return Columns(arrays, tuple(matrix.shape), scale)
+    rows = Rows(arrays, tuple(matrix.shape), scale)
+    if matrix.shape[1] <= WIDE:
+        return rows
+    return WideRows(rows, lambda: _columns(matrix))
+
+
+def _columns(matrix: Any) -> Columns:
+    turned = sparse_layout(matrix.tocsc(), by_columns=True)
+    assert isinstance(turned, Columns)
+    return turned
+
+
+def _are_bytes(A: np.ndarray, scale: float) -> bool:
+    from frankwolfe.kernels import dense
+
+    return bool(dense.are_bytes(A, scale))
+
+
+def _to_bytes(A: np.ndarray, scale: float) -> np.ndarray:
+    from frankwolfe.kernels import dense
+
+    out = np.empty(A.shape, dtype=np.uint8)
+    dense.to_bytes(A, scale, out)
+    return out

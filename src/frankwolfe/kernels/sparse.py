@@ -1,0 +1,74 @@
+"""Loops over sparse rows, compiled; or over sparse columns, which are the rows of the transpose.
+
+`values` is None for a pattern of ones. Indices are unsigned: a signed index may count from the end, and checking that
+takes longer than the arithmetic. Import inside functions only: loading Numba takes a third of a second.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def dots(indptr, indices, values, first, last, x, out):
+    """Set out to the products of rows (or columns) first to last with x."""
+    for i in range(first, last):
+        k, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0  # four sums, so that none waits for the one before
+        while k + FOUR <= end:
+            if values is None:
+                s0 += x[indices[k]]
+                s1 += x[indices[k + ONE]]
+                s2 += x[indices[k + TWO]]
+                s3 += x[indices[k + THREE]]
+            else:
+                s0 += values[k] * x[indices[k]]
+                s1 += values[k + ONE] * x[indices[k + ONE]]
+                s2 += values[k + TWO] * x[indices[k + TWO]]
+                s3 += values[k + THREE] * x[indices[k + THREE]]
+            k += FOUR
+        while k < end:
+            s0 += x[indices[k]] if values is None else values[k] * x[indices[k]]
+            k += ONE
+        out[i - first] = (s0 + s1) + (s2 + s3)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def dots_in_order(indptr, indices, values, first, last, x, out):
+    """Set out to the products of columns first to last with x, added up in the order in which rows add up."""
+    for i in range(first, last):
+        total = 0.0
+        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            total += x[indices[k]] if values is None else x[indices[k]] * values[k]
+        out[i - first] = total
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def add_rows(indptr, indices, values, first, last, r, g):
+    """Add the rows (or columns) first to last, times r, to g."""
+    for i in range(first, last):
+        factor = r[i - first]
+        if factor != 0.0:
+            for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+                g[indices[k]] += factor if values is None else factor * values[k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def add_outer(indptr, indices, values, first, last, c, H):
+    """Add c times the outer product of each row with itself to H: half of the diagonal, and each pair of entries once.
+
+    H + H' is then whole, repeated entries included. Rows with a zero in c cost nothing.
+    """
+    for i in range(first, last):
+        if c[i - first] == 0.0:
+            continue
+        low = np.uint64(indptr[i])
+        for k in range(low, np.uint64(indptr[i + 1])):
+            factor = c[i - first] if values is None else c[i - first] * values[k]
+            row = H[indices[k]]
+            for l in range(low, k):
+                row[indices[l]] += factor if values is None else factor * values[l]
+            row[indices[k]] += 0.5 * (factor if values is None else factor * values[k])

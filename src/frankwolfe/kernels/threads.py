@@ -1,0 +1,88 @@
+"""Threads that share a pass over the data: passive while they wait, and never felt in the result.
+
+Work is cut into parts whose number follows from the data alone. Each part writes to a place of its own and the places
+are added up in order, so a result is the same to the last bit whatever the number of threads and however they take
+turns.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
+
+PART = 1 << 16  # entries of a part: about a tenth of a millisecond, well above what handing it over costs
+MOST_PARTS = 16
+_limit: ContextVar[list[int] | None] = ContextVar("frankwolfe_threads", default=None)
+
+
+@contextmanager
+def limited(n_threads: int | None) -> Iterator[None]:
+    """Use at most so many threads inside; None: as many as around it, or `allowed` when the first pass inside asks.
+
+    Examples
+    --------
+    >>> with limited(1):
+    ...     count()
+    1
+    """
+    around = _limit.get()
+    token = _limit.set([n_threads] if n_threads is not None else [] if around is None else around)
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def count() -> int:
+    """Return how many threads a pass may use."""
+    limit = _limit.get()
+    if limit is None:
+        return allowed()
+    if not limit:
+        limit.append(allowed())
+    return limit[0]
+
+
+def allowed() -> int:
+    """Return the number of cores that are ours, or fewer if the environment or threadpoolctl asks for fewer."""
+    own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    asked = [os.environ.get(name, "").split(",")[0] for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")]
+    limits = [int(a) for a in asked if a.isdigit()]
+    if "threadpoolctl" in sys.modules and own > 1:  # nobody has set a limit with what is not loaded
+        limits += [pool["num_threads"] for pool in sys.modules["threadpoolctl"].threadpool_info()]
+    return max(1, min([own, *limits]))
+
+
+def parts_of(entries: int, length: int = 0) -> int:
+    """Return into how many parts so many entries are cut, when each part adds up a vector of this length."""
+    return min(max(1, min(entries // PART, entries // (8 * length) if length else entries)), MOST_PARTS)
+
+
+def share_out(task: Callable[[int], object], parts: int) -> None:
+    """Call task(0), ..., task(parts - 1), on this thread and on idle ones; return when all are done."""
+    helpers = min(count(), parts) - 1
+    todo = iter(range(parts))  # taking the next number is atomic
+
+    def work() -> None:
+        for part in todo:
+            task(part)
+
+    waiting = [_pool().submit(work) for _ in range(helpers)]
+    work()
+    for helper in waiting:
+        if not helper.cancel():  # on a busy machine it may not have begun: nothing is left for it to do
+            helper.result()
+
+
+@lru_cache(maxsize=1)
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=max(1, (os.cpu_count() or 1) - 1), thread_name_prefix="frankwolfe")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork

@@ -1,0 +1,188 @@
+"""Data matrices held in torch tensors: on a GPU, in main memory, narrow number types, sparse rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+from frankwolfe.atoms import Atom, Dense
+from frankwolfe.atoms import Rows as AtomRows
+from frankwolfe.backends import Array
+from frankwolfe.backends.batch import batch_pass
+from frankwolfe.backends.rows import Pass, Rows, blocks, fits, row_pass
+from frankwolfe.kernels.layouts import LOGISTIC, SQUARES
+from frankwolfe.objectives.base import Evaluation
+from frankwolfe.objectives.matrices import DataMatrix
+from frankwolfe.points import Leaf, Point
+
+NAMES = {LOGISTIC: "logistic", SQUARES: "squares"}
+_ROWS_AT_A_TIME = 1 << 16
+
+
+class TorchMatrix(DataMatrix):
+    """A dense torch tensor of any number type, on any device.
+
+    float64 data are computed with in float64, everything else (float32, bfloat16, float16, uint8, int8) in float32: a narrow
+    type is read as it is and widened in registers. In double precision the same data certify: see `doubled`.
+    """
+
+    shared = True
+
+    def __init__(self, matrix: Any, dtype: Any = None) -> None:
+        import torch
+
+        super().__init__(matrix)
+        self.dtype = dtype or (torch.float64 if matrix.dtype == torch.float64 else torch.float32)
+
+    def array(self, values: Any) -> Array:
+        import torch
+
+        return torch.as_tensor(values, dtype=self.dtype, device=self.matrix.device)
+
+    def product(self, x: Array) -> Array:
+        import torch
+
+        pieces = [self.matrix[rows].to(self.dtype) @ x for rows in self._blocks]
+        return pieces[0] if len(pieces) == 1 else torch.cat(pieces)
+
+    def adjoint(self, r: Array) -> Array:
+        total = None
+        for rows in self._blocks:
+            part = self.matrix[rows].to(self.dtype).T @ r[rows]
+            total = part if total is None else total + part
+        return total
+
+    def row_blocks(self) -> Iterator[tuple[slice, Any]]:
+        return ((rows, self.matrix[rows].to(self.dtype)) for rows in self._blocks)
+
+    def column(self, j: int) -> Array:
+        return self.matrix[:, j].to(self.dtype)
+
+    def columns(self, indices: Array) -> Array:
+        return self.matrix[:, indices].to(self.dtype)
+
+    def parts(self) -> list[Array]:
+        return [self.matrix]
+
+    def doubled(self) -> TorchMatrix:
+        """Return the same numbers, computed with in double precision."""
+        import torch
+
+        return type(self)(self.matrix, torch.float64)
+
+    def rows(self, model: Any) -> Rows:
+        """Return what a pass reads: matrix, targets, weights and the name of the loss."""
+        return Rows(self.matrix, model.b, model.share if model.weighted else model.share[0], NAMES[model.kind])
+
+    def evaluate(self, model: Any, y: Point, watch: Point) -> Evaluation | None:
+        if not fits(self.matrix):
+            return None
+        return one_read(self, y, watch, lambda *form: row_pass(self.rows(model), *form))
+
+    def evaluate_many(self, model: Any, y: Point, watch: Point) -> Evaluation | None:
+        if model.kind not in NAMES:
+            return None
+        return one_read(self, y, watch, lambda *form: batch_pass(self.rows(model), *form))
+
+    @cached_property
+    def _blocks(self) -> list[slice]:
+        return blocks(self.matrix, self.dtype.itemsize)
+
+
+def torch_matrix(name: str, matrix: Any) -> DataMatrix:
+    """Return a torch tensor as a map; reject NaN."""
+    import torch
+
+    if matrix.layout != torch.strided:
+        return TorchCSR(_checked(name, matrix.to_sparse_csr()))
+    return TorchMatrix(_checked(name, matrix.detach()))
+
+
+def _checked(name: str, matrix: Any) -> Any:
+    import torch
+
+    numbers = matrix if matrix.layout == torch.strided else matrix.values()
+    if numbers.is_complex():
+        raise ValueError(f"{name} must be real, got dtype {matrix.dtype}")
+    if numbers.is_floating_point():
+        sizes = [torch.isfinite(piece).all() for piece in numbers.split(_ROWS_AT_A_TIME)]
+        if not bool(torch.stack(sizes).all()):
+            raise ValueError(f"{name} contains NaN or infinity; clean or impute the data first")
+    return matrix
+
+
+def one_read(data: Any, y: Point, watch: Point, read: Callable[..., Pass]) -> Evaluation | None:
+    """Return f and gradient at y and f at `watch` from one read, or None where the points are not of that form.
+
+    The form: one vector whose image is pending, and at most one image known, in both points. `read` gets the vector, the
+    known image and the weights.
+    """
+    import torch
+
+    fresh = list(dict.fromkeys([*y.pending, *watch.pending]))
+    known = list(dict.fromkeys(leaf for _, leaf in (*y.terms, *watch.terms) if leaf.value is not None))
+    if len(fresh) != 1 or len(known) > 1:
+        return None
+    coords = fresh[0].coords
+    if isinstance(coords, Atom):
+        if not isinstance(coords, Dense | AtomRows):
+            return None
+        coords = coords.array
+    weights = [sum(w for w, leaf in point.terms if leaf is l) for point in (watch, y) for l in (*known, fresh[0])]
+    coef = weights if known else [0.0, weights[0], 0.0, weights[1]]
+    if coords.ndim == 2:  # many points: a row of weights for each
+        columns = [data.array(w).reshape(-1, 1).expand(coords.shape[0], 1) for w in coef]
+        seen = read(coords, known[0].value if known else None, torch.cat(columns, dim=1).contiguous())
+    else:
+        seen = read(coords, known[0].value if known else None, data.array(coef))
+    fresh[0].resolve(seen.product)
+    watch.terms = ((1.0, Leaf(None, seen.watched)),)
+    passes = 1.0 if coords.ndim == 1 else 2.0
+    return Evaluation(seen.value, seen.gradient, seen.inner, seen.other, passes, torch.finfo(data.dtype).eps)
+
+
+class TorchCSR(DataMatrix):
+    """A sparse torch tensor stored by rows, and again by columns for the adjoint; products by cuSPARSE on a GPU."""
+
+    def __init__(self, matrix: Any, dtype: Any = None, by_columns: Any = None) -> None:
+        import torch
+
+        super().__init__(matrix)
+        self.dtype = dtype or (torch.float64 if matrix.dtype == torch.float64 else torch.float32)
+        self.transposed = matrix.t().to_sparse_csr() if by_columns is None else by_columns
+        if matrix.dtype != self.dtype:
+            self.matrix, self.transposed = matrix.to(self.dtype), self.transposed.to(self.dtype)
+
+    def array(self, values: Any) -> Array:
+        import torch
+
+        return torch.as_tensor(values, dtype=self.dtype, device=self.matrix.device)
+
+    def product(self, x: Array) -> Array:
+        return self.matrix @ x
+
+    def adjoint(self, r: Array) -> Array:
+        return self.transposed @ r
+
+    def column(self, j: int) -> Array:
+        import torch
+
+        places = self.transposed.crow_indices()
+        entries = slice(int(places[j]), int(places[j + 1]))
+        out = torch.zeros(self.shape[0], dtype=self.dtype, device=self.matrix.device)
+        return out.index_add_(0, self.transposed.col_indices()[entries], self.transposed.values()[entries])
+
+    def columns(self, indices: Array) -> Array:
+        import torch
+
+        return torch.stack([self.column(int(j)) for j in indices], dim=1)
+
+    def parts(self) -> list[Array]:
+        return [self.matrix.crow_indices(), self.matrix.col_indices(), self.matrix.values()]
+
+    def doubled(self) -> TorchCSR:
+        """Return the same numbers, computed with in double precision."""
+        import torch
+
+        return TorchCSR(self.matrix, torch.float64, self.transposed)

@@ -1,0 +1,288 @@
+"""Multinomial (softmax) regression."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frankwolfe.atoms import Atom, Dense, OneHot, RankOne, Sparse
+from frankwolfe.backends import Array, Scalar, eps, namespace, vdot
+from frankwolfe.backends.namespace import as_like, nonzero
+from frankwolfe.lowrank import LowRank
+from frankwolfe.objectives.data import DataMatrix, OperatorMatrix
+from frankwolfe.objectives.linear_model import WeightedMean
+from frankwolfe.objectives.profiled import enough
+
+STEPS = (64, 8)  # intercepts are first found on every so-manieth row
+
+
+class _Softmax(NamedTuple):
+    """What the scores say: the best intercepts, the mean loss, and the probabilities (K, n)."""
+
+    intercepts: np.ndarray
+    loss: float
+    chances: Array
+
+
+class Multinomial(WeightedMean):
+    """Mean softmax loss of a linear classifier with K classes, a function of a d x K matrix of coefficients.
+
+    f(X) = mean over rows of log(sum_k exp(a_i'x_k)) - a_i'x_(label i), plus (ridge/2)|X|².
+
+    Parameters
+    ----------
+    A : array, sparse matrix, LinearOperator or DataFrame of shape (n, d)
+        One sample per row.
+    labels : array of shape (n,)
+        Class of each sample: any values; column k of X belongs to the k-th in sorted order, `classes[k]`.
+    sample_weight : array of shape (n,), optional
+        Nonnegative sample weights; the mean is weighted by them.
+    intercept : bool, default False
+        Add a free intercept for each class, outside the set: f(X) is then the minimum over them. `best_intercept`
+        returns them for scores AX.
+    ridge : float, default 0
+        Weight of an optional squared-norm term.
+
+    Notes
+    -----
+    The smoothness constant is λmax(A'WA)/2 + ridge with W the normalised weights. Sets take the matrix: norm balls work
+    on its entries, `NuclearBall` makes classes share a few directions, `GroupBall` with one group per row selects
+    features for all classes together. The image is the K n scores in one vector, class after class.
+
+    With intercepts the slope of f on the scores is balanced (it sums to zero for each class): what the search for them
+    leaves over is mixed away inside the simplex, and the tangent comes from the entropies. It lies below f whatever the
+    accuracy of the intercepts.
+
+    Examples
+    --------
+    >>> import numpy as np, frankwolfe as fw
+    >>> A = np.array([[2.0, 0.0], [0.0, 2.0], [-1.0, -1.0]])
+    >>> f = Multinomial(A, ["red", "green", "blue"])
+    >>> float(f.value(np.zeros((2, 3))))  # log 3
+    1.098...
+    >>> fw.minimize(f, fw.NuclearBall(1.0), method="afw", tol=1e-4).x.shape
+    (2, 3)
+    """
+
+    separable = False
+
+    def __init__(
+        self, A: Any, labels: Any, *, sample_weight: Any = None, intercept: bool = False, ridge: float = 0.0
+    ) -> None:
+        super().__init__(A, sample_weight, ridge, intercept)
+        n, d = self.data.shape
+        labels = np.asarray(labels)
+        labels = labels.reshape(-1) if labels.ndim == 2 and 1 in labels.shape else labels
+        if labels.shape != (n,):
+            raise ValueError(f"labels must have one entry per row of A, {n}, got shape {labels.shape}")
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            raise ValueError("labels contains NaN or infinity; drop the samples without a label first")
+        self.classes, codes = np.unique(labels, return_inverse=True)
+        K = len(self.classes)
+        if K < 2:
+            raise ValueError(f"labels must have at least two distinct values, got {self.classes.tolist()}")
+        self.shape = (d, K)
+        self.codes = codes
+        self.truth = self.data.array(np.arange(K)[:, None] == codes)  # (K, n), as everything on scores
+        self.frequency = self._sum(self.truth)
+        if self.intercept and not self.frequency.min() > 0:
+            raise ValueError("intercept=True needs samples of every class with a positive sample_weight")
+
+    @property
+    def map(self) -> ClassScores:
+        return ClassScores(self.data, len(self.classes))
+
+    @property
+    def smoothness(self) -> float:
+        return 0.5 * self._gram_norm + self.ridge
+
+    @property
+    def strong_convexity(self) -> float:
+        return self.ridge
+
+    def start(self, x0: Any, dense: bool) -> Array:
+        return super().start(x0.toarray() if isinstance(x0, LowRank) else x0, dense)
+
+    def loss(self, m: Array) -> Scalar:
+        return self._softmax(m).loss
+
+    def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
+        slope = self.share * (self._balanced(self._softmax(m).chances) - self.truth)
+        return namespace(m).reshape(slope, (-1,))
+
+    def loss_curvature(self, m: Array) -> Array:
+        return namespace(m).reshape(self._softmax(m).chances, (-1,))
+
+    def loss_inner(self, m: Array, slope: Array) -> Scalar:
+        if not self.intercept:
+            return vdot(slope, m)
+        xp = namespace(slope)
+        chances = self.truth + xp.reshape(slope, self.truth.shape) / nonzero(self.share)
+        chances = xp.maximum(chances, xp.zeros_like(chances))
+        return self.loss(m) + vdot(self.share, xp.sum(chances * xp.log(nonzero(chances)), axis=0))
+
+    def bend(self, curvature: Array, image: Array) -> Array:
+        xp = namespace(curvature)
+        P = xp.reshape(curvature, self.truth.shape)
+        V = xp.reshape(image, (*image.shape[:-1], *P.shape))
+        bent = self._spread(P, V)
+        if self.intercept:  # profiled out: what moving the intercepts can undo is not felt
+            along = np.asarray(xp.sum(bent, axis=-1, keepdims=True), dtype=np.float64)
+            bent = bent - self._spread(P, as_like(np.linalg.solve(self._intercept_hessian(P), along), P))
+        return xp.reshape(bent, image.shape)
+
+    def quadratic_form(self, curvature: Array, images: Any) -> np.ndarray:
+        sparse = not isinstance(images, np.ndarray)
+        rows = []
+        for i in range(images.shape[1]):
+            image = images[:, [i]].toarray()[:, 0] if sparse else images[:, i]
+            rows.append(images.T @ self.bend(curvature, image))
+        return np.asarray(np.stack(rows), dtype=np.float64)
+
+    def best_intercept(self, m: Array) -> np.ndarray:
+        """Return the K intercepts that minimise the loss of scores m (n K of them), with mean zero."""
+        found = self._softmax(m).intercepts
+        return found - found.mean()
+
+    def _softmax(self, m: Array) -> _Softmax:
+        if self._last is None or self._last[0] is not m:
+            scores = namespace(m).reshape(m, self.truth.shape)
+            self._last = (m, self._solve(scores))
+        return self._last[1]
+
+    def _at(self, scores: Array, c: np.ndarray, rows: slice) -> tuple[float, Array]:
+        """Return mean loss and probabilities for scores shifted by c, on some rows."""
+        xp = namespace(scores)
+        scores = scores + as_like(c, scores)[:, None]
+        scores = scores - xp.max(scores, axis=0)
+        chances = xp.exp(scores)
+        total = xp.sum(chances, axis=0)
+        loss = vdot(self.share[rows], xp.log(total) - xp.sum(self.truth[:, rows] * scores, axis=0))
+        return float(loss), chances / total
+
+    def _solve(self, scores: Array) -> _Softmax:
+        """Find the best intercepts by Newton's method, first on a few rows, then on all."""
+        if not self.intercept:
+            c = np.zeros(len(self.classes))
+            return _Softmax(c, *self._at(scores, c, slice(None)))
+        c = np.log(self.frequency) - self._sum(scores)
+        if self.remember and self._last is not None:
+            here = self._last[1].intercepts
+            return self._balance(scores, here if np.abs(here - c).max() < 20 else c, slice(None))
+        for step in STEPS:
+            if scores.shape[1] > 200 * step * len(self.classes):
+                few = slice(None, None, step)
+                c = self._balance(scores[:, few], c, few).intercepts
+        return self._balance(scores, c, slice(None))
+
+    def _balance(self, scores: Array, c: np.ndarray, rows: slice) -> _Softmax:
+        """Minimise the loss over the intercepts: Newton steps, or scaling steps, which always help, where they fail."""
+        wanted, few = self._sum(self.truth[:, rows], rows), enough(scores)
+
+        def at(c: np.ndarray) -> tuple[_Softmax, np.ndarray, float]:
+            found = _Softmax(c, *self._at(scores, c, rows))
+            mean = self._sum(found.chances, rows)
+            return found, mean, float(np.abs(mean - wanted).max())
+
+        here, mean, size = at(c)
+        for _ in range(30):
+            if size <= few:
+                break
+            step = np.linalg.solve(self._intercept_hessian(here.chances, rows), mean - wanted)
+            scaling = np.log(np.maximum(mean, 1e-12) / wanted)
+            for move in (step - step.mean(), 0.25 * (step - step.mean()), scaling):
+                trial = at(here.intercepts - np.clip(move, -20.0, 20.0))
+                promised = 0.1 * float((mean - wanted) @ move)
+                if trial[2] <= 0.5 * size or trial[0].loss < here.loss - promised:
+                    break
+            if not (trial[2] < size or trial[0].loss < here.loss):
+                break  # rounding has the last word
+            here, mean, size = trial
+        return here
+
+    def _balanced(self, chances: Array) -> Array:
+        """Return probabilities whose mean is the classes' frequency exactly: a sliver of the needed ones mixed in."""
+        if not self.intercept:
+            return chances
+        mean, wanted = self._sum(chances), self.frequency / self.frequency.sum()
+        excess = mean / mean.sum() - wanted
+        part = float(np.max(excess / (wanted + np.maximum(excess, 0.0))))
+        if not part > 4 * eps(chances):
+            return chances  # balanced up to rounding
+        needed = np.maximum(wanted - excess * (1 - part) / part, 0.0)
+        return (1 - part) * chances + as_like(part * needed / needed.sum(), chances)[:, None]
+
+    def _sum(self, table: Array, rows: slice = slice(None)) -> np.ndarray:
+        """Return the weighted sum over the rows, for each class."""
+        return np.asarray(table @ self.share[rows], dtype=np.float64)
+
+    def _intercept_hessian(self, chances: Array, rows: slice = slice(None)) -> np.ndarray:
+        """Return the Hessian in the intercepts, made regular along the all-ones direction, which changes nothing."""
+        weighted = self.share[rows] * chances
+        H = np.asarray(-weighted @ chances.T, dtype=np.float64)
+        np.fill_diagonal(H, 0.0)
+        np.fill_diagonal(H, -H.sum(axis=1))  # rows add up to zero: accurate where a class is all but certain
+        K, size = len(H), np.trace(H)
+        return 0.5 * (H + H.T) + (size / K**2 + 1e-300) * np.ones((K, K)) + 1e-14 * size * np.eye(K)
+
+    def _spread(self, P: Array, V: Array) -> Array:
+        """Return the Hessian of the mean loss times V."""
+        PV = P * V
+        return self.share * (PV - P * namespace(P).sum(PV, axis=-2, keepdims=True))
+
+    def fingerprint(self, start: Any) -> list[Any]:
+        return [*super().fingerprint(start), self.codes]
+
+
+class ClassScores:
+    """The map from coefficients (d, K) to the scores of all rows and classes, in one vector."""
+
+    adjoint_cost = 1.0
+
+    def __init__(self, data: DataMatrix, K: int) -> None:
+        self.data, self.K = data, K
+
+    def apply(self, coords: Any) -> Array:
+        scores = self._scores(coords)
+        return namespace(scores).reshape(scores.T, (-1,))
+
+    def _scores(self, coords: Any) -> Array:
+        if isinstance(coords, OneHot | Sparse):
+            indices, values = _entries(coords)
+            places, which = np.unique(indices // self.K, return_inverse=True)
+            table = np.zeros((len(places), self.K))
+            table[which, indices % self.K] = values
+            if len(places) == 1:
+                column = self.data.column(int(places[0]))
+                return column[:, None] * as_like(table[0], column)
+            return self.data.columns(places) @ self.data.array(table)
+        if isinstance(coords, RankOne):
+            return coords.scale * self.data.product(coords.left)[:, None] * coords.right
+        matrix = coords.array if isinstance(coords, Dense) else coords
+        if isinstance(coords, Atom | LowRank) and not isinstance(coords, Dense):
+            matrix = coords.toarray()
+        if isinstance(self.data, OperatorMatrix):
+            return np.stack([self.data.product(matrix[:, k]) for k in range(self.K)], axis=1)
+        return self.data.product(matrix)
+
+    def cost(self, coords: Any) -> float:
+        if isinstance(coords, OneHot | Sparse):
+            return len(np.unique(_entries(coords)[0] // self.K)) / self.data.shape[1]
+        return 1.0
+
+    def adjoint(self, r: Array) -> Array:
+        r = namespace(r).reshape(r, (self.K, -1)).T
+        if isinstance(self.data, OperatorMatrix):
+            return np.stack([self.data.adjoint(r[:, k]) for k in range(self.K)], axis=1)
+        return self.data.adjoint(r)
+
+    def apply_then_adjoint(self, leaves: list[Any], residual: Any) -> None:
+        return None
+
+
+def _entries(atom: OneHot | Sparse) -> tuple[np.ndarray, np.ndarray]:
+    """Return indices into the flattened matrix and values of a sparse atom."""
+    if isinstance(atom, OneHot):
+        return np.array([atom.index]), np.array([float(atom.value)])
+    return np.asarray(atom.indices), np.asarray(atom.values)

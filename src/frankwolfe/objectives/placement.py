@@ -1,0 +1,149 @@
+"""Where data live: on the device if they fit, else in main memory and streamed through it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from frankwolfe.backends import Array
+from frankwolfe.backends.rows import Pass, Rows, row_pass
+from frankwolfe.backends.stream import BLOCK_BYTES, HostBlocks
+from frankwolfe.objectives.base import Evaluation
+from frankwolfe.objectives.device_data import NAMES, one_read, torch_matrix
+from frankwolfe.objectives.matrices import DataMatrix
+from frankwolfe.points import Point
+from frankwolfe.validation import optional
+
+
+class StreamedMatrix(DataMatrix):
+    """A dense matrix in main memory that a device reads in row blocks, copy and work overlapped."""
+
+    def __init__(self, matrix: Any, device: Any, dtype: Any = None, block_bytes: int = BLOCK_BYTES) -> None:
+        import torch
+
+        super().__init__(matrix)
+        self.device, self.block_bytes = torch.device(device), block_bytes
+        self.dtype = dtype or (torch.float64 if matrix.dtype == torch.float64 else torch.float32)
+
+    @cached_property
+    def blocks(self) -> HostBlocks:
+        """The matrix in blocks on the device; made when first read."""
+        return HostBlocks(self.matrix, self.device, self.block_bytes)
+
+    def array(self, values: Any) -> Array:
+        import torch
+
+        return torch.as_tensor(values, dtype=self.dtype, device=self.device)
+
+    def product(self, x: Array) -> Array:
+        import torch
+
+        return torch.cat([block.to(self.dtype) @ x for _, block in self.blocks])
+
+    def adjoint(self, r: Array) -> Array:
+        import torch
+
+        total = torch.zeros((self.shape[1], *r.shape[1:]), dtype=self.dtype, device=self.device)
+        for rows, block in self.blocks:
+            total += block.to(self.dtype).T @ r[rows]
+        return total
+
+    def column(self, j: int) -> Array:
+        return self.array(self.matrix[:, j])
+
+    def columns(self, indices: Array) -> Array:
+        return self.array(self.matrix[:, indices.to(self.matrix.device)])
+
+    def parts(self) -> list[Array]:
+        return [self.matrix]
+
+    def doubled(self) -> StreamedMatrix:
+        import torch
+
+        twin = StreamedMatrix(self.matrix, self.device, torch.float64, self.block_bytes)
+        twin.blocks = self.blocks  # the same buffers
+        return twin
+
+    def evaluate(self, model: Any, y: Point, watch: Point) -> Evaluation | None:
+        return one_read(self, y, watch, lambda *form: self._read(model, *form))
+
+    def _read(self, model: Any, v: Array, known: Any, coef: Array) -> Pass:
+        """Take one read, block by block."""
+        import torch
+
+        passes = []
+        for rows, block in self.blocks:
+            share = model.share[rows] if model.weighted else model.share[0]
+            part = Rows(block, model.b[rows], share, NAMES[model.kind])
+            passes.append(row_pass(part, v, None if known is None else known[rows], coef))
+        images = [torch.cat([p[i] for p in passes]) for i in range(2)]
+        sums = [torch.stack([p[i] for p in passes]).sum(dim=0) for i in range(2, 6)]
+        return Pass(*images, *sums)
+
+
+def place(A: Any, device: str | None = "auto", *, stream: bool = True) -> Any:
+    """Return data on a device, ready for an objective.
+
+    Parameters
+    ----------
+    A : array, tensor or SciPy sparse matrix of shape (n, d)
+        The data.
+    device : str or None, default "auto"
+        A torch device such as "cuda". "auto" is the GPU where there is one and the data gain from it, and otherwise leaves
+        the data as they are; so does None.
+    stream : bool, default True
+        Read data that do not fit in row blocks from main memory, rather than raise a MemoryError.
+
+    Returns
+    -------
+    DataMatrix or A
+        What `Logistic` and `LeastSquares` take in the place of an array.
+
+    Examples
+    --------
+    >>> A = np.eye(3)
+    >>> place(A, None) is A
+    True
+    """
+    if device is None or (device == "auto" and not _gains(A)):
+        return A
+    torch = optional("torch", extra="torch")
+    target = torch.device("cuda" if device == "auto" else device)
+    if target.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError(f"device={device!r} needs a GPU that torch can use, and there is none; leave device='auto'")
+    if hasattr(A, "tocsr"):
+        A = A.tocsr()
+        tensor = torch.sparse_csr_tensor(A.indptr.astype(np.int64), A.indices.astype(np.int64), A.data, A.shape)
+    else:
+        tensor = torch.as_tensor(A)
+    try:
+        return torch_matrix("A", tensor.to(target))
+    except torch.cuda.OutOfMemoryError:
+        need = tensor.numel() * tensor.element_size()
+        torch.cuda.empty_cache()
+        if stream and tensor.layout == torch.strided:
+            return StreamedMatrix(torch_matrix("A", tensor).matrix, target)
+        free = torch.cuda.mem_get_info(target)[0]
+        raise MemoryError(
+            f"the data need {need:,} bytes and the device has {free:,} free; pass stream=True to read them in row blocks "
+            "from main memory, or store them as bfloat16 or uint8"
+        ) from None
+
+
+def _gains(A: Any) -> bool:
+    """Tell whether a GPU is there and the data are large enough to be worth the way."""
+    import importlib.util
+
+    if not hasattr(A, "shape") or len(A.shape) != 2 or importlib.util.find_spec("torch") is None:
+        return False
+    size = A.nnz if hasattr(A, "nnz") else A.shape[0] * A.shape[1]
+    if size < LARGE:
+        return False
+    import torch
+
+    return torch.cuda.is_available()
+
+
+LARGE = 1 << 24  # numbers from which a GPU is ahead of two cores, its start-up counted

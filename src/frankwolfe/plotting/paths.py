@@ -1,0 +1,134 @@
+"""Figures of regularisation paths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from frankwolfe.plotting.palette import line_style
+from frankwolfe.plotting.style import style
+from frankwolfe.validation import optional
+
+SHOWN = 30  # coefficients drawn: those that become largest
+
+
+def plot_path(path: Any, ax: Any = None) -> Any:
+    """Draw coefficients and score (else the value) against the radius.
+
+    Parameters
+    ----------
+    path : Path
+        What `frankwolfe.path` returned.
+    ax : pair of matplotlib Axes, optional
+        Where to draw coefficients and score; a new figure by default.
+
+    Returns
+    -------
+    array of two Axes
+        Coefficients (for matrices, the rank) on the left, score on the right.
+
+    Examples
+    --------
+    >>> import numpy as np, frankwolfe as fw
+    >>> path = fw.path(fw.LeastSquares(np.eye(2), [3.0, 4.0]), fw.L1Ball, [1.0, 2.0, 4.0])
+    >>> left, right = plot_path(path)
+    >>> len(left.lines), right.get_ylabel()
+    (2, 'objective value')
+    """
+    axes = None if ax is None else np.ravel(np.asarray(ax, dtype=object))
+    if axes is not None and axes.size != 2:
+        raise ValueError(f"ax must be a pair of matplotlib Axes (coefficients and score), got {axes.size}")
+    order = np.argsort(path.radii, kind="stable")
+    radii, results = path.radii[order], [path[int(i)] for i in order]
+    with style():
+        if axes is None:
+            axes = optional("matplotlib.pyplot", extra="plot").subplots(1, 2, figsize=(9.2, 3.4))[1]
+        left, right = axes
+        if isinstance(path.coefs, list):
+            left.plot(radii, [result.x.rank() for result in results], marker="o", **line_style(results[0].method))
+            left.set(ylabel="rank", title="Rank")
+        else:
+            table = np.stack([np.ravel(np.asarray(result.x)) for result in results])
+            largest = np.argsort(-np.max(np.abs(table), axis=0), kind="stable")[:SHOWN]
+            for j in np.sort(largest):
+                left.plot(radii, table[:, j], linewidth=1.1, label=f"{j}")
+            left.set(ylabel="coefficient", title="Coefficients")
+        _score(right, path, radii, order, results)
+        for axis in axes:
+            axis.set(xlabel="radius")
+            if radii[-1] >= 50 * radii[0]:
+                axis.set_xscale("log")
+    return axes
+
+
+def _score(ax: Any, path: Any, radii: np.ndarray, order: np.ndarray, results: list[Any]) -> None:
+    """Draw the score with its best radius marked, or the value where nothing was scored."""
+    look = line_style(results[0].method)
+    if path.scores is None:
+        ax.plot(radii, [result.fun for result in results], marker=".", **look)
+        ax.set(ylabel="objective value", title="Value")
+        return
+    ax.plot(radii, path.scores[order], marker=".", **look)
+    if np.isfinite(path.scores).any():
+        ax.axvline(path.best_radius, color=look["color"], alpha=0.4, linewidth=1.2)
+    ax.set(ylabel="score", title="Score (lower is better)" if path.lower_is_better else "Score (higher is better)")
+
+
+def plot_search(
+    radii: np.ndarray, coefs: np.ndarray, scores: np.ndarray, chosen: float, method: str, label: str, ax: Any = None
+) -> Any:
+    """Draw coefficients and cross-validated scores against the radius.
+
+    Parameters
+    ----------
+    radii : array of shape (n_radii,)
+        Increasing radii.
+    coefs : array of shape (n_radii, n_coefficients)
+        Coefficients of each radius.
+    scores : array of shape (n_folds, n_radii)
+        Score of each radius on each held-out fold, the higher the better.
+    chosen : float
+        The radius to mark.
+    method : str
+        The method that ran, which gives the colour.
+    label : str
+        What the score is.
+    ax : pair of matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    array of two Axes
+        Coefficients on the left; on the right the mean score, with a band of one standard error.
+
+    Examples
+    --------
+    >>> radii, scores = np.array([1.0, 2.0]), np.array([[0.1, 0.3], [0.2, 0.4]])
+    >>> left, right = plot_search(radii, np.ones((2, 3)), scores, 2.0, "afw", "accuracy")
+    >>> len(left.lines), right.get_ylabel()
+    (4, 'accuracy')
+    """
+    axes = None if ax is None else np.ravel(np.asarray(ax, dtype=object))
+    if axes is not None and axes.size != 2:
+        raise ValueError(f"ax must be a pair of matplotlib Axes (coefficients and score), got {axes.size}")
+    look = line_style(method)
+    with style():
+        if axes is None:
+            axes = optional("matplotlib.pyplot", extra="plot").subplots(1, 2, figsize=(9.2, 3.4))[1]
+        left, right = axes
+        for j in np.sort(np.argsort(-np.max(np.abs(coefs), axis=0), kind="stable")[:SHOWN]):
+            left.plot(radii, coefs[:, j], linewidth=1.1, label=f"{j}")
+        left.set(ylabel="coefficient", title="Coefficients")
+        mean = scores.mean(axis=0)
+        right.plot(radii, mean, marker=".", **look)
+        if len(scores) > 1:
+            error = scores.std(axis=0, ddof=1) / len(scores) ** 0.5
+            right.fill_between(radii, mean - error, mean + error, color=look["color"], alpha=0.15, linewidth=0)
+        right.set(ylabel=label, title="Held-out score (higher is better)")
+        for axis in axes:
+            axis.axvline(chosen, color=look["color"], alpha=0.4, linewidth=1.2)
+            axis.set(xlabel="radius")
+            if radii[-1] >= 50 * radii[0]:
+                axis.set_xscale("log")
+    return axes

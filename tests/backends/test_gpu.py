@@ -1,0 +1,163 @@
+"""The GPU kernels against their plain twins, and runs on the GPU against NumPy; skipped, and reported, without a GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import frankwolfe as fw
+
+torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'frankwolfe[torch]'")
+if not torch.cuda.is_available():
+    pytest.skip("there is no GPU here", allow_module_level=True)
+
+from frankwolfe.backends import rows as passes  # noqa: E402
+from frankwolfe.objectives.device_data import TorchMatrix  # noqa: E402
+
+
+def numbers(n: int, d: int, dtype: Any) -> Any:
+    torch.manual_seed(n + d)
+    if dtype == torch.uint8:
+        return torch.randint(0, 256, (n, d), dtype=dtype, device="cuda")
+    return torch.randn(n, d, device="cuda").to(dtype)
+
+
+CASES = [
+    *((d, "float32", "logistic") for d in (3, 1024, 5000)),
+    *((64, dtype, "logistic") for dtype in ("bfloat16", "uint8", "float64")),
+    (54, "float32", "squares"),
+]
+
+
+@pytest.mark.parametrize(("d", "dtype", "loss"), CASES)
+def test_kernel_equals_its_plain_twin(d: int, dtype: str, loss: str) -> None:
+    n = 1003
+    A = numbers(n, d, getattr(torch, dtype))
+    for work, tol in ((torch.float32, 2e-5), (torch.float64, 1e-12)):
+        if dtype == "float64" and work == torch.float32:
+            continue
+        b = torch.sign(torch.randn(n, device="cuda", dtype=work))
+        v = torch.randn(d, device="cuda", dtype=work) / (100 if dtype == "uint8" else 1) / d**0.5
+        known = torch.randn(n, device="cuda", dtype=work)
+        coef = torch.tensor([0.25, 0.75, 0.5, 0.5], device="cuda", dtype=work)
+        weights = torch.rand(n, device="cuda", dtype=work)
+        for share, base in ((weights / weights.sum(), known), (torch.tensor(1 / n, device="cuda", dtype=work), None)):
+            fast = passes.fused_pass(passes.Rows(A, b, share, loss), v, base, coef)
+            wide = passes.Rows(A.double(), b.double(), share.double(), loss)
+            plain = passes.plain_pass(wide, v.double(), None if base is None else base.double(), coef.double())
+            for name, got, want in zip(plain._fields, fast, plain, strict=True):
+                assert float((got.double() - want).abs().max()) <= tol * float(want.abs().max()), (name, work)
+
+
+def test_batch_kernel_equals_its_plain_twin() -> None:
+    from frankwolfe.backends import batch
+
+    A = numbers(5000, 40, torch.float64)
+    b = torch.sign(torch.randn(5000, device="cuda", dtype=A.dtype))
+    V, known = torch.randn(7, 40, device="cuda", dtype=A.dtype), torch.randn(7, 5000, device="cuda", dtype=A.dtype)
+    coef = torch.rand(7, 4, device="cuda", dtype=A.dtype)
+    model = passes.Rows(A, b, torch.tensor(1 / 5000, device="cuda", dtype=A.dtype), "logistic")
+    for got, want in zip(
+        batch._fused(model, V @ A.T, known, coef), batch._plain(model, V @ A.T, known, coef), strict=True
+    ):
+        assert float((got - want).abs().max()) <= 1e-12 * float(want.abs().max())
+
+
+def test_streaming_equals_data_on_the_device() -> None:
+    from frankwolfe.objectives.placement import StreamedMatrix
+
+    A = torch.randn(5003, 30)
+    b = np.sign(np.random.default_rng(0).standard_normal(5003))
+    results = []
+    for data in (A.cuda(), StreamedMatrix(A, "cuda", block_bytes=1 << 16), StreamedMatrix(A.clone(), "cuda")):
+        results.append(fw.minimize(fw.Logistic(data, b), fw.L2Ball(1.0), method="afw", tol=0, max_iter=25))
+    for streamed in results[1:]:
+        assert float((streamed.x - results[0].x).abs().max()) < 1e-5
+        assert abs(streamed.lower_bound - results[0].lower_bound) < 1e-6
+
+
+def test_data_that_do_not_fit_are_streamed_or_refused_with_their_size() -> None:
+    from frankwolfe.objectives.placement import StreamedMatrix, place
+
+    A = np.ones((1 << 16, 1 << 9), np.float32)
+    torch.cuda.empty_cache()
+    total = torch.cuda.get_device_properties(0).total_memory
+    torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved() + (64 << 20)) / total)
+    try:
+        assert isinstance(place(A, "cuda"), StreamedMatrix)
+        with pytest.raises(MemoryError, match="134,217,728 bytes"):
+            place(A, "cuda", stream=False)
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)
+
+
+@pytest.mark.parametrize("method", ["fw", "afw"])
+@pytest.mark.parametrize("ball", [fw.L1Ball(2.0), fw.L2Ball(3.0), fw.LInfBall(0.5)], ids=repr)
+@pytest.mark.parametrize("loss", [fw.Logistic, fw.LeastSquares])
+def test_captured_steps_equal_numpy(loss: Any, ball: Any, method: str) -> None:
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((500, 20))
+    b = np.sign(A @ rng.standard_normal(20) + 0.5 * rng.standard_normal(500))
+    host = fw.minimize(loss(A, b), ball, method=method, tol=0, max_iter=47)
+    for dtype, tol in ((torch.float64, 1e-10), (torch.float32, 1e-4)):
+        device = fw.minimize(
+            loss(torch.tensor(A, dtype=dtype, device="cuda"), b), ball, method=method, tol=0, max_iter=47
+        )
+        assert device.x.is_cuda
+        assert device.x.dtype == dtype
+        np.testing.assert_allclose(device.x.cpu().numpy(), host.x, atol=tol)
+        assert abs(device.fun - host.fun) < tol
+        if dtype == torch.float64:
+            np.testing.assert_allclose(device.trace.to_array()[:, 2:4], host.trace.to_array()[:, 2:4], atol=tol)
+            assert abs(device.lower_bound - host.lower_bound) < tol
+
+
+@pytest.mark.parametrize("name", ["l2", "l1", "l3", "box"])
+@pytest.mark.parametrize(
+    "method", ["afw", "fw", "bpcg", "apgd", "extrafw", fw.AcceleratedFrankWolfe(line_search=True)], ids=str
+)
+def test_plain_steps_on_the_gpu_equal_numpy(name: str, method: Any) -> None:
+    ball = {
+        "l2": fw.L2Ball(1.0),
+        "l1": fw.L1Ball(1.0),
+        "l3": fw.LpBall(1.0, p=3),
+        "simplex": fw.Simplex(20),
+        "box": fw.Box(-0.2, 0.4),
+    }
+    rng = np.random.default_rng(1)
+    A = rng.standard_normal((300, 20))
+    b = np.sign(A @ rng.standard_normal(20) + rng.standard_normal(300))
+    host = fw.minimize(fw.Logistic(A, b), ball[name], method=method, tol=0, max_iter=20)
+    device = fw.minimize(fw.Logistic(torch.tensor(A, device="cuda"), b), ball[name], method=method, tol=0, max_iter=20)
+    assert abs(device.fun - host.fun) < 1e-10
+    assert abs(device.lower_bound - host.lower_bound) < 1e-9
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "uint8"])
+def test_certificates_hold_in_double_precision_on_the_stored_numbers(dtype: str) -> None:
+    A = numbers(2000, 30, getattr(torch, dtype))
+    b = torch.sign(torch.randn(2000, device="cuda"))
+    radius = 0.01 if dtype == "uint8" else 1.0
+    result = fw.minimize(fw.Logistic(A, b.cpu().numpy()), fw.L2Ball(radius), method="afw", tol=1e-5, max_iter=3000)
+    tight = fw.minimize(fw.Logistic(A.cpu().double().numpy(), b.cpu().numpy()), fw.L2Ball(radius), tol=1e-12)
+    assert result.lower_bound <= tight.fun + 1e-12
+    assert result.fun >= tight.lower_bound - 1e-6 * abs(tight.fun)
+    assert result.success
+
+
+def test_sparse_rows_on_the_gpu() -> None:
+    rng = np.random.default_rng(2)
+    A = rng.standard_normal((200, 30)) * (rng.random((200, 30)) < 0.2)
+    b = np.sign(rng.standard_normal(200))
+    host = fw.minimize(fw.Logistic(A, b), fw.L2Ball(1.0), method="afw", tol=0, max_iter=20)
+    sparse = torch.tensor(A, device="cuda").to_sparse_csr()
+    for ball in (fw.L2Ball(1.0), fw.L1Ball(1.0)):
+        host = fw.minimize(fw.Logistic(A, b), ball, method="afw", tol=0, max_iter=20)
+        device = fw.minimize(fw.Logistic(sparse, b), ball, method="afw", tol=0, max_iter=20)
+        np.testing.assert_allclose(device.x.cpu().numpy(), host.x, atol=1e-10)
+
+
+def test_data_matrix_is_chosen_by_type() -> None:
+    assert isinstance(fw.Logistic(numbers(10, 3, torch.float32), [0, 1] * 5).data, TorchMatrix)

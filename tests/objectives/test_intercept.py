@@ -1,0 +1,198 @@
+"""A free intercept: profiled out, its Hessian, and certificates that hold against an independent optimum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import minimize as scipy_minimize
+
+import frankwolfe as fw
+
+RNG = np.random.default_rng(3)
+N, D = 90, 6
+A = RNG.standard_normal((N, D)) * [1, 2, 1, 1, 0.5, 1] + [3, 0, -1, 0, 0, 0]
+TRUTH = np.array([1.0, -1.0, 0.0, 2.0, 0.0, 0.5])
+BINARY = A @ TRUTH + 2 * RNG.standard_normal(N) > 4.0
+TARGET = A @ TRUTH + 20.0 + 1.5 * RNG.standard_t(1.5, N)
+LABELS = np.argmax(A @ RNG.standard_normal((D, 4)) + 2 * RNG.standard_normal((N, 4)), axis=1)
+W = RNG.random(N) * (RNG.random(N) > 0.1)
+MODELS = {
+    "logistic": lambda **k: fw.Logistic(A, BINARY, **k),
+    "least-squares": lambda **k: fw.LeastSquares(A, TARGET, **k),
+    "huber": lambda **k: fw.Huber(A, TARGET, delta=0.8, **k),
+    "multinomial": lambda **k: fw.Multinomial(A, LABELS, **k),
+}
+
+
+def mean_loss(name: str, scores: np.ndarray, share: np.ndarray) -> float:
+    """Return the weighted mean loss, written the slow and obvious way."""
+    if name == "logistic":
+        rows = np.logaddexp(0.0, np.where(BINARY, -scores, scores))
+    elif name == "multinomial":
+        rows = np.log(np.exp(scores).sum(axis=1)) - scores[np.arange(N), LABELS]
+    else:
+        r = np.abs(scores - TARGET)
+        rows = 0.5 * r**2 if name == "least-squares" else np.where(r <= 0.8, 0.5 * r**2, 0.8 * r - 0.32)
+    return float(share @ rows)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("weights", [None, W], ids=["plain", "weighted"])
+def test_value_is_the_minimum_over_the_intercept(name: str, weights: np.ndarray | None) -> None:
+    f = MODELS[name](sample_weight=weights, intercept=True, ridge=0.2)
+    share = np.full(N, 1 / N) if weights is None else weights / weights.sum()
+    x = 0.7 * np.random.default_rng(0).standard_normal(f.shape)
+    width = f.shape[1] if name == "multinomial" else None
+
+    def of(c: np.ndarray) -> float:
+        return mean_loss(name, A @ x + (c if width else c[0]), share) + 0.1 * float(np.sum(x * x))
+
+    start = np.zeros(width or 1) if width else np.array([np.median(TARGET - A @ x)])
+    best = scipy_minimize(of, start, method="BFGS", options={"gtol": 1e-9})
+    assert float(f.value(x)) == pytest.approx(best.fun, abs=1e-9)
+    c = f.best_intercept(f.map.apply(x))
+    assert of(np.atleast_1d(c)) == pytest.approx(float(f.value(x)), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_hessian_of_the_profiled_loss(name: str) -> None:
+    f = MODELS[name](sample_weight=W, intercept=True)
+    rng = np.random.default_rng(1)
+    m = f.map.apply(0.5 * rng.standard_normal(f.shape))
+    V = rng.standard_normal((3, m.size))
+    curvature = f.loss_curvature(m)
+    numeric = np.stack([(f.loss_slope(m + 1e-6 * v) - f.loss_slope(m - 1e-6 * v)) / 2e-6 for v in V])
+    bent = f.bend(curvature, V)
+    np.testing.assert_allclose(bent, numeric, atol=1e-7 * np.abs(numeric).max())
+    np.testing.assert_allclose(f.bend(curvature, V[1]), bent[1], atol=1e-15)
+    for images in (V.T, sp.csc_array(V.T)):
+        np.testing.assert_allclose(f.quadratic_form(curvature, images), V @ bent.T, atol=1e-12)
+
+
+def test_newton_uses_the_hessian_of_the_profiled_function() -> None:
+    from frankwolfe.points import Point
+
+    f = fw.Logistic(A, BINARY, sample_weight=W, intercept=True, ridge=0.1)
+    x = np.full(D, 0.1)
+    H = f.evaluate_twice(Point.at(x))[1]
+    steps = 1e-5 * np.eye(D)
+    np.testing.assert_allclose(H, [(f.grad(x + e) - f.grad(x - e)) / 2e-5 for e in steps], atol=1e-8)
+
+
+def judge(name: str, norm: str, weights: np.ndarray) -> float:
+    """Return the optimum with a free intercept, by an interior-point method."""
+    share = weights / weights.sum()
+    matrix = name == "multinomial"
+    x = cp.Variable((D, 4) if matrix else D)
+    c = cp.Variable(4 if matrix else 1)
+    scores = A @ x + (np.ones((N, 1)) @ cp.reshape(c, (1, 4), order="C") if matrix else c)
+    if name == "logistic":
+        loss = share @ cp.logistic(cp.multiply(np.where(BINARY, -1.0, 1.0), scores))
+    elif matrix:
+        loss = share @ cp.log_sum_exp(scores, axis=1) - cp.sum(cp.multiply(share[:, None] * np.eye(4)[LABELS], scores))
+    elif name == "huber":
+        loss = 0.5 * share @ cp.huber(scores - TARGET, 0.8)
+    else:
+        loss = 0.5 * share @ cp.square(scores - TARGET)
+    size = {"l1": lambda: cp.sum(cp.abs(x)), "l2": lambda: cp.norm(cp.vec(x, order="C")), "nuc": lambda: cp.normNuc(x)}
+    problem = cp.Problem(cp.Minimize(loss), [size[norm]() <= 1.5])
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
+    return float(problem.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "norm"), [(n, s) for n in MODELS for s in ("l1", "l2", "nuc") if s != "nuc" or n == "multinomial"]
+)
+def test_every_bound_lies_below_the_independent_optimum(name: str, norm: str) -> None:
+    f = MODELS[name](sample_weight=W, intercept=True)
+    ball = {"l1": fw.L1Ball, "l2": fw.L2Ball, "nuc": fw.NuclearBall}[norm](1.5)
+    optimum = judge(name, norm, W)
+    for method in ("afw", "fcfw", "subspace", "auto"):
+        result = fw.minimize(f, ball, method=method, tol=1e-8, max_iter=150)
+        assert result.lower_bound <= optimum + 1e-8
+        assert result.fun >= optimum - 1e-8
+        if method == "fcfw":
+            assert result.success
+            assert result.fun == pytest.approx(optimum, abs=2e-8)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shift", [0.0, 300.0])
+def test_bounds_with_few_bits_off_centre_and_few_positives(dtype: type, shift: float) -> None:
+    """Three positives in ninety, features far from zero, large weights: where rounding and saturation would show."""
+    rare = np.arange(N) % 30 == 0
+    for radius in (0.5, 40.0):
+        data = (A + shift).astype(dtype)
+        f = fw.Logistic(data, rare, intercept=True)
+        exact = fw.Logistic(data.astype(np.float64), rare, intercept=True)
+        best = fw.minimize(exact, fw.L2Ball(radius), method="newton", tol=1e-9, max_iter=300)
+        for method in ("afw", "newton", "fcfw"):
+            result = fw.minimize(f, fw.L2Ball(radius), method=method, tol=0.0, max_iter=60)
+            # An ulp of the products of the residuals with features that far from zero cannot be told apart.
+            ulp = np.finfo(dtype).eps * radius * float(np.abs(f.loss_slope(data @ result.x)).sum() * np.abs(data).max())
+            assert result.lower_bound <= best.fun + (ulp if shift else 0.0), (method, radius)
+            assert result.status is fw.Status.MAX_ITER
+
+
+def test_the_tangent_holds_even_if_the_intercept_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bound rests on balanced residuals and the conjugate, not on how well the intercept was found."""
+    from frankwolfe.points import Point
+
+    rng = np.random.default_rng(0)
+    for name, build in MODELS.items():
+        f = build(sample_weight=W, intercept=True)
+        x, others = rng.standard_normal(f.shape), rng.standard_normal((20, *f.shape))
+        values = [float(f.value(z)) for z in others]
+        solve, balance = type(f)._solve, getattr(type(f), "_balance", None)
+        with monkeypatch.context() as patch:
+            if name == "multinomial":
+                patch.setattr(type(f), "_balance", lambda *a, b=balance: _perturbed(a[0], b(*a), a[1]))
+            else:
+                patch.setattr(type(f), "_solve", lambda self, m, solve=solve: solve(self, m) + 0.05)
+            f._last = None
+            point = Point.at(x)
+            tangent = f.evaluate(point, point).tangent
+        for z, value in zip(others, values, strict=True):
+            assert tangent.offset + float(np.vdot(tangent.slope, z)) <= value + 1e-12, name
+
+
+def _perturbed(f: fw.Multinomial, found: Any, scores: np.ndarray) -> Any:
+    c = found.intercepts + 0.1 * np.arange(4)
+    return type(found)(c, *f._at(scores, c, slice(None)))
+
+
+def test_a_class_without_weight_has_no_intercept() -> None:
+    none = np.where(BINARY, 0.0, 1.0)
+    with pytest.raises(ValueError, match="both classes"):
+        fw.Logistic(A, BINARY, sample_weight=none, intercept=True)
+    with pytest.raises(ValueError, match="every class"):
+        fw.Multinomial(A, LABELS, sample_weight=np.where(LABELS == 2, 0.0, 1.0), intercept=True)
+    with pytest.raises(TypeError, match="intercept"):
+        fw.minimize(fw.Logistic(A, BINARY, intercept=True), fw.L2Ball(1.0), method="stochastic")
+
+
+def test_multinomial_takes_every_kind_of_atom_and_data() -> None:
+    from scipy.sparse.linalg import aslinearoperator
+
+    f = fw.Multinomial(A, LABELS, intercept=True)
+    groups = [np.arange(4 * j, 4 * j + 4) for j in range(D)]
+    for domain in (fw.L1Ball(2.0), fw.KSupportBall(2.0, k=3), fw.GroupBall(2.0, groups=groups), fw.NuclearBall(2.0)):
+        atom = domain.lmo(f.grad(np.zeros((D, 4))))
+        np.testing.assert_allclose(f.map.apply(atom), f.map.apply(atom.toarray()), atol=1e-12)
+        results = [
+            fw.minimize(fw.Multinomial(data, LABELS, intercept=True), domain, method="fcfw", tol=1e-4).fun
+            for data in (A, sp.csr_array(A), sp.csc_array(A), aslinearoperator(A))
+        ]
+        np.testing.assert_allclose(results, results[0], atol=1e-4)
+
+
+def test_two_classes_of_softmax_are_the_logistic_loss() -> None:
+    x = np.linspace(-1, 1, D)
+    logistic = fw.Logistic(A, BINARY, sample_weight=W, intercept=True)
+    softmax = fw.Multinomial(A, BINARY, sample_weight=W, intercept=True)
+    assert float(softmax.value(np.stack([0 * x, x], axis=1))) == pytest.approx(float(logistic.value(x)), rel=1e-12)
+    np.testing.assert_allclose(softmax.grad(np.stack([0 * x, x], axis=1))[:, 1], logistic.grad(x), atol=1e-13)
