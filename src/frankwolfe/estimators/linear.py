@@ -24,7 +24,7 @@ from frankwolfe.sets import Set
 from frankwolfe.validation import nonnegative
 
 Loss = Logistic | Multinomial | LeastSquares | Huber
-FLOOR = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}  # of the loss of a constant: no gap below is asked for
+FLOOR = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}  # of the loss of a constant: no gap below is asked for
 
 FAR = 100.0  # how far features may be from zero beside their range before they are centred
 
