@@ -50,7 +50,8 @@ class Task:
         self.objective.remember = True
         self.shape: tuple[int, ...] = self.objective.shape or ()
         self.null = float(self.objective.value(np.zeros(self.shape, X.dtype)))  # loss of the best constant
-        self.goal = max(nonnegative("tol", model.tol) * min(1.0, self.null), FLOOR[np.dtype(X.dtype)] * self.null)
+        asked, provable = nonnegative("tol", model.tol) * min(1.0, self.null), FLOOR[np.dtype(X.dtype)] * self.null
+        self.goal = max(asked, provable, 1e-30)  # a constant target is fitted at once
 
     def intercept(self, x: np.ndarray) -> np.ndarray:
         """Return the intercepts that belong to coefficients, one for each class."""
