@@ -24,7 +24,7 @@ from frankwolfe.sets import Set
 from frankwolfe.validation import nonnegative
 
 Loss = Logistic | Multinomial | LeastSquares | Huber
-FLOOR = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}  # of the loss of a constant: no gap below is asked for
+FLOOR = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}  # of the loss of a constant: no gap below is asked for
 
 FAR = 100.0  # how far features may be from zero beside their range before they are centred
 
@@ -50,7 +50,8 @@ class Task:
         self.objective.remember = True
         self.shape: tuple[int, ...] = self.objective.shape or ()
         self.null = float(self.objective.value(np.zeros(self.shape, X.dtype)))  # loss of the best constant
-        self.goal = max(nonnegative("tol", model.tol) * min(1.0, self.null), FLOOR[np.dtype(X.dtype)] * self.null)
+        asked, provable = nonnegative("tol", model.tol) * min(1.0, self.null), FLOOR[np.dtype(X.dtype)] * self.null
+        self.goal = max(asked, provable, 1e-30)  # a constant target is fitted at once
 
     def intercept(self, x: np.ndarray) -> np.ndarray:
         """Return the intercepts that belong to coefficients, one for each class."""

@@ -70,7 +70,7 @@ class FrankWolfeRegressor(RegressorBase):
         Add an intercept, which is not constrained.
     tol : float, default 1e-6
         Stop when the loss is proven to be within this of the optimum: a certified gap. Where the loss of the best
-        constant is below one, within this part of it; no gap below 1e-9 of that loss (1e-5 in single precision) is
+        constant is below one, within this part of it; no gap below 1e-9 of that loss (1e-4 in single precision) is
         asked for.
     max_iter : int, default 10000
         Largest number of steps.
