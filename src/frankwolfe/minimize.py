@@ -106,6 +106,11 @@ def minimize(
     chosen, reason = auto.choose(problem) if method == "auto" else (named(method), "chosen by the caller")
     chosen.check(problem)
     start = problem.start(x0.x if isinstance(x0, Result) else x0, chosen.dense)
+    if chosen.on_host and problem.away:
+        raise TypeError(
+            f"method {chosen.name!r} works on NumPy arrays, got {type(start.coords).__name__}; use 'afw' or 'fw', which "
+            "run on any array"
+        )
     limits = (nonnegative("tol", tol), nonnegative("rtol", rtol), integer("trace_every", trace_every, 1))
     run = Run(problem, None, *limits)
     if isinstance(x0, Result) and domain is not None:
@@ -227,6 +232,8 @@ def _warm(problem: Problem, method: Method, start: Point, run: Run) -> Method:
         support = problem.domain.support(-at_start.slope)
     run.certificate.lower_bound = float(at_start.tangent.bound(-support, ROUNDING * problem.eps))
     value = float(at_start.value)
+    if type(method).warm is Method.warm:  # nothing to shift: do not ask for the smoothness, which costs passes
+        return method
     if problem.objective.smoothness is None or not np.isfinite(value):
         return method
     return method.warm(value, value - run.certificate.lower_bound, problem.curvature)

@@ -55,9 +55,9 @@ class Problem:
     counts: Counts = field(default_factory=Counts)
     eps: float = 2.0**-52  # of the arithmetic; `start` sets it
     # Whether arrays may live on a device, so that looking at a number costs time; `start` sets it.
-    away: bool = field(default=False, init=False)
+    away: bool = False
     # Buffers of a fast path: nothing that affects the future.
-    scratch: dict[str, Any] = field(default_factory=dict, init=False)
+    scratch: dict[str, Any] = field(default_factory=dict)
 
     def evaluate(self, y: Point, watch: Point | None = None) -> Evaluation:
         """Return f and its gradient at y, and f at `watch`, from one read of the data where the objective can."""

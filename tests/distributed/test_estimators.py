@@ -68,3 +68,27 @@ def test_what_is_not_supported_is_said(client) -> None:
         FrankWolfeClassifier().fit(lazy, np.arange(N) % 3)
     with pytest.raises(ValueError, match="not known"):
         FrankWolfeRegressor(loss="huberr").fit(lazy, TARGETS)
+
+
+def test_fit_from_the_command_line(tmp_path: Path) -> None:
+    """`frankwolfe fit --stream` agrees with the fit in memory."""
+    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("typer")
+    import pyarrow.parquet as pq
+    from typer.testing import CliRunner
+
+    from frankwolfe.cli.app import app
+    from frankwolfe.estimators.linear_models import read_linear
+
+    table = {f"c{j}": X[:, j] for j in range(D)} | {"y": (LABELS == "yes").astype(int)}
+    pq.write_table(pa.table(table), tmp_path / "t.parquet", row_group_size=64)
+    fitted = []
+    for more in ([], ["--stream"]):
+        out = tmp_path / f"model{len(more)}.npz"
+        command = ["fit", str(tmp_path / "t.parquet"), "--radius", "2", "--tol", "1e-2", "--method", "afw", "--quiet"]
+        done = CliRunner().invoke(app, [*command, "--out", str(out), *more])
+        assert done.exit_code == 0, done.output
+        fitted.append(read_linear(out).estimator)
+    assert np.allclose(fitted[0].coef_, fitted[1].coef_, atol=1e-6)
+    refused = CliRunner().invoke(app, ["fit", str(tmp_path / "t.parquet"), "--stream"])
+    assert refused.exit_code != 0

@@ -34,7 +34,7 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         -------
         array of shape (n_samples,) or (n_samples, n_classes)
         """
-        if (lazy := blockwise(self.decision_function, X, self.n_features_in_)) is not None:
+        if (lazy := blockwise(self, "decision_function", X)) is not None:
             return lazy
         scores = self._linear(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
@@ -50,7 +50,7 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         -------
         array of shape (n_samples,)
         """
-        if (lazy := blockwise(self.predict, X, self.n_features_in_)) is not None:
+        if (lazy := blockwise(self, "predict", X)) is not None:
             return lazy
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
@@ -66,7 +66,7 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         -------
         array of shape (n_samples, n_classes)
         """
-        if (lazy := blockwise(self.predict_proba, X, self.n_features_in_)) is not None:
+        if (lazy := blockwise(self, "predict_proba", X)) is not None:
             return lazy
         scores = self.decision_function(X)
         return softmax(scores, axis=1) if scores.ndim > 1 else np.stack([expit(-scores), expit(scores)], axis=1)
@@ -82,12 +82,9 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         -------
         array of shape (n_samples, n_classes)
         """
-        if (lazy := blockwise(self.predict_log_proba, X, self.n_features_in_)) is not None:
+        if (lazy := blockwise(self, "predict_log_proba", X)) is not None:
             return lazy
-        scores = self.decision_function(X)
-        if scores.ndim > 1:
-            return log_softmax(scores, axis=1)
-        return np.stack([log_expit(-scores), log_expit(scores)], axis=1)
+        return log_chances(self._linear(X))
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
         """Return data, class numbers and weights (those of the classes included); set `classes_`."""
@@ -111,6 +108,13 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
 
     def _coef(self, x: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(x.T) if x.ndim == 2 else x[None, :]
+
+
+def log_chances(scores: np.ndarray) -> np.ndarray:
+    """Return the logarithms of the probabilities of all classes, from a column of scores for each or for the second."""
+    if scores.shape[1] > 1:
+        return log_softmax(scores, axis=1)
+    return np.concatenate([log_expit(-scores), log_expit(scores)], axis=1)
 
 
 class FrankWolfeClassifier(ClassifierBase):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
 
 from frankwolfe.minimize import minimize
 from frankwolfe.objectives import Logistic
@@ -52,10 +52,12 @@ def fit_in_parts(model: LinearEstimator, X: Any, y: Any, weight: Any) -> None:
     model._keep(minimize(task.objective, domain, start, tol=task.goal, **model._options()), task)
 
 
-def blockwise(predict: Callable[[Any], np.ndarray], X: Any, columns: int) -> Any:
-    """Return predictions for rows in parts, lazily where the rows are lazy; None for rows in memory."""
+def blockwise(model: LinearEstimator, method: str, X: Any) -> Any:
+    """Return a method's predictions for rows in parts, lazily where the rows are lazy; None for rows in memory."""
     if in_parts(X) is None:
         return None
+    check_is_fitted(model)
+    predict = getattr(model, method)
     if isinstance(X, Stream):
         return np.concatenate([predict(block) for block in X.ahead()])
     if isinstance(X, list | tuple):
@@ -65,7 +67,7 @@ def blockwise(predict: Callable[[Any], np.ndarray], X: Any, columns: int) -> Any
     import dask.array as da
 
     if isinstance(X, da.Array):
-        like = predict(np.zeros((1, columns)))
+        like = predict(np.zeros((1, model.n_features_in_)))
         X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
         if like.ndim == 1:
             return X.map_blocks(predict, drop_axis=1, dtype=like.dtype)

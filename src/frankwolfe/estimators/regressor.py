@@ -34,7 +34,7 @@ class RegressorBase(RegressorMixin, LinearEstimator):
         -------
         array of shape (n_samples,)
         """
-        lazy = blockwise(self.predict, X, self.n_features_in_)
+        lazy = blockwise(self, "predict", X)
         return self._linear(X) if lazy is None else lazy
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
