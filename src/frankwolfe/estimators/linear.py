@@ -17,8 +17,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from frankwolfe.estimators.constraints import constraint_set
+from frankwolfe.estimators.in_parts import PartsTask, fit_in_parts
 from frankwolfe.minimize import minimize
 from frankwolfe.objectives import Huber, LeastSquares, Logistic, Multinomial
+from frankwolfe.objectives.data import in_parts
 from frankwolfe.result import Result
 from frankwolfe.sets import Set
 from frankwolfe.validation import nonnegative
@@ -119,6 +121,13 @@ class LinearEstimator(BaseEstimator):
             raise ValueError("sample_weight is zero for every sample; at least one must be positive")
         return weight
 
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Check data and fit to them, wherever they are."""
+        if in_parts(X) is not None:
+            fit_in_parts(self, X, y, sample_weight)
+        else:
+            self._solve(*self._checked(X, y, sample_weight))
+
     def _solve(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> None:
         """Fit to validated data and set the fitted attributes."""
         task = Task(self, X, y, weight)
@@ -127,7 +136,7 @@ class LinearEstimator(BaseEstimator):
         result = minimize(task.objective, domain, start, tol=task.goal, **self._options())
         self._keep(result, task)
 
-    def _keep(self, result: Result, task: Task) -> None:
+    def _keep(self, result: Result, task: Task | PartsTask) -> None:
         """Set the fitted attributes from a result; warn if it is not as good as was asked for."""
         x = np.asarray(result.x)
         self.result_, self.trace_, self.method_ = result, result.trace, result.method
