@@ -108,8 +108,8 @@ def minimize(
     start = problem.start(x0.x if isinstance(x0, Result) else x0, chosen.dense)
     if chosen.on_host and problem.away:
         raise TypeError(
-            f"method {chosen.name!r} works on NumPy arrays, got {type(start.coords).__name__}; use 'afw' or 'fw', which "
-            "run on any array"
+            f"method {chosen.name!r} works on NumPy arrays, got {type(start.coords).__name__}; use 'afw' or 'fw', "
+            "which run on any array"
         )
     limits = (nonnegative("tol", tol), nonnegative("rtol", rtol), integer("trace_every", trace_every, 1))
     run = Run(problem, None, *limits)

@@ -45,7 +45,7 @@ def reads(monkeypatch: pytest.MonkeyPatch, backend: str, domain: Any, method: An
 
 
 @pytest.mark.parametrize("method", ["fw", "afw", "extrafw"])
-@pytest.mark.parametrize("domain", [fw.L2Ball(1.0), fw.LInfBall(0.3), fw.Box(-0.5, 0.25), fw.LpBall(1.0, p=3)], ids=repr)
+@pytest.mark.parametrize("domain", [fw.L2Ball(1.0), fw.LInfBall(0.3), fw.Box(-0.5, 0.2), fw.LpBall(1.0, p=3)], ids=repr)
 @pytest.mark.parametrize("backend", ["strict", "torch"])
 def test_one_read_every_few_steps(monkeypatch: pytest.MonkeyPatch, backend: str, domain: Any, method: Any) -> None:
     few = reads(monkeypatch, backend, domain, method, PACE)

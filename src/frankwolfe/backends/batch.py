@@ -15,8 +15,8 @@ BLOCK = 1024
 def batch_pass(model: Rows, V: Any, known: Any, coef: Any) -> Pass:
     """Return, for a vector to a row of V, products, images, gradients and values; `coef` has a row for each.
 
-    float32 products on a GPU are in TF32, ten bits of mantissa: good for steps, never for certificates, which are computed
-    in double precision (where nothing is rounded so).
+    float32 products on a GPU are in TF32, ten bits of mantissa: good for steps, never for certificates, which are
+    computed in double precision (where nothing is rounded so).
     """
     import torch
 

@@ -24,7 +24,7 @@ class Start(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """What steps leave: coordinates and averaged gradient, the image of the last x but one, and a record of each step."""
+    """What steps leave: points and averaged gradient, the image of the last x but one, and a record of each step."""
 
     x: Any
     v: Any
