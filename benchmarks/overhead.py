@@ -2,8 +2,8 @@
 
     python -m benchmarks.overhead [--quick] [--rows 8000000] [--out benchmarks/results/overhead.txt]
 
-Accelerated Frank-Wolfe, logistic regression, covtype's 54 columns in double precision. In memory with as many threads as
-the cluster has workers; on the cluster one task per worker process and iteration. Iterations alternate between the two,
+Accelerated Frank-Wolfe, logistic regression, covtype's 54 columns in double precision. In memory with as many threads
+as the cluster has workers; on the cluster one task per worker process and iteration. Iterations alternate between the two,
 and so do round trips of empty tasks with the same vectors, which is all that the cluster may cost.
 """
 
@@ -15,6 +15,7 @@ import pickle
 import statistics
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def on_cluster(rows: int, workers: int) -> fw.Objective:
     """The same rows, made on the workers, each worker's in one block."""
     cuts = np.linspace(0, rows, workers + 1).round().astype(int)
     cuts = [*(int(round(c / BLOCK) * BLOCK) for c in cuts[:-1]), rows] if rows > workers * BLOCK else cuts
-    pairs = [dask.delayed(_rows, nout=2, pure=False)(int(i), int(j)) for i, j in zip(cuts, cuts[1:], strict=False)]
+    pairs = [dask.delayed(_rows, nout=2, pure=False)(int(i), int(j)) for i, j in pairwise(cuts)]
     return fw.Logistic([A for A, _ in pairs], [b for _, b in pairs])
 
 

@@ -1,4 +1,4 @@
-"""Clusters in operation: lost workers, limits, Ctrl-C, checkpoints on another cluster, logs, and the harness of faults."""
+"""Clusters in operation: lost workers, limits, Ctrl-C, checkpoints on another cluster, logs."""
 
 from __future__ import annotations
 

@@ -75,10 +75,7 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         -------
         array of shape (n_samples, n_classes)
         """
-        scores = self.decision_function(X)
-        if scores.ndim > 1:
-            return log_softmax(scores, axis=1)
-        return np.stack([log_expit(-scores), log_expit(scores)], axis=1)
+        return log_chances(self._linear(X))
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
         """Return data, class numbers and weights (those of the classes included); set `classes_`."""
@@ -102,6 +99,13 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
 
     def _coef(self, x: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(x.T) if x.ndim == 2 else x[None, :]
+
+
+def log_chances(scores: np.ndarray) -> np.ndarray:
+    """Return the logarithms of the probabilities of all classes, from a column of scores for each or for the second."""
+    if scores.shape[1] > 1:
+        return log_softmax(scores, axis=1)
+    return np.concatenate([log_expit(-scores), log_expit(scores)], axis=1)
 
 
 class FrankWolfeClassifier(ClassifierBase):

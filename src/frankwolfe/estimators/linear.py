@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -58,6 +59,13 @@ class Task:
         best = np.atleast_1d(self.objective.best_intercept(self.objective.map.apply(x)))
         shift = 0.0 if self.mean is None else self.mean @ x
         return np.asarray(best - shift, dtype=x.dtype)
+
+    def shell(self, model: Any, x: np.ndarray) -> Any:
+        """Return a copy of an estimator that predicts with coefficients x, from data without names."""
+        shell = copy(model)
+        shell.__dict__.pop("feature_names_in_", None)
+        shell.coef_, shell.intercept_ = shell._coef(x), shell._shaped_intercept(self.intercept(x))
+        return shell
 
 
 class LinearEstimator(BaseEstimator):
@@ -154,6 +162,9 @@ class LinearEstimator(BaseEstimator):
         """Return the linear part of the prediction."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False)
+        return self._scores(X)
+
+    def _scores(self, X: Any) -> np.ndarray:
         return np.asarray(X @ self.coef_.T) + self.intercept_
 
     def __sklearn_tags__(self) -> Any:

@@ -43,11 +43,12 @@ def outer(matrix, first, last, c, H):
 
 
 @njit(cache=True, nogil=True)
-def sweep(matrix, first, last, step, x, base, mixing, known, loss, images, g, H, sums):
+def sweep(matrix, first, last, step, x, base, mixing, known, loss, every, images, g, H, sums):
     """Read some rows once, `step` at a time: product with x, margins, loss, and their part of gradient and Hessian.
 
-    `x` is empty where all is known, H where no Hessian is wanted. Where `base` is not empty, what is known is its
-    product, made here. Ax and the watched margins are written to `images`; for `mixing` and `sums` see `differentiate`.
+    `x` is empty where all is known, H where no Hessian is wanted; it is made from one row in `every`. Where `base` is
+    not empty, what is known is its product, made here. Ax and the watched margins are written to `images`; for `mixing`
+    and `sums` see `differentiate`.
     """
     q, r, c = np.zeros(CHUNK), np.empty(CHUNK), np.empty(CHUNK if H.size else 0)
     for low in range(first, last, step):
@@ -61,4 +62,6 @@ def sweep(matrix, first, last, step, x, base, mixing, known, loss, images, g, H,
         differentiate(low, high - low, mixing, known, q, loss, images[1], r, c, sums)
         adjoint(matrix, low, high, r, g)
         if H.size:
+            for i in range(high - low):
+                c[i] = c[i] * every if (low + i) % every == 0 else 0.0
             outer(matrix, low, high, c, H)

@@ -74,6 +74,13 @@ class Method(ABC):
         """
         return self
 
+    def averaging(self) -> Method:
+        """Return the method with steps 1/(k+1), whose iterate is the mean of its vertices, for `Richardson`."""
+        raise TypeError(
+            f"Richardson extrapolates an open-loop method whose steps can be 1/(k+1), not {self!r}; use FrankWolfe() "
+            "or HeavyBallFrankWolfe()"
+        )
+
 
 @dataclass(frozen=True)
 class GradientMethod(Method):

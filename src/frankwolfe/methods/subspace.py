@@ -127,6 +127,8 @@ class SubspaceFrankWolfe(Method):
         problem.image(v)
         vectors = [_dense(p.coords) for p in points]
         T = orthonormal(vectors, problem.eps)  # row i: the weights of basis vector i on the points
+        if not len(T):  # x is zero, and so is the slope
+            return x, past
         basis = [weighted_sum(list(zip(row, vectors, strict=True))) for row in T.tolist()]
         images = _stacked([p.image for p in points], T)
         small = restriction(problem.objective, basis, images, np.eye(len(basis)))
