@@ -9,7 +9,7 @@ import pytest
 from tests.backends.arrays import library
 
 import frankwolfe as fw
-from frankwolfe.backends import namespace as helpers
+from frankwolfe.backends import fetch
 from frankwolfe.methods.base import PACE
 
 RNG = np.random.default_rng(0)
@@ -58,7 +58,7 @@ def test_fetch_reads_once(monkeypatch: pytest.MonkeyPatch) -> None:
     lib = library("strict")
     numbers = [lib.array(float(i))[()] for i in range(20)]
     counted = Counted(monkeypatch, type(lib.array(0.0)))
-    assert helpers.fetch([*numbers, 20.0]) == [float(i) for i in range(21)]
+    assert fetch([*numbers, 20.0]) == [float(i) for i in range(21)]
     assert counted.reads <= 2
 
 
