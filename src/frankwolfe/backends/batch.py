@@ -6,8 +6,10 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from frankwolfe.backends import triton_rows as kernels
+from frankwolfe.backends import triton_rows
 from frankwolfe.backends.rows import LOSSES, Pass, Rows, blocks, has_triton, plain_losses
+
+kernels: Any = triton_rows  # functions that Triton compiles
 
 BLOCK = 1024
 

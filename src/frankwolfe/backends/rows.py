@@ -10,7 +10,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-from frankwolfe.backends import triton_rows as kernels
+from frankwolfe.backends import triton_rows
+
+kernels: Any = triton_rows  # functions that Triton compiles
 
 BLOCK_BYTES = 1 << 28  # temporaries of the plain code
 WIDEST = 16384  # columns that fit into the registers of a program

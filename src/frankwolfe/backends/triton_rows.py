@@ -8,6 +8,7 @@ Arithmetic is in the precision of v, and parts are added in double precision. Wi
 reads float32, bfloat16 or uint8 data and certifies.
 """
 
+# pyright: reportInvalidTypeForm=false
 from types import SimpleNamespace
 
 try:

@@ -124,7 +124,7 @@ def one_read(data: Any, y: Point, watch: Point, read: Callable[..., Pass]) -> Ev
     known = list(dict.fromkeys(leaf for _, leaf in (*y.terms, *watch.terms) if leaf.value is not None))
     if len(fresh) != 1 or len(known) > 1:
         return None
-    coords = fresh[0].coords
+    coords: Any = fresh[0].coords
     if isinstance(coords, Atom):
         if not isinstance(coords, Dense | AtomRows):
             return None
