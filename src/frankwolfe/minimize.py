@@ -106,13 +106,8 @@ def minimize(
     chosen, reason = auto.choose(problem) if method == "auto" else (named(method), "chosen by the caller")
     chosen.check(problem)
     start = problem.start(x0.x if isinstance(x0, Result) else x0, chosen.dense)
-    if chosen.on_host and problem.away:
-        raise TypeError(
-            f"method {chosen.name!r} works on NumPy arrays, got {type(start.coords).__name__}; use 'afw' or 'fw', which "
-            "run on any array"
-        )
-    limits = (nonnegative("tol", tol), nonnegative("rtol", rtol), integer("trace_every", trace_every, 1))
-    run = Run(problem, None, *limits)
+    chosen.check_start(problem, start)
+    run = Run(problem, None, nonnegative("tol", tol), nonnegative("rtol", rtol), integer("trace_every", trace_every, 1))
     if isinstance(x0, Result) and domain is not None:
         chosen = _warm(problem, chosen, start, run)
     run.state = chosen.init(problem, start)
@@ -171,9 +166,8 @@ def _loop(
                 return Status.INTERRUPTED
             before = run.state
             # A callback and a batch see every step; otherwise a device works on for a while before the host looks.
-            alone = callback is None and isinstance(run, Run)
-            steps = min(pace(run.problem, method, before.k), max_iter - before.k) if alone else 1
-            state, evidence = advance(run.problem, method, before, steps)
+            many = pace(run.problem, method, before.k) if callback is None and isinstance(run, Run) else 1
+            state, evidence = advance(run.problem, method, before, min(many, max_iter - before.k))
             run.absorb_all(state, evidence, monotonic() - began)
             shown.update(before.k, *run.headline())
             save()

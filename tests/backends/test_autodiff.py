@@ -89,9 +89,9 @@ def test_the_variable_may_be_a_nest_of_arrays(backend: str) -> None:
     assert tuple(result.x["w"].shape) == (2, 3)
     direction = np.arange(6.0) / np.linalg.norm(np.arange(6.0))
     np.testing.assert_allclose(np.asarray(result.x["w"]).ravel(), 2.0 * direction, atol=1e-2)
+    objective = fw.Function(f, backend=backend)
+    fw.minimize(objective, fw.L2Ball(2.0), x0, max_iter=1)
     with pytest.raises(ValueError, match="x0 must be laid out as"):
-        objective = fw.Function(f, backend=backend)
-        fw.minimize(objective, fw.L2Ball(2.0), x0, max_iter=1)
         fw.minimize(objective, fw.L2Ball(2.0), {"w": x0["w"]}, max_iter=1)
 
 

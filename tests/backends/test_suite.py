@@ -1,4 +1,4 @@
-"""Methods x sets x objectives on every array library that is here: iterates are NumPy's, and what cannot run says so."""
+"""Methods x sets x objectives on every array library that is here: steps are NumPy's, and what cannot run says so."""
 
 from __future__ import annotations
 

@@ -106,6 +106,9 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         kind = Logistic if len(self.classes_) == 2 else Multinomial
         return kind(X, y, sample_weight=weight, intercept=bool(self.fit_intercept))
 
+    def _placed(self, X: Any, y: np.ndarray) -> Any:
+        return super()._placed(X, y) if len(self.classes_) == 2 else X
+
     def _coef(self, x: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(x.T) if x.ndim == 2 else x[None, :]
 
@@ -154,6 +157,9 @@ class FrankWolfeClassifier(ClassifierBase):
         Show progress.
     random_state : int or RandomState, optional
         Seed of iterative oracles ("nuclear").
+    device : str or None, default "auto"
+        Where the data are worked on: a torch device such as "cuda"; "auto" is the GPU where there is one and the data
+        are large, None always the CPU. More than two classes stay on the CPU.
 
     Attributes
     ----------
@@ -206,6 +212,7 @@ class FrankWolfeClassifier(ClassifierBase):
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
+        device: str | None = "auto",
     ) -> None:
         self.constraint = constraint
         self.radius = radius
@@ -223,6 +230,7 @@ class FrankWolfeClassifier(ClassifierBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
+        self.device = device
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.

@@ -86,6 +86,9 @@ class FrankWolfeRegressor(RegressorBase):
         Show progress.
     random_state : int or RandomState, optional
         Seed of iterative oracles.
+    device : str or None, default "auto"
+        Where the data are worked on: a torch device such as "cuda"; "auto" is the GPU where there is one and the data
+        are large, None always the CPU.
 
     Attributes
     ----------
@@ -137,6 +140,7 @@ class FrankWolfeRegressor(RegressorBase):
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
+        device: str | None = "auto",
     ) -> None:
         self.constraint = constraint
         self.radius = radius
@@ -155,6 +159,7 @@ class FrankWolfeRegressor(RegressorBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
+        self.device = device
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.

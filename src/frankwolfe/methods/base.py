@@ -59,6 +59,14 @@ class Method(ABC):
         """Raise an error that teaches if the method does not apply to the problem."""
         require_set(self, problem)
 
+    def check_start(self, problem: Problem, x0: Point) -> None:
+        """Raise if the method cannot work on such arrays."""
+        if self.on_host and problem.away:
+            kind = type(x0.coords).__name__
+            raise TypeError(
+                f"method {self.name!r} works on NumPy arrays, got {kind}; use 'afw' or 'fw', which run on any array"
+            )
+
     @abstractmethod
     def init(self, problem: Problem, x0: Point) -> Any:
         """Return the state before the first step."""
