@@ -40,9 +40,9 @@ def constraint_set(
     --------
     >>> constraint_set("ksupport", 2.0, (5,), k=3)
     KSupportBall(radius=2.0, k=3)
-    >>> constraint_set("l3", 1.0, (5,))
+    >>> constraint_set("nuclea", 1.0, (5,))
     Traceback (most recent call last):
-    ValueError: constraint 'l3' is not known; did you mean 'l1'?
+    ValueError: constraint 'nuclea' is not known; did you mean 'nuclear'?
     """
     if isinstance(constraint, Set):
         if constraint.shape is not None and tuple(constraint.shape) != shape:
@@ -63,7 +63,7 @@ def constraint_set(
     if constraint == "group":
         return GroupBall(radius, groups=_groups(groups, shape))
     if constraint == "simplex":
-        if len(shape) > 1:
+        if len(shape) != 1:
             raise ValueError("constraint 'simplex' needs two classes or a regression; use 'l1' or 'group' for more")
         return Simplex(shape[0], radius=radius)
     if constraint == "nuclear":

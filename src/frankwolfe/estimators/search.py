@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +13,13 @@ from frankwolfe.minimize import minimize
 from frankwolfe.path import path
 from frankwolfe.validation import integer, positive
 
-ROWS = 5000  # rows that are enough to find the range of radii
+FEW = 2000  # rows up to which the range of radii is found on all of them
+ROWS = 5000  # rows that are enough to find it
 SMALL = 0.1  # the smallest radius can lower the loss of a constant by no more than this part
-SPENT = 0.02  # at the largest radius, twice the radius can lower it by no more than this part
-GROWTH = 2.0
+SPENT = 0.02  # at the largest radius, twice the radius can lower it by no more than this part,
+WORSE = 1.1  # or the loss on other rows is above the best seen by this factor
+GROWTH, GROWTHS = 3.0, 9
+LOOSER = 10.0  # how much larger a gap is left on the folds than in the final fit
 
 
 class Fold(NamedTuple):
@@ -41,38 +43,44 @@ def radius_grid(model: Any, X: Any, y: np.ndarray, weight: np.ndarray | None) ->
             raise ValueError("radii is empty; pass at least one positive number, or how many to try")
         return np.unique(given)
     count = integer("radii", radii, 1)
-    task = _sample(model, X, y, weight)
+    task, others = _sample(model, X, y, weight)
     zero = np.zeros(task.shape, X.dtype)
     steepest = float(model._family(task.shape).with_radius(1.0).support(-task.objective.grad(zero)))
     if not (steepest > 0 and task.null > 0):
         return np.geomspace(0.1, 1.0, count) if count > 1 else np.array([1.0])
     first = task.null / steepest  # a linear loss would reach zero here
-    last = _largest(model, task, 2 * first)
+    last = _largest(model, task, others, 2 * first)
     return np.geomspace(SMALL * first, last, count) if count > 1 else np.array([np.sqrt(SMALL * first * last)])
 
 
-def _largest(model: Any, task: Task, radius: float) -> float:
-    """Return a radius at which the constraint hardly binds, by solving roughly at growing ones."""
-    last = None
-    for _ in range(14):
-        domain = model._family(task.shape).with_radius(radius)
+def _largest(model: Any, task: Task, others: Any, radius: float) -> float:
+    """Return a radius at which the constraint hardly binds, or already should, by solving roughly at growing ones."""
+    last, best, family = None, np.inf, model._family(task.shape)
+    for _ in range(GROWTHS):
+        domain = family.with_radius(radius)
         last = minimize(task.objective, domain, last, tol=SPENT * task.null, max_iter=200, progress=False)
         # Along the boundary's normal the loss falls at the rate support/radius, and it is convex.
         if float(domain.support(-task.objective.grad(last.x))) <= SPENT * task.null:
-            break
+            return 2 * radius
+        if others is not None:
+            held_out = -float(np.mean(task.shell(model, np.asarray(last.x))._gains(*others)))
+            if held_out > WORSE * best:
+                break
+            best = min(best, held_out)
         radius *= GROWTH
-        if not model._family(task.shape).with_radius(radius).contains(last.x):
+        if not family.with_radius(radius).contains(last.x):
             last = None  # a set without zero, such as a simplex
-    return 2 * radius
+    return radius
 
 
-def _sample(model: LinearEstimator, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Task:
-    """Return the task on every so-manieth row, if that leaves all classes in."""
-    some = slice(None, None, -(-X.shape[0] // ROWS))
+def _sample(model: LinearEstimator, X: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Task, Any]:
+    """Return the task on some rows and some other rows to judge by; on all rows and None where they are few."""
+    step = max(2, X.shape[0] // ROWS) if X.shape[0] >= FEW else 1
+    some, others = slice(None, None, step), slice(step // 2, None, step)
     lost = is_classifier(model) and np.unique(y[some]).size < np.unique(y).size
-    if lost or (weight is not None and not weight[some].min() > 0):
-        some = slice(None)
-    return Task(model, X[some], y[some], None if weight is None else weight[some])
+    if step == 1 or lost or (weight is not None and not weight[some].min() > 0):
+        return Task(model, X, y, weight, solves=GROWTHS), None
+    return Task(model, X[some], y[some], None if weight is None else weight[some], GROWTHS), (X[others], y[others])
 
 
 def solve_fold(
@@ -89,18 +97,16 @@ def solve_fold(
     if is_classifier(model) and np.unique(y[train]).size < np.unique(y).size:
         raise ValueError("a fold has no training sample of one of the classes; use fewer folds, or stratified ones")
     task = Task(model, X[train], y[train], None if weight is None else weight[train], solves=len(radii))
-    shell = copy(model)
-    shell.__dict__.pop("feature_names_in_", None)  # the rows below come without names
     held_out = X[test], y[test]
     coefs = []
 
     def score(x: Any, radius: float) -> float:
-        shell.coef_, shell.intercept_ = shell._coef(x), shell._shaped_intercept(task.intercept(x))
+        shell = task.shell(model, np.asarray(x))
         coefs.append(shell.coef_)
         return shell._held_out_score(*held_out, score_params)
 
-    options = model._options() | {"n_threads": None}
-    results = path(task.objective, model._family(task.shape), radii, score=score, tol=task.goal, **options)
+    options: dict[str, Any] = {**model._options(), "n_threads": None}
+    results = path(task.objective, model._family(task.shape), radii, score=score, tol=LOOSER * task.goal, **options)
     order = np.argsort([float(radius) for radius in results.radii], kind="stable")
     assert results.scores is not None
     unsolved = [result.gap for result in results if not result.success]
@@ -117,8 +123,6 @@ def choose(radii: np.ndarray, scores: np.ndarray, selection: str) -> int:
     >>> choose(np.array([1.0, 2.0, 3.0]), scores, "best"), choose(np.array([1.0, 2.0, 3.0]), scores, "one_se")
     (1, 1)
     """
-    if selection not in ("best", "one_se"):
-        raise ValueError(f"selection must be 'best' or 'one_se', got {selection!r}")
     mean = scores.mean(axis=0)
     best = int(np.nanargmax(mean))
     if selection == "best" or len(scores) < 2:

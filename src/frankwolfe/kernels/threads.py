@@ -22,7 +22,7 @@ _limit: ContextVar[list[int] | None] = ContextVar("frankwolfe_threads", default=
 
 @contextmanager
 def limited(n_threads: int | None) -> Iterator[None]:
-    """Use at most so many threads inside; None: as many as `allowed` when the first pass inside asks.
+    """Use at most so many threads inside; None: as many as around it, or `allowed` when the first pass inside asks.
 
     Examples
     --------
@@ -30,7 +30,8 @@ def limited(n_threads: int | None) -> Iterator[None]:
     ...     count()
     1
     """
-    token = _limit.set([] if n_threads is None else [n_threads])
+    around = _limit.get()
+    token = _limit.set([n_threads] if n_threads is not None else [] if around is None else around)
     try:
         yield
     finally:

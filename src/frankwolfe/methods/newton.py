@@ -75,6 +75,7 @@ class NewtonFrankWolfe(Method):
     """
 
     name: ClassVar[str] = "newton"
+    on_host: ClassVar[bool] = True
     accuracy: float = 0.01
     max_inner: int = 1000
 

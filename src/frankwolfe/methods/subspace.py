@@ -83,6 +83,7 @@ class SubspaceFrankWolfe(Method):
     """
 
     name: ClassVar[str] = "subspace"
+    on_host: ClassVar[bool] = True
     memory: int = 4
     bundle: int = 10
 
@@ -126,6 +127,8 @@ class SubspaceFrankWolfe(Method):
         problem.image(v)
         vectors = [_dense(p.coords) for p in points]
         T = orthonormal(vectors, problem.eps)  # row i: the weights of basis vector i on the points
+        if not len(T):  # x is zero, and so is the slope
+            return x, past
         basis = [weighted_sum(list(zip(row, vectors, strict=True))) for row in T.tolist()]
         images = _stacked([p.image for p in points], T)
         small = restriction(problem.objective, basis, images, np.eye(len(basis)))

@@ -12,6 +12,7 @@ from frankwolfe.backends.namespace import as_like, nonzero
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.data import DataMatrix, OperatorMatrix
 from frankwolfe.objectives.linear_model import WeightedMean
+from frankwolfe.objectives.profiled import enough
 
 STEPS = (64, 8)  # intercepts are first found on every so-manieth row
 
@@ -177,8 +178,7 @@ class Multinomial(WeightedMean):
 
     def _balance(self, scores: Array, c: np.ndarray, rows: slice) -> _Softmax:
         """Minimise the loss over the intercepts: Newton steps, or scaling steps, which always help, where they fail."""
-        # What is left over is mixed away later, and the loss is off by its square.
-        wanted, enough = self._sum(self.truth[:, rows], rows), eps(scores) ** 0.6
+        wanted, few = self._sum(self.truth[:, rows], rows), enough(scores)
 
         def at(c: np.ndarray) -> tuple[_Softmax, np.ndarray, float]:
             found = _Softmax(c, *self._at(scores, c, rows))
@@ -187,7 +187,7 @@ class Multinomial(WeightedMean):
 
         here, mean, size = at(c)
         for _ in range(30):
-            if size <= enough:
+            if size <= few:
                 break
             step = np.linalg.solve(self._intercept_hessian(here.chances, rows), mean - wanted)
             scaling = np.log(np.maximum(mean, 1e-12) / wanted)

@@ -17,13 +17,19 @@ if TYPE_CHECKING:
 COARSE = 64  # the intercept is first found on every so-manieth row
 
 
+def enough(m: Array) -> float:
+    """Return how far from balance the slopes may be left: that is balanced away, and the loss is off by its square."""
+    return eps(m) ** 0.6 if eps(m) < 1e-9 else 16 * eps(m)
+
+
 def find_intercept(model: LinearModel, m: Array, guess: float | None) -> float:
     """Return where the slopes balance: Newton's method inside a bracket, first on a few rows, then on all."""
     low, c, high = model._bracket(m)
     near = guess is not None and low < guess < high
-    c = guess if near else c
+    if guess is not None and near:
+        c = guess
     if model.compiled is not None and m.shape == model.b.shape:
-        return model.compiled.balance(double(m), NONE, 0.0, (low, c, high), eps(m) ** 0.6)[0]
+        return model.compiled.balance(double(m), NONE, 0.0, (low, c, high), enough(m))[0]
     if m.shape[0] > 100 * COARSE and not near:
         few = slice(None, None, COARSE)
         c = _balance(model, m[few], few, low, c, high)
@@ -31,12 +37,11 @@ def find_intercept(model: LinearModel, m: Array, guess: float | None) -> float:
 
 
 def _balance(model: LinearModel, m: Array, rows: slice, low: float, c: float, high: float) -> float:
-    # What is left over is balanced away, and the loss is off by its square.
-    xp, enough = namespace(m), eps(m) ** 0.6
+    xp, few = namespace(m), enough(m)
     for _ in range(100):
         slope = model._slope(m + c, rows)
         left = float(xp.sum(slope))
-        if abs(left) <= enough * float(xp.sum(xp.abs(slope))):
+        if abs(left) <= few * float(xp.sum(xp.abs(slope))):
             break
         low, high = (c, high) if left < 0 else (low, c)
         bend = float(xp.sum(model._curvature(m + c, rows)))
@@ -72,7 +77,7 @@ class ProfiledLine(FusedLine):
         super().__init__(objective, x, v)
         ends = objective._bracket(self.start), objective._bracket(self.start + self.step)
         self.ends = np.array([[low, high] for low, _, high in ends])
-        self.enough = eps(x.image) ** 0.6
+        self.enough = enough(x.image)
         self.near = (0.0, objective._shift(x.image), 0.0)  # gamma, intercept and its derivative where last asked
 
     def __call__(self, gamma: float) -> tuple[float, float]:
