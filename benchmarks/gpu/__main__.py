@@ -48,13 +48,13 @@ def main() -> None:
             ("64 radii / two-pass torch", 64 * radii / two, "<=", 2.0),
         ):
             met = value <= bar if sense == "<=" else value >= bar
-            print(
-                f"  {table[-1 if chosen.quick else 2][0]}: {name} {value:.3f} (bar {sense} {bar}) {'met' if met else 'MISSED'}"
-            )
+            shape, verdict = table[-1 if chosen.quick else 2][0], "met" if met else "MISSED"
+            print(f"  {shape}: {name} {value:.3f} (bar {sense} {bar}) {verdict}")
     if "radii" in chosen.only:
         shape = (60_000, 1024) if chosen.quick else (1_000_000, 1024)
         columns = ["", "seconds", "most steps", "largest certified gap", "solved"]
-        show(f"A path of radii to a gap of 1e-4 certified in float64, {shape[0]} x {shape[1]}", columns, certified_radii(*shape))
+        title = f"A path of radii to a gap of 1e-4 certified in float64, {shape[0]} x {shape[1]}"
+        show(title, columns, certified_radii(*shape))
     if "narrow" in chosen.only:
         shape = (100_000, 1024) if chosen.quick else (1_000_000, 1024)
         columns = ["stored as", "bytes", "us a step", "steps", "certified gap"]
@@ -66,7 +66,7 @@ def main() -> None:
         )
     if "streamed" in chosen.only:
         size, cap = (4, 2) if chosen.quick else (40, 20)
-        row = parts.streamed(size * parts.GIB, cap * parts.GIB, 4)
+        row = parts.streamed(size * parts.GIB, cap * parts.GIB, 12)
         show(f"Streamed from main memory, torch held to {cap} GiB of the card", [""] * len(row), [row])
     if "accuracy" in chosen.only:
         rows = parts.to_accuracy(400_000, 64) + ([] if chosen.quick else parts.to_accuracy(1_000_000, 256))

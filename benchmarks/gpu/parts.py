@@ -117,7 +117,7 @@ def large(bytes_: float) -> list[Any]:
 
 
 def streamed(bytes_: int, cap: int, steps: int) -> list[Any]:
-    """Return what a solve takes that does not fit: bytes, seconds a step, the copy alone, GB/s, gap, most memory used."""
+    """Return what a solve takes that does not fit: bytes, seconds a read, the copy alone, rate, gap, memory."""
     d = 1024
     n = bytes_ // (4 * d)
     host = torch.empty((n, d))
@@ -139,21 +139,19 @@ def streamed(bytes_: int, cap: int, steps: int) -> list[Any]:
         torch.cuda.synchronize()
         copy = perf_counter() - begin
     objective = fw.Logistic(data, b.numpy())
-    times = []
-    for count in (1, steps, 2 * steps):
-        begin = perf_counter()
-        result = fw.minimize(objective, fw.L2Ball(10.0), method="afw", tol=0, max_iter=count)
-        times.append(perf_counter() - begin)
-    step = (times[2] - times[1]) / steps
+    fw.minimize(objective, fw.L2Ball(10.0), method="afw", tol=0, max_iter=1)
+    begin = perf_counter()
+    result = fw.minimize(objective, fw.L2Ball(10.0), method="afw", tol=0, max_iter=steps)
+    step = (perf_counter() - begin) / result.n_pass  # reads for the certificate among them
     memory = torch.cuda.max_memory_reserved() / GIB
     torch.cuda.set_per_process_memory_fraction(1.0)
     return [
         f"{bytes_ / GIB:.0f} GiB",
         type(data).__name__,
-        f"{step:.2f} s a step",
+        f"{step:.2f} s a read",
         f"{copy:.2f} s copy alone",
         f"{bytes_ / step / 1e9:.1f} GB/s",
-        f"gap {result.gap:.2e}",
+        f"gap {result.gap:.2e} after {steps} steps",
         f"{memory:.1f} GiB of the card",
         f"placed in {placed:.1f} s",
     ]

@@ -219,9 +219,7 @@ def _more(result: Result, limit: str) -> str:
         return f"{raised}{auto}: the run was too short to tell how fast the gap falls."
     fell = gaps[-1] / gaps[gaps.size // 2]
     if fell > STALLED:
-        return (
-            f"the gap had almost stopped falling: scale the data, use double precision{auto}, or raise tol."
-        )
+        return f"the gap had almost stopped falling: scale the data, use double precision{auto}, or raise tol."
     times = f"{1 / max(fell, 1e-9):.2g}"
     return f"{raised}{auto}: the gap was still falling, by a factor of {times} over the second half of the run."
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import threading
 from collections.abc import Callable, Iterator
 from time import monotonic
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frankwolfe.checkpoint import Checkpoint, identity
+from frankwolfe.interruption import interruptible
 from frankwolfe.kernels.threads import limited
 from frankwolfe.methods import Auto, Method, advance, auto, named, pace
 from frankwolfe.objectives.base import ROUNDING, Objective
@@ -106,8 +106,8 @@ def minimize(
     chosen, reason = auto.choose(problem) if method == "auto" else (named(method), "chosen by the caller")
     chosen.check(problem)
     start = problem.start(x0.x if isinstance(x0, Result) else x0, chosen.dense)
-    limits = (nonnegative("tol", tol), nonnegative("rtol", rtol), integer("trace_every", trace_every, 1))
-    run = Run(problem, None, *limits)
+    chosen.check_start(problem, start)
+    run = Run(problem, None, nonnegative("tol", tol), nonnegative("rtol", rtol), integer("trace_every", trace_every, 1))
     if isinstance(x0, Result) and domain is not None:
         chosen = _warm(problem, chosen, start, run)
     run.state = chosen.init(problem, start)
@@ -166,9 +166,8 @@ def _loop(
                 return Status.INTERRUPTED
             before = run.state
             # A callback and a batch see every step; otherwise a device works on for a while before the host looks.
-            alone = callback is None and isinstance(run, Run)
-            steps = min(pace(run.problem, method, before.k), max_iter - before.k) if alone else 1
-            state, evidence = advance(run.problem, method, before, steps)
+            many = pace(run.problem, method, before.k) if callback is None and isinstance(run, Run) else 1
+            state, evidence = advance(run.problem, method, before, min(many, max_iter - before.k))
             run.absorb_all(state, evidence, monotonic() - began)
             shown.update(before.k, *run.headline())
             save()
@@ -273,38 +272,6 @@ def _saving(checkpoint: Checkpoint | None, run: Run, digest: str) -> Iterator[Ca
         yield save
     finally:
         checkpoint.save(run.saved(), digest)
-
-
-_waiting: list[threading.Event] = []  # of the runs that are under way in the main thread
-
-
-@contextlib.contextmanager
-def interruptible() -> Iterator[threading.Event]:
-    """Let the first Ctrl-C finish the step and stop; the second one interrupts at once.
-
-    Where one is inside another, as a solve is inside a search, a Ctrl-C is for both.
-    """
-    asked = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield asked
-        return
-
-    def ask(number: int, frame: Any) -> None:
-        for event in _waiting:
-            event.set()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    try:
-        previous = signal.signal(signal.SIGINT, ask)
-    except ValueError:  # an embedded interpreter without signals
-        yield asked
-        return
-    _waiting.append(asked)
-    try:
-        yield asked
-    finally:
-        _waiting.pop()
-        signal.signal(signal.SIGINT, previous)
 
 
 @contextlib.contextmanager

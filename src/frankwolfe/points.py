@@ -133,8 +133,8 @@ class Tangent(NamedTuple):
     """The affine function (offset + <slope, .>) / weight, below f everywhere.
 
     `weight` is the total weight of the tangents averaged so far: one for a single tangent, 1 - λ_k in the middle of an
-    average that started from nothing. `noise` bounds the rounding in `offset`, in the same units. `at` is, where it is kept,
-    the average of the points of tangency (with the same total weight): a run in single precision certifies there.
+    average that started from nothing. `noise` bounds the rounding in `offset`, in the same units. `at` is, where it is
+    kept, the average of the points of tangency (with the same total weight): a run in single precision certifies there.
     """
 
     slope: Any
@@ -161,7 +161,7 @@ class Tangent(NamedTuple):
             keep * self.offset + delta * other.offset,
             keep * self.weight + delta * other.weight,
             keep * self.noise + delta * other.noise,
-            other.at if other.at is None else delta * other.at if self.at is None else keep * self.at + delta * other.at,
+            None if other.at is None else delta * other.at if self.at is None else keep * self.at + delta * other.at,
         )
 
     def bound(self, minimum: Scalar, rounding: float) -> Scalar:

@@ -55,9 +55,9 @@ class Problem:
     counts: Counts = field(default_factory=Counts)
     eps: float = 2.0**-52  # of the arithmetic; `start` sets it
     # Whether arrays may live on a device, so that looking at a number costs time; `start` sets it.
-    away: bool = field(default=False, init=False)
+    away: bool = False
     # Buffers of a fast path: nothing that affects the future.
-    scratch: dict[str, Any] = field(default_factory=dict, init=False)
+    scratch: dict[str, Any] = field(default_factory=dict)
 
     def evaluate(self, y: Point, watch: Point | None = None) -> Evaluation:
         """Return f and its gradient at y, and f at `watch`, from one read of the data where the objective can."""
@@ -166,14 +166,14 @@ class Problem:
 
     @cached_property
     def exact(self) -> Objective | None:
-        """The objective in double precision, where the run is not and the data allow it: what certificates come from."""
+        """The objective in double precision, where the run is not and the data allow it: for certificates."""
         provable = self.domain is not None and self.domain.closed_form
         return self.objective.doubled() if self.eps > 1e-9 and provable else None
 
     def certify(self, coords: Any) -> tuple[float, float]:
         """Return f and a lower bound on its minimum, both in double precision, from one evaluation at a point.
 
-        The point may lie outside the set by a few ulps of its own precision, so the bound is that of a set so much larger.
+        The point may lie outside the set by a few ulps of its own precision, so the bound is that of a larger set.
         """
         assert self.exact is not None
         assert self.domain is not None

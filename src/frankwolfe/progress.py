@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 import sys
 from time import monotonic
 from typing import TextIO
@@ -56,6 +57,7 @@ class Progress:
 
     def _write(self, line: str) -> None:
         if self.stream.isatty():
+            line = line[: shutil.get_terminal_size().columns - 1]  # a line that wraps cannot be rewritten in place
             self.stream.write("\r" + line.ljust(self.width))
             self.width = len(line)
         else:

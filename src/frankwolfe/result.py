@@ -48,7 +48,7 @@ class Result:
     time : float
         Seconds, over all sessions of a resumed run.
     method, reason : str
-        The method, and why `auto` chose it.
+        What ran and why: one name, or several as in 'fcfw -> apgd' where `auto` changed its mind.
     trace : Trace
         One row per iteration.
     atoms, weights

@@ -48,7 +48,7 @@ def fetched(problem: Problem, evidence: list[Evidence]) -> list[Evidence]:
 
 def _here(seen: Evidence) -> bool:
     """Tell whether all numbers are on the host, as after steps that a device took by itself."""
-    return isinstance(seen.seen[0][0], float) and all(isinstance(tangent.offset, float) for tangent, _ in seen.minorants)
+    return isinstance(seen.seen[0][0], float) and all(isinstance(t.offset, float) for t, _ in seen.minorants)
 
 
 def _with_support(problem: Problem, seen: Evidence) -> Evidence:

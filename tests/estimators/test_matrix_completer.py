@@ -233,6 +233,25 @@ def test_wrong_kinds_of_input():
         MatrixCompleter().fit(frame, columns=("user", "item", "ratng"))
 
 
+def test_bad_questions_are_clear_sentences(fitted):
+    model, *_ = fitted
+    with pytest.raises(ValueError, match="equally many, or one single, got 2, 3"):
+        model.predict([1, 2], [1, 2, 3])
+    with pytest.raises(TypeError, match="one-dimensional lists"):
+        model.predict([[1]], [1])
+    assert model.predict([], []).shape == (0,)
+
+
+def test_missing_cells_of_frames_are_named():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    columns = {"user": ["a", "b", "c"], "item": [1, None, 2], "rating": [1.0, 2.0, 3.0]}
+    for frame in (pandas.DataFrame(columns).astype({"item": "Int64", "user": "category"}), polars.DataFrame(columns)):
+        with pytest.raises(ValueError, match="item number 2 is missing"):
+            MatrixCompleter().fit(frame)
+    with pytest.raises(TypeError, match="convert them to text"):
+        MatrixCompleter().fit(pandas.to_datetime(["2020", "2021"]), [1, 2], [1.0, 2.0])
+
+
 def test_stored_zeros_are_ratings():
     matrix = coo_array(([0.0, 4.0, 2.0], ([0, 0, 1], [0, 1, 1])), (3, 2))
     model = MatrixCompleter(radius=1.0).fit(matrix)
@@ -277,7 +296,7 @@ def test_ctrl_c_ends_the_whole_search(monkeypatch):
 
 def test_ctrl_c_in_the_last_step_of_a_solve_is_not_lost(monkeypatch):
     from frankwolfe.estimators import completion
-    from frankwolfe.minimize import interruptible
+    from frankwolfe.interruption import interruptible
 
     def solve_to_the_end(*args, **kwargs):
         with interruptible():

@@ -11,7 +11,7 @@ from frankwolfe.kernels import narrow, threads
 from frankwolfe.kernels.layouts import Columns, Rows
 from frankwolfe.methods.fully_corrective import runners_up
 from frankwolfe.methods.newton import in_ball, in_l1_ball
-from frankwolfe.objectives import matrices
+from frankwolfe.objectives import sparse_matrices
 from frankwolfe.points import Point, mix
 
 RNG = np.random.default_rng(0)
@@ -122,15 +122,15 @@ def test_threads_do_not_show_in_a_solve(compiled) -> None:
 
 
 def test_columns_come_out_of_rows(compiled, monkeypatch) -> None:
-    monkeypatch.setattr(matrices, "TURN_AFTER", 3)
+    monkeypatch.setattr(sparse_matrices, "TURN_AFTER", 3)
     twice = sp.csr_array((np.arange(1.0, 7.0), [0, 0, 2, 1, 1, 0], [0, 3, 3, 6]), shape=(3, 4))  # repeated entries
-    data = matrices.CSRMatrix(twice)
+    data = sparse_matrices.CSRMatrix(twice)
     assert data.by_columns() is data
     for _ in range(2):  # from the rows, then from the turned copy
         for j in range(4):
             np.testing.assert_array_equal(data.column(j), twice.toarray()[:, j])
     np.testing.assert_array_equal(data.columns(np.array([2, 0])) @ np.ones(2), twice.toarray()[:, [2, 0]].sum(axis=1))
-    assert isinstance(matrices.CSCMatrix(twice.tocsc()).layout, Columns)
+    assert isinstance(sparse_matrices.CSCMatrix(twice.tocsc()).layout, Columns)
 
 
 def test_models_are_minimised_over_the_ball_and_the_cross() -> None:

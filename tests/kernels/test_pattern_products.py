@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from frankwolfe.kernels import lanczos, threads
 from frankwolfe.kernels import pattern_products as products
+from frankwolfe.kernels.krylov import Gram, Krylov
 from frankwolfe.kernels.pattern import Pattern
 
 
@@ -121,6 +122,34 @@ def test_results_do_not_depend_on_the_number_of_threads(threaded: int) -> None:
     np.testing.assert_array_equal(alone[0].U, together[0].U)
     np.testing.assert_array_equal(alone[0].V, together[0].V)
     np.testing.assert_array_equal(alone[1], together[1])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(90, 70), (70, 90)])
+def test_lanczos_on_compiled_products(shape: tuple[int, int], dtype: Any) -> None:
+    """The compiled step makes an orthonormal basis and the same coefficients as the plain one, through a restart."""
+    rng, eps = np.random.default_rng(4), float(np.finfo(dtype).eps)
+    rows, cols = np.nonzero(rng.random(shape) < 0.3)
+    G = Pattern(rows, cols, shape).matrix(rng.standard_normal(rows.size).astype(dtype))
+    spaces = []
+    for compiled in (False, True):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(products, "COMPILED_FROM", 0 if compiled else 10**9)
+            space = Krylov(Gram(G, np.random.default_rng(0)), np.random.default_rng(1), 12)
+            assert (space.A.quick is not None) == compiled
+            while space.dimension < 12:
+                assert space.grow()
+            space.restart(4)
+            while space.dimension < 10:
+                assert space.grow()
+            spaces.append(space)
+            pair = lanczos.top_singular(G, 0.0, rng, rtol=1e-9)
+        assert pair.sigma == pytest.approx(np.linalg.norm(G.toarray(), 2), rel=50 * eps + 1e-9)
+        np.testing.assert_allclose(space.basis[:11] @ space.basis[:11].T, np.eye(11), atol=200 * eps)
+    plain, quick = spaces
+    assert quick.A.matvecs == plain.A.matvecs
+    np.testing.assert_allclose(quick.alpha, plain.alpha, rtol=1e4 * eps)
+    np.testing.assert_allclose(quick.beta, plain.beta, rtol=1e4 * eps)
 
 
 @pytest.mark.parametrize("shape", [(30, 20), (20, 30)])

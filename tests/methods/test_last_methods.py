@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from functools import cache
 
@@ -11,22 +10,21 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_array, csr_array
 from scipy.sparse.linalg import aslinearoperator
+from tests.methods.properties import ROUNDING, check_certificates, check_resumption, dense, steps
 from tests.problems import PROBLEMS, Case, case, completion, logistic_data
 
 import frankwolfe as fw
 from frankwolfe.methods.block_coordinate import BlockCoordinateFrankWolfe, _block_gradient
 from frankwolfe.methods.in_face import InFaceFrankWolfe
-from frankwolfe.methods.richardson import RichardsonFrankWolfe
+from frankwolfe.methods.richardson import Richardson
 from frankwolfe.methods.stochastic import StochasticFrankWolfe, _Rows
 from frankwolfe.objectives.structural_svm import StructuralSVM
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
-from frankwolfe.serialisation import decode, encode
 from frankwolfe.sets import Product
 
-ROUNDING = 1e-12
 METHODS = {
-    "richardson": RichardsonFrankWolfe(),
+    "richardson": Richardson(),
     "stochastic": StochasticFrankWolfe(),
     "stochastic-spider": StochasticFrankWolfe("spider", batch=7),
     "inface": InFaceFrankWolfe(),
@@ -34,6 +32,8 @@ METHODS = {
     "inface-01": InFaceFrankWolfe(0.0, 1.0),
     "bcfw": BlockCoordinateFrankWolfe(),
     "bcfw-open": BlockCoordinateFrankWolfe("open"),
+    "bcfw-average": BlockCoordinateFrankWolfe(average=True),
+    "richardson-hfw": Richardson(fw.HeavyBallFrankWolfe()),
 }
 PRODUCTS = ["product-squares", "product-ridge-csr", "product-quadratic", "product-function", "product-nuclear"]
 
@@ -71,18 +71,6 @@ def applies(label: str, name: str) -> bool:
 PAIRS = [(label, name) for label in METHODS for name in [*PROBLEMS, *PRODUCTS] if applies(label, name)]
 
 
-def dense(point) -> np.ndarray:
-    return point.coords.toarray() if hasattr(point.coords, "toarray") else point.coords
-
-
-def steps(problem: Problem, method: fw.Method, x0, n: int):
-    state = method.init(problem, x0)
-    for _ in range(n):
-        after, evidence = method.step(problem, state)
-        yield state, after, evidence
-        state = after
-
-
 def suboptimality(name: str, method: fw.Method, n: int, seed: int = 0) -> np.ndarray:
     objective, domain, optimum, x0 = known(name)
     return fw.minimize(objective, domain, x0, method=method, tol=0, max_iter=n, random_state=seed).trace.fun - optimum
@@ -91,41 +79,15 @@ def suboptimality(name: str, method: fw.Method, n: int, seed: int = 0) -> np.nda
 @pytest.mark.parametrize(("label", "name"), PAIRS)
 def test_certificates_never_exceed_the_optimum(label: str, name: str) -> None:
     """lower_bound <= f* <= fun in every row, and iterates stay in the set."""
-    objective, domain, optimum, x0 = known(name)
-    feasible = []
-    result = fw.minimize(
-        *(objective, domain, x0),
-        method=METHODS[label],
-        tol=0,
-        max_iter=40,
-        callback=lambda it: feasible.append(domain.contains(it.x, tol=1e-9)),
-    )
-    slack = ROUNDING * (1 + abs(optimum))
-    assert len(feasible) == 40
-    assert all(feasible)
-    assert np.all(result.trace.lower_bound <= optimum + slack)
-    assert np.all(result.trace.fun >= optimum - slack)
+    result = check_certificates(METHODS[label], known(name), 40)
     assert result.gap <= 0.9 * result.trace.gap[0]
-    assert result.fun == pytest.approx(float(objective.value(result.x)), abs=slack)
 
 
 @pytest.mark.parametrize("label", METHODS)
 def test_save_and_load_at_every_iteration(label: str) -> None:
     """A state that goes through the file format after every step makes the same iterates, to the last bit."""
     for name in [n for lab, n in PAIRS if lab == label]:
-        objective, domain, _, given = known(name)
-        method = METHODS[label]
-        problem, twin = (Problem(objective.oriented(domain.sparse_atoms), domain) for _ in range(2))
-        plain = method.init(problem, problem.start(given, method.dense))
-        saved = method.init(twin, twin.start(given, method.dense))
-        for _ in range(8):
-            plain, seen = method.step(problem, plain)
-            tree, arrays = encode(saved)
-            restored = decode(json.loads(json.dumps(tree)), [a.copy() for a in arrays], twin.objective.dual)
-            saved, again = method.step(twin, restored)
-            assert np.array_equal(dense(plain.x), dense(saved.x)), name
-            assert float(seen.seen[0][0]) == float(again.seen[0][0])
-        assert problem.counts == twin.counts
+        check_resumption(METHODS[label], known(name))
 
 
 @pytest.mark.parametrize("name", ["quadratic-simplex", "logistic-l1", "completion-nuclear"])
@@ -134,7 +96,7 @@ def test_richardson_is_an_extrapolation_of_frank_wolfe(name: str) -> None:
     objective, domain, *_ = known(name)
     problem = Problem(objective, domain)
     z = [dense(problem.start(None, False))]
-    for before, after, evidence in steps(problem, RichardsonFrankWolfe(), beginning(problem), 40):
+    for before, after, evidence in steps(problem, Richardson(), beginning(problem), 40):
         k = before.k
         _, vertex = evidence.minorants[0]
         assert vertex is not None
@@ -163,7 +125,7 @@ def test_richardson_removes_the_leading_term(seed: int) -> None:
     tight = fw.AcceleratedProjectedGradient(restart=True)
     optimum = fw.minimize(f, fw.L1Ball(2.0), method=tight, tol=1e-13, max_iter=5000).fun
     problem, h = Problem(f, fw.L1Ball(2.0)), []
-    for _, after, _ in steps(problem, RichardsonFrankWolfe(), beginning(problem), 2048):
+    for _, after, _ in steps(problem, Richardson(), beginning(problem), 2048):
         if after.k in (64, 2048):
             h.append([float(problem.value(p)) - optimum for p in (after.z, after.x)])
     slope_z, slope_x = np.log(np.divide(*h)) / math.log(32)
@@ -179,7 +141,7 @@ def test_mini_batches_are_unbiased(make, form) -> None:
     A, b = logistic_data()
     A = A * (abs(A) > 0.7)
     rng = np.random.default_rng(0)
-    f = make(form(A), b, weights=rng.random(b.size), ridge=0.1)
+    f = make(form(A), b, sample_weight=rng.random(b.size), ridge=0.1)
     x, y = rng.standard_normal((2, A.shape[1]))
     rows = _Rows(f)
     mean = np.mean([rows.gradient(np.array([i]), x) for i in range(b.size)], axis=0)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
 import pytest
+from tests.methods.properties import ROUNDING, check_certificates, check_resumption, dense, steps
 from tests.problems import PROBLEMS, case, completion, logistic_data
 
 import frankwolfe as fw
@@ -19,16 +19,15 @@ from frankwolfe.methods.newton import NewtonFrankWolfe
 from frankwolfe.methods.sliding import ConditionalGradientSliding
 from frankwolfe.methods.subspace import SubspaceFrankWolfe
 from frankwolfe.problem import Problem
-from frankwolfe.serialisation import decode, encode
 from frankwolfe.sets.birkhoff import Birkhoff
 from frankwolfe.sets.hypersimplex import Hypersimplex
 
-ROUNDING = 1e-12
 METHODS = {
     "extrafw": ExtraFrankWolfe(),
     "hfw": HeavyBallFrankWolfe(),
     "hfw-uniform": HeavyBallFrankWolfe(weights="uniform"),
     "hfw-smooth": HeavyBallFrankWolfe(steps="smooth"),
+    "hfw-directional": HeavyBallFrankWolfe(steps="directional"),
     "hfw-search": HeavyBallFrankWolfe(steps="search"),
     "hfw-restart": HeavyBallFrankWolfe(restart=True),
     "cgs": ConditionalGradientSliding(),
@@ -56,18 +55,6 @@ def applies(label: str, name: str) -> bool:
 PAIRS = [(label, name) for label in METHODS for name in PROBLEMS if applies(label, name)]
 
 
-def dense(point) -> np.ndarray:
-    return point.coords.toarray() if hasattr(point.coords, "toarray") else point.coords
-
-
-def steps(problem: Problem, method: fw.Method, x0, n: int):
-    state = method.init(problem, x0)
-    for _ in range(n):
-        after, evidence = method.step(problem, state)
-        yield state, after, evidence
-        state = after
-
-
 def constants(name: str):
     objective, domain, optimum, x0 = case(name)
     shape = objective.shape or domain.shape or np.shape(x0)
@@ -77,42 +64,15 @@ def constants(name: str):
 @pytest.mark.parametrize(("label", "name"), PAIRS)
 def test_certificates_never_exceed_the_optimum(label: str, name: str) -> None:
     """lower_bound <= f* <= fun in every row, and iterates stay in the set."""
-    objective, domain, optimum, x0 = case(name)
-    feasible = []
     n = 12 if label in ("newton", "factored") else 25 if label.startswith("cgs") else 60
-    result = fw.minimize(
-        *(objective, domain, x0),
-        method=METHODS[label],
-        tol=0,
-        max_iter=n,
-        callback=lambda it: feasible.append(domain.contains(it.x, tol=1e-8)),
-    )
-    slack = ROUNDING * (1 + abs(optimum))
-    assert len(feasible) == n
-    assert all(feasible)
-    assert np.all(result.trace.lower_bound <= optimum + slack)
-    assert np.all(result.trace.fun >= optimum - slack)
-    assert result.gap < np.inf
-    assert result.fun == pytest.approx(float(objective.value(result.x)), abs=slack)
+    check_certificates(METHODS[label], case(name), n, tol=1e-8)
 
 
 @pytest.mark.parametrize("label", METHODS)
 def test_save_and_load_at_every_iteration(label: str) -> None:
     """A state that goes through the file format after every step makes the same iterates, to the last bit."""
     for name in [n for lab, n in PAIRS if lab == label][:4]:
-        objective, domain, _, given = case(name)
-        method = METHODS[label]
-        problem, twin = (Problem(objective.oriented(domain.sparse_atoms), domain) for _ in range(2))
-        plain = method.init(problem, problem.start(given, method.dense))
-        saved = method.init(twin, twin.start(given, method.dense))
-        for _ in range(8):
-            plain, seen = method.step(problem, plain)
-            tree, arrays = encode(saved)
-            restored = decode(json.loads(json.dumps(tree)), [a.copy() for a in arrays], twin.objective.dual)
-            saved, again = method.step(twin, restored)
-            assert np.array_equal(dense(plain.x), dense(saved.x)), name
-            assert float(seen.seen[0][0]) == float(again.seen[0][0])
-        assert problem.counts == twin.counts
+        check_resumption(METHODS[label], case(name))
 
 
 @pytest.mark.parametrize("name", ["logistic-l2", "logistic-l1", "logistic-l3", "quadratic-simplex", "squares-l1"])
@@ -137,7 +97,7 @@ def test_extrafw_lemma_and_rate(name: str) -> None:
 
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("name", ["logistic-l2", "logistic-l1", "logistic-linf", "quadratic-simplex", "squares-box"])
-@pytest.mark.parametrize("rule", ["open", "smooth", "search"])
+@pytest.mark.parametrize("rule", ["open", "smooth", "directional", "search"])
 def test_hfw_generalised_gap_at_every_k(name: str, rule: str, seed: int) -> None:
     """G_{k+1} <= 2LD²/(k+2) for δ = 2/(k+2), and <= LD²(1 + ln(k+1))/(2(k+1)) for the uniform average; G >= f - f*."""
     objective, domain, optimum, x0 = case(name, seed)

@@ -16,7 +16,8 @@ from tests.problems import completion, logistic_data
 
 import frankwolfe as fw
 from frankwolfe.objectives.line_search import minimise_on_segment
-from frankwolfe.objectives.matrices import BLOCK_BYTES, CSRMatrix, DenseMatrix
+from frankwolfe.objectives.matrices import BLOCK_BYTES, DenseMatrix
+from frankwolfe.objectives.sparse_matrices import CSRMatrix
 from frankwolfe.points import Point, mix
 
 A, B = logistic_data()

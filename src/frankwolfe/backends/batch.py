@@ -6,8 +6,10 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from frankwolfe.backends import triton_rows as kernels
+from frankwolfe.backends import triton_rows
 from frankwolfe.backends.rows import LOSSES, Pass, Rows, blocks, has_triton, plain_losses
+
+kernels: Any = triton_rows  # functions that Triton compiles
 
 BLOCK = 1024
 
@@ -15,8 +17,8 @@ BLOCK = 1024
 def batch_pass(model: Rows, V: Any, known: Any, coef: Any) -> Pass:
     """Return, for a vector to a row of V, products, images, gradients and values; `coef` has a row for each.
 
-    float32 products on a GPU are in TF32, ten bits of mantissa: good for steps, never for certificates, which are computed
-    in double precision (where nothing is rounded so).
+    float32 products on a GPU are in TF32, ten bits of mantissa: good for steps, never for certificates, which are
+    computed in double precision (where nothing is rounded so).
     """
     import torch
 

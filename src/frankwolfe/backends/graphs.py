@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from frankwolfe.backends import triton_rows as kernels
+from frankwolfe.backends import triton_rows
 from frankwolfe.backends.rows import Rows, Scratch, Tile
+
+kernels: Any = triton_rows  # functions that Triton compiles
 
 LENGTH = 10  # steps in a captured graph; even, since images alternate between two buffers
 CAPACITY = 100  # steps whose records are kept until they are read
@@ -24,7 +26,7 @@ class Start(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """What steps leave: coordinates and averaged gradient, the image of the last x but one, and a record of each step."""
+    """What steps leave: points and averaged gradient, the image of the last x but one, and a record of each step."""
 
     x: Any
     v: Any
@@ -78,22 +80,19 @@ class Engine:
 
     def advance(self, start: Start, n: int) -> Steps:
         """Take n steps, at most CAPACITY; read one small matrix back."""
-        import torch
-
         self._load(start)
         graphs, rest = divmod(n, LENGTH)
         if graphs and self.graph is None:
-            self._capture()
+            self.graph = self._captured()
             self._load(start)
         for _ in range(graphs):
-            self.graph.replay()
+            self.graph.replay()  # pyright: ignore[reportOptionalMemberAccess]
         for i in range(rest):
             self._step(i % 2)
         base = self.images[n % 2]
         records = self.records[:n].cpu().numpy().copy()
-        copies = (a.clone() for a in (self.x, self.v, self.theta, base, self.xs[:n], self.ys[:n]))
-        with torch.no_grad():
-            return Steps(*copies, records)
+        points = self.x.clone(), self.v.clone(), self.theta.clone(), base.clone()
+        return Steps(*points, self.xs[:n].clone(), self.ys[:n].clone(), records)
 
     def _load(self, start: Start) -> None:
         self.x.copy_(start.x)
@@ -126,8 +125,8 @@ class Engine:
             num_warps=self.warps,
         )
 
-    def _capture(self) -> None:
-        """Warm up (the kernels compile), then record LENGTH steps."""
+    def _captured(self) -> Any:
+        """Return LENGTH steps as a graph, after a warm-up in which the kernels compile."""
         import torch
 
         side = torch.cuda.Stream()
@@ -136,7 +135,8 @@ class Engine:
             for i in range(2):
                 self._step(i % 2)
         torch.cuda.current_stream().wait_stream(side)
-        self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph):
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
             for i in range(LENGTH):
                 self._step(i % 2)
+        return graph

@@ -1,8 +1,8 @@
 """One read of a dense torch matrix: gradient at y, values at y and x, and the product that was pending.
 
 x and y are both mixtures of one point whose image is known and one vector v whose image is not. The read gives A v, the
-two images, the two values, and the gradient. On a GPU with Triton it is one kernel; elsewhere the plain code below, block by
-block, which is also what the tests compare the kernel with.
+two images, the two values, and the gradient. On a GPU with Triton it is one kernel; elsewhere the plain code below,
+block by block, which is also what the tests compare the kernel with.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-from frankwolfe.backends import triton_rows as kernels
+from frankwolfe.backends import triton_rows
+
+kernels: Any = triton_rows  # functions that Triton compiles
 
 BLOCK_BYTES = 1 << 28  # temporaries of the plain code
 WIDEST = 16384  # columns that fit into the registers of a program
@@ -29,7 +31,7 @@ class Pass(NamedTuple):
 
 
 class Tile(NamedTuple):
-    """How the kernel takes the matrix: rows at a time, warps per program, programs per multiprocessor, loads in flight."""
+    """How the kernel takes a matrix: rows at a time, warps and programs per multiprocessor, loads in flight."""
 
     rows: int
     warps: int
@@ -156,10 +158,8 @@ def plain_pass(model: Rows, v: Any, known: Any, coef: Any) -> Pass:
         at_y, slope = plain_losses(y, b[rows], loss)
         r = weights * slope
         at_x, _ = plain_losses(x, b[rows], loss)
-        sums += torch.stack(
-            [(weights * at_y).sum(dtype=sums.dtype), (r * y).sum(dtype=sums.dtype)]
-            + [(weights * at_x).sum(dtype=sums.dtype)]
-        )
+        parts = (weights * at_y, r * y, weights * at_x)
+        sums += torch.stack([part.sum(dtype=sums.dtype) for part in parts])
         gradient += block.T @ r
         products.append(q)
         images.append(x)

@@ -1,6 +1,6 @@
 """One read of a dense matrix on the GPU: product, margins, residual and gradient together, in Triton.
 
-A program takes blocks of whole rows into registers, multiplies them with v, forms the margins and the residual, and adds
+A program takes blocks of whole rows into registers, multiplies them with v, forms margins and residual, and adds
 residual times rows to its own part of the gradient. `totals` adds the parts, and `update` takes the rest of a step:
 averages, oracle and clock, all on the device. `rows.py` holds the plain twin of the pass.
 
@@ -8,6 +8,7 @@ Arithmetic is in the precision of v, and parts are added in double precision. Wi
 reads float32, bfloat16 or uint8 data and certifies.
 """
 
+# pyright: reportInvalidTypeForm=false
 from types import SimpleNamespace
 
 try:
@@ -90,7 +91,7 @@ def row_pass(
             tl.store(product + rows, q, mask=live)
         tl.store(watched + rows, x, mask=live)
         target = tl.load(b + rows, mask=live, other=0.0)
-        if WEIGHTED:
+        if WEIGHTED:  # noqa: SIM108
             weights = tl.load(share + rows, mask=live, other=0.0)
         else:
             weights = tl.where(live, weight, 0.0)
@@ -248,7 +249,7 @@ def batch_residual(
         y += tl.load(coef + problem * 4 + 2) * m
     tl.store(watched + place, x, mask=live)
     target = tl.load(b + rows, mask=live, other=0.0)
-    if WEIGHTED:
+    if WEIGHTED:  # noqa: SIM108
         weights = tl.load(share + rows, mask=live, other=0.0)
     else:
         weights = tl.where(live, tl.load(share), 0.0)

@@ -17,6 +17,7 @@ from frankwolfe.validation import nearest, optional
 
 SEPARATORS = (",", "\t", ";", "|")
 WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")
+LARGEST = 1e100  # squares must not overflow
 PARQUET = (".parquet", ".pq")
 TEXT = (".csv", ".tsv")
 
@@ -60,7 +61,7 @@ class Table:
         if pandas.api.types.is_datetime64_any_dtype(column):
             raise DatasetError(f"{self.path}: column {name!r} holds dates, not numbers; {remedy}")
         values = pandas.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-        wrong = np.flatnonzero(~np.isfinite(values))
+        wrong = np.flatnonzero(~(np.abs(values) < LARGEST))
         if not wrong.size:
             return values
         first, where = column.iloc[wrong[0]], self.place(int(wrong[0]))
@@ -68,7 +69,7 @@ class Table:
             raise DatasetError(f"{where}: column {name!r} is empty; fill it in or leave the row out")
         if wrong.size == values.size:
             raise DatasetError(f"{self.path}: column {name!r} is not numeric (it holds {str(first)[:40]!r}); {remedy}")
-        raise DatasetError(f"{where}: column {name!r} holds {str(first)[:40]!r}, which is not a finite number")
+        raise DatasetError(f"{where}: column {name!r} holds {str(first)[:40]!r}, not a number below {LARGEST:g}")
 
     def is_numeric(self, name: str) -> bool:
         """Tell whether a column could be numbers, going by its first filled row."""

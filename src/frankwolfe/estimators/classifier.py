@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
+from frankwolfe.estimators.in_parts import blockwise
 from frankwolfe.estimators.linear import LinearEstimator, Loss
 from frankwolfe.objectives import Logistic, Multinomial
 
@@ -33,6 +34,8 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         -------
         array of shape (n_samples,) or (n_samples, n_classes)
         """
+        if (lazy := blockwise(self, "decision_function", X)) is not None:
+            return lazy
         scores = self._linear(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
@@ -47,6 +50,8 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         -------
         array of shape (n_samples,)
         """
+        if (lazy := blockwise(self, "predict", X)) is not None:
+            return lazy
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
@@ -61,6 +66,8 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         -------
         array of shape (n_samples, n_classes)
         """
+        if (lazy := blockwise(self, "predict_proba", X)) is not None:
+            return lazy
         scores = self.decision_function(X)
         return softmax(scores, axis=1) if scores.ndim > 1 else np.stack([expit(-scores), expit(scores)], axis=1)
 
@@ -75,6 +82,8 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         -------
         array of shape (n_samples, n_classes)
         """
+        if (lazy := blockwise(self, "predict_log_proba", X)) is not None:
+            return lazy
         return log_chances(self._linear(X))
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
@@ -96,6 +105,9 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
     def _objective(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Loss:
         kind = Logistic if len(self.classes_) == 2 else Multinomial
         return kind(X, y, sample_weight=weight, intercept=bool(self.fit_intercept))
+
+    def _placed(self, X: Any, y: np.ndarray) -> Any:
+        return super()._placed(X, y) if len(self.classes_) == 2 else X
 
     def _coef(self, x: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(x.T) if x.ndim == 2 else x[None, :]
@@ -145,6 +157,9 @@ class FrankWolfeClassifier(ClassifierBase):
         Show progress.
     random_state : int or RandomState, optional
         Seed of iterative oracles ("nuclear").
+    device : str or None, default "auto"
+        Where the data are worked on: a torch device such as "cuda"; "auto" is the GPU where there is one and the data
+        are large, None always the CPU. More than two classes stay on the CPU.
 
     Attributes
     ----------
@@ -197,6 +212,7 @@ class FrankWolfeClassifier(ClassifierBase):
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
+        device: str | None = "auto",
     ) -> None:
         self.constraint = constraint
         self.radius = radius
@@ -214,6 +230,7 @@ class FrankWolfeClassifier(ClassifierBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
+        self.device = device
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
@@ -231,5 +248,5 @@ class FrankWolfeClassifier(ClassifierBase):
         -------
         self
         """
-        self._solve(*self._checked(X, y, sample_weight))
+        self._fit(X, y, sample_weight)
         return self

@@ -16,9 +16,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from frankwolfe.backends import host
 from frankwolfe.estimators.constraints import constraint_set
+from frankwolfe.estimators.in_parts import PartsTask, fit_in_parts
 from frankwolfe.minimize import minimize
 from frankwolfe.objectives import Huber, LeastSquares, Logistic, Multinomial
+from frankwolfe.objectives.data import in_parts
+from frankwolfe.objectives.placement import place
 from frankwolfe.result import Result
 from frankwolfe.sets import Set
 from frankwolfe.validation import nonnegative
@@ -45,11 +49,11 @@ class Task:
             if np.any(np.abs(low + high) > FAR * (high - low)):
                 self.mean = np.average(X, axis=0, weights=weight).astype(X.dtype)
                 X = X - self.mean
-        self.objective: Loss = model._objective(X, y, weight)
+        self.objective: Loss = model._objective(model._placed(X, y), y, weight)
         self.objective.data.solves = solves
         self.objective.remember = True
         self.shape: tuple[int, ...] = self.objective.shape or ()
-        self.null = float(self.objective.value(np.zeros(self.shape, X.dtype)))  # loss of the best constant
+        self.null = float(self.objective.value(self.objective.start(None, dense=False)))  # loss of the best constant
         asked, provable = nonnegative("tol", model.tol) * min(1.0, self.null), FLOOR[np.dtype(X.dtype)] * self.null
         self.goal = max(asked, provable, 1e-30)  # a constant target is fitted at once
 
@@ -57,7 +61,8 @@ class Task:
         """Return the intercepts that belong to coefficients, one for each class."""
         if not self.objective.intercept:
             return np.zeros(x.shape[1:] or (1,), x.dtype)
-        best = np.atleast_1d(self.objective.best_intercept(self.objective.map.apply(x)))
+        here = self.objective.start(x, dense=False)
+        best = np.atleast_1d(self.objective.best_intercept(self.objective.map.apply(here)))
         shift = 0.0 if self.mean is None else self.mean @ x
         return np.asarray(best - shift, dtype=x.dtype)
 
@@ -82,6 +87,7 @@ class LinearEstimator(BaseEstimator):
     n_jobs: int | None
     verbose: int
     random_state: Any
+    device: str | None = None
 
     @abstractmethod
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
@@ -90,6 +96,10 @@ class LinearEstimator(BaseEstimator):
     @abstractmethod
     def _objective(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Loss:
         """Return the loss on some rows."""
+
+    def _placed(self, X: Any, y: np.ndarray) -> Any:
+        """Return the data on the device that was asked for."""
+        return place(X, self.device)
 
     def _domain(self, shape: tuple[int, ...], radius: float) -> Set:
         names = ("p", "k", "groups", "lower", "upper")
@@ -119,6 +129,13 @@ class LinearEstimator(BaseEstimator):
             raise ValueError("sample_weight is zero for every sample; at least one must be positive")
         return weight
 
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Check data and fit to them, wherever they are."""
+        if in_parts(X) is not None:
+            fit_in_parts(self, X, y, sample_weight)
+        else:
+            self._solve(*self._checked(X, y, sample_weight))
+
     def _solve(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> None:
         """Fit to validated data and set the fitted attributes."""
         task = Task(self, X, y, weight)
@@ -127,9 +144,9 @@ class LinearEstimator(BaseEstimator):
         result = minimize(task.objective, domain, start, tol=task.goal, **self._options())
         self._keep(result, task)
 
-    def _keep(self, result: Result, task: Task) -> None:
+    def _keep(self, result: Result, task: Task | PartsTask) -> None:
         """Set the fitted attributes from a result; warn if it is not as good as was asked for."""
-        x = np.asarray(result.x)
+        x = host(result.x)
         self.result_, self.trace_, self.method_ = result, result.trace, result.method
         self.coef_, self.intercept_ = self._coef(x), self._shaped_intercept(task.intercept(x))
         self.n_iter_, self.gap_, self.lower_bound_ = result.n_iter, result.gap, result.lower_bound
@@ -147,7 +164,7 @@ class LinearEstimator(BaseEstimator):
         last = getattr(self, "result_", None)
         if last is None or np.shape(last.x) != shape:
             return None
-        x = np.asarray(last.x, dtype=dtype)
+        x = np.asarray(host(last.x), dtype=dtype)
         for scale in (1.0, *np.geomspace(1.0, 1e-3, 40), 0.0):
             if domain.contains(scale * x):
                 return replace(last, x=scale * x)

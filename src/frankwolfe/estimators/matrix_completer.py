@@ -175,7 +175,10 @@ class MatrixCompleter(BaseEstimator):
     def predict(self, users: Any, items: Any) -> Any:
         """Return the ratings expected of users for items; one of the two may be a single one."""
         check_is_fitted(self, "factors_")
-        out = self._expected(*np.broadcast_arrays(self._users.positions(users), self._items.positions(items)))
+        rows, cols = self._users.positions(users), self._items.positions(items)
+        if rows.ndim and cols.ndim and rows.size != cols.size:
+            raise ValueError(f"users and items must be equally many, or one single, got {rows.size}, {cols.size}")
+        out = self._expected(*np.broadcast_arrays(rows, cols))
         return out if out.ndim else float(out)
 
     def recommend(self, user: Any, n: int = 10, *, exclude_seen: bool = True) -> list[tuple[Any, float]]:

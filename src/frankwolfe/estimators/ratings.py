@@ -34,9 +34,12 @@ class Ids:
     def positions(self, ids: Any) -> np.ndarray:
         """Return the position of each identifier, or of the only one; -1 for one that is not known."""
         many = ids if isinstance(ids, list | tuple) else np.asarray(ids).tolist()
-        if not isinstance(many, list | tuple):
-            return np.asarray(self._where.get(many, -1), dtype=np.intp)
-        return np.fromiter((self._where.get(i, -1) for i in many), np.intp, len(many))
+        try:
+            if not isinstance(many, list | tuple):
+                return np.asarray(self._where.get(many, -1), dtype=np.intp)
+            return np.fromiter((self._where.get(i, -1) for i in many), np.intp, len(many))
+        except TypeError:  # not hashable
+            raise TypeError("users and items must be text or numbers, or one-dimensional lists of them") from None
 
 
 class Observed(NamedTuple):

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from frankwolfe.estimators.in_parts import blockwise
 from frankwolfe.estimators.linear import LinearEstimator, Loss
 from frankwolfe.objectives import Huber, LeastSquares
 from frankwolfe.validation import nearest
@@ -33,15 +34,16 @@ class RegressorBase(RegressorMixin, LinearEstimator):
         -------
         array of shape (n_samples,)
         """
-        return self._linear(X)
+        lazy = blockwise(self, "predict", X)
+        return self._linear(X) if lazy is None else lazy
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
-        if self.loss not in LOSSES:
-            raise ValueError(f"loss {self.loss!r} is not known; {nearest(str(self.loss), LOSSES)}")
         X, y = self._read(X, y, y_numeric=True)
         return X, y, self._weights(sample_weight, X)
 
     def _objective(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Loss:
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss {self.loss!r} is not known; {nearest(str(self.loss), LOSSES)}")
         if self.loss == "huber":
             return Huber(X, y, delta=self.delta, sample_weight=weight, intercept=bool(self.fit_intercept))
         return LeastSquares(X, y, sample_weight=weight, intercept=bool(self.fit_intercept))
@@ -84,6 +86,9 @@ class FrankWolfeRegressor(RegressorBase):
         Show progress.
     random_state : int or RandomState, optional
         Seed of iterative oracles.
+    device : str or None, default "auto"
+        Where the data are worked on: a torch device such as "cuda"; "auto" is the GPU where there is one and the data
+        are large, None always the CPU.
 
     Attributes
     ----------
@@ -135,6 +140,7 @@ class FrankWolfeRegressor(RegressorBase):
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
+        device: str | None = "auto",
     ) -> None:
         self.constraint = constraint
         self.radius = radius
@@ -153,6 +159,7 @@ class FrankWolfeRegressor(RegressorBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
+        self.device = device
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
@@ -170,5 +177,5 @@ class FrankWolfeRegressor(RegressorBase):
         -------
         self
         """
-        self._solve(*self._checked(X, y, sample_weight))
+        self._fit(X, y, sample_weight)
         return self

@@ -33,6 +33,27 @@ def dots(A, first, last, x, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
+def two_dots(A, first, last, x, y, out, other):
+    """Set out and other to the products of rows first to last with x and with y."""
+    d, whole = A.shape[1], first + (last - first) // 2 * 2
+    for i in range(first, whole, 2):
+        s0, s1, t0, t1 = 0.0, 0.0, 0.0, 0.0
+        for j in range(d):
+            a, b = A[i, j], A[i + 1, j]
+            s0 += a * x[j]
+            s1 += b * x[j]
+            t0 += a * y[j]
+            t1 += b * y[j]
+        out[i - first], out[i - first + 1], other[i - first], other[i - first + 1] = s0, s1, t0, t1
+    for i in range(whole, last):
+        s0, t0 = 0.0, 0.0
+        for j in range(d):
+            s0 += A[i, j] * x[j]
+            t0 += A[i, j] * y[j]
+        out[i - first], other[i - first] = s0, t0
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
 def add_rows(A, first, last, r, g):
     """Add the rows first to last, times r, to g."""
     d, whole = A.shape[1], first + (last - first) // 4 * 4
@@ -52,17 +73,18 @@ def add_outer(A, first, last, c, H):
     Eight rows at a time, so that an entry of H is read and written once for eight products.
     """
     d = A.shape[1]
-    B = np.zeros((8, d))
-    for i in range(first, last, 8):
-        n = min(8, last - i)
-        for a in range(n):
+    B, w, n = np.zeros((8, d)), np.zeros(8), 0
+    for i in range(first, last):
+        if c[i - first] != 0.0:
+            w[n] = c[i - first]
             for j in range(d):
-                B[a, j] = A[i + a, j]
-        for a in range(n, 8):
-            B[a] = 0.0
+                B[n, j] = A[i, j]
+            n += 1
+        if n < 8 and i < last - 1:
+            continue
+        w[n:] = 0.0
+        n = 0
         b0, b1, b2, b3, b4, b5, b6, b7 = B[0], B[1], B[2], B[3], B[4], B[5], B[6], B[7]
-        w = np.zeros(8)
-        w[:n] = c[i - first : i - first + n]
         for k in range(d):
             w0, w1, w2, w3 = w[0] * b0[k], w[1] * b1[k], w[2] * b2[k], w[3] * b3[k]
             w4, w5, w6, w7 = w[4] * b4[k], w[5] * b5[k], w[6] * b6[k], w[7] * b7[k]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.kernels.pattern import PatternMatrix
+from frankwolfe.kernels.pattern_products import gram_operator
 
 
 class Gram:
@@ -21,6 +22,7 @@ class Gram:
         m, n = G.shape
         # Entries on a pattern are stored by row: G' G takes one read, worth a basis of somewhat longer vectors.
         self._fused = G if isinstance(G, PatternMatrix) and n <= 2 * m else None
+        self.quick = gram_operator(G.pattern, G.values) if self._fused is not None else None
         self.tall = m >= n or self._fused is not None
         self.size = n if self.tall else m
         self.dtype = np.dtype(np.float32) if G.dtype == np.float32 else np.dtype(np.float64)
@@ -46,7 +48,7 @@ class Gram:
     def __matmul__(self, v: np.ndarray) -> np.ndarray:
         if self._fused is not None and self.exponent == 0:
             self.matvecs += 2
-            return self._fused.gram_matvec(v)
+            return self._fused.gram_matvec(v) if self.quick is None else self.quick(v)
         z = self.half(v)
         self.matvecs += 1
         return self._scaled(self._second @ z)
@@ -94,18 +96,22 @@ class Krylov:
         j = len(self.alpha)
         v, old = self.basis[j], self.basis[: j + 1]
         w = self.A @ v
-        a = float(v @ w)
-        w = w - w.dtype.type(a) * v
-        if j:
-            w -= w.dtype.type(self.beta[-1]) * self.basis[j - 1]
-        w -= (old @ w) @ old
-        b = float(np.linalg.norm(w))
+        if self.A.quick is None:
+            a = float(v @ w)
+            w = w - w.dtype.type(a) * v
+            if j:
+                w -= w.dtype.type(self.beta[-1]) * self.basis[j - 1]
+            w -= (old @ w) @ old
+            b = float(np.linalg.norm(w))
+            self.basis[j + 1] = w / w.dtype.type(b or 1.0)
+        else:
+            from frankwolfe.kernels import pattern_loops
+
+            a, b = pattern_loops.extend(self.basis, np.uint64(j), w, self.beta[-1] if j else 0.0)
         self.steps += 1
         self.alpha.append(a)
         self.beta.append(b)
         alive = b > 8 * np.finfo(w.dtype).eps * max(self.alpha) and j + 1 < self.A.size
-        if alive:
-            self.basis[j + 1] = w / w.dtype.type(b)
         return alive
 
     def top(self) -> tuple[float, np.ndarray]:

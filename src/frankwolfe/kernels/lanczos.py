@@ -86,7 +86,7 @@ def top_singular(
     affordable = _BASIS_BYTES // (A.dtype.itemsize * A.size)
     space = Krylov(A, rng, max(20, min(400, affordable)) if max_basis is None else max(4, max_basis))
     log_bound = log_component(A.size, doubt)
-    theta, coordinates, error = _converge(space, math.ldexp(accuracy, -A.exponent), rtol, log_bound)
+    _, coordinates, error = _converge(space, math.ldexp(accuracy, -A.exponent), rtol, log_bound)
     y = space.vector(coordinates)
     z = A.half(y)
     sigma = float(np.linalg.norm(z.astype(np.float64)))

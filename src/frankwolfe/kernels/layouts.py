@@ -121,10 +121,10 @@ class Layout(ABC):
         mixing: tuple[float, ...],
         known: np.ndarray,
         x: np.ndarray,
-        hessian: bool = False,
+        hessian: int = 0,
         base: np.ndarray = NONE,
     ) -> Sweep:
-        """Return loss and gradient, and the Hessian if wanted, from as few reads as the layout allows.
+        """Return loss and gradient, and the Hessian (from one row in `hessian`), in as few reads as the layout allows.
 
         f is differentiated at mixing[0] known + mixing[1] Ax and watched at mixing[2] known + mixing[3] Ax; `x` is
         empty where all is known. Where `base` is given, `known` is memory for its product, made in the same read.
@@ -174,7 +174,7 @@ class Rows(Layout):
         mixing: tuple[float, ...],
         known: np.ndarray,
         x: np.ndarray,
-        hessian: bool = False,
+        hessian: int = 0,
         base: np.ndarray = NONE,
     ) -> Sweep:
         from frankwolfe.kernels import rows
@@ -187,7 +187,8 @@ class Rows(Layout):
         H = np.zeros((len(cuts), d, d) if hessian else (len(cuts), 0, 0))
 
         def read(i: int) -> None:
-            rows.sweep(self.arrays, *cuts[i], self.step, x, base, mixing, known, loss, images, g[i], H[i], sums[i])
+            out = images, g[i], H[i], sums[i]
+            rows.sweep(self.arrays, *cuts[i], self.step, x, base, mixing, known, loss, hessian, *out)
 
         share_out(read, len(cuts))
         half = _total(H, self.scale**2)
@@ -229,7 +230,7 @@ class Columns(Layout):
         mixing: tuple[float, ...],
         known: np.ndarray,
         x: np.ndarray,
-        hessian: bool = False,
+        hessian: int = 0,
         base: np.ndarray = NONE,
     ) -> Sweep:
         from frankwolfe.kernels import losses

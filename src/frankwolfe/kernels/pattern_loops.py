@@ -125,3 +125,37 @@ def gram_matrix(indptr, indices, values, H):
             h, x = H[indices[a]], values[a]
             for b in range(indptr[i], a + 1):
                 h[indices[b]] += x * values[b]
+
+
+@_loop
+def extend(basis, j, w, before):
+    """Make w, the Gram matrix times the unit vector in row j, orthogonal to rows 0 to j and write it, of length one, to
+    row j + 1; `before` is its known component along row j - 1. Return its component along row j and its length."""
+    v = basis[j]
+    total = 0.0
+    for k in range(w.size):
+        total += v[k] * w[k]
+    a = w.dtype.type(total)
+    for k in range(w.size):
+        w[k] -= a * v[k]
+    if j > 0:
+        u, b = basis[j - 1], w.dtype.type(before)
+        for k in range(w.size):
+            w[k] -= b * u[k]
+    for i in range(j + 1):
+        u = basis[i]
+        s = w.dtype.type(0)
+        for k in range(w.size):
+            s += u[k] * w[k]
+        for k in range(w.size):
+            w[k] -= s * u[k]
+    square = 0.0
+    for k in range(w.size):
+        square += w[k] * w[k]
+    length = square**0.5
+    if length > 0.0:
+        scale = w.dtype.type(1.0 / length)
+        u = basis[j + 1]
+        for k in range(w.size):
+            u[k] = scale * w[k]
+    return total, length

@@ -21,6 +21,7 @@ COMPILED_FROM = 1 << 15  # observed entries; below, loading Numba costs more tha
 _GATHER = 1 << 18  # numbers gathered at a time without Numba: 2 MB, so that a block stays in cache
 _MOST_BLOCKS = 8  # each with columns of its own to scatter into
 _ZERO = np.uint64(0)
+Rows = tuple[np.uint64, np.uint64, np.ndarray, np.ndarray]  # first and last of a block, row pointers, columns
 
 
 class Fit(NamedTuple):
@@ -173,12 +174,31 @@ def gram_times(pattern: Pattern, values: np.ndarray, w: np.ndarray) -> np.ndarra
     return _summed(out)
 
 
-def _compiled(pattern: Pattern, U: np.ndarray | None, V: np.ndarray | None) -> bool:
+def gram_operator(pattern: Pattern, values: np.ndarray) -> Callable[[np.ndarray], np.ndarray] | None:
+    """Return what `gram_times` does to vectors of the kind of `values`, looked up once; None where nothing is gained.
+
+    In small matrices a product costs little more than the looking up.
+    """
+    if not _compiled(pattern, None, None, values) or _blocks(pattern, 1, pattern.shape[1]) > 1:
+        return None
+    from frankwolfe.kernels import pattern_loops
+
+    rows, loop, n = (_ZERO, np.uint64(pattern.shape[0]), *pattern.unsigned), pattern_loops.gram_times, pattern.shape[1]
+
+    def product(w: np.ndarray) -> np.ndarray:
+        out = np.zeros(n, values.dtype)
+        loop(*rows, values, w, out)
+        return out
+
+    return product
+
+
+def _compiled(pattern: Pattern, U: np.ndarray | None, V: np.ndarray | None, *others: np.ndarray) -> bool:
     """Tell whether to use the compiled loops, which look neither at shapes nor at the kind of numbers."""
     for side, factor in zip(pattern.shape, (U, V), strict=True):
         if factor is not None and len(factor) != side:
             raise ValueError(f"expected {side} rows to match a pattern of shape {pattern.shape}, got {len(factor)}")
-    known = [f.dtype for f in (U, V) if f is not None]
+    known = [f.dtype for f in (U, V, *others) if f is not None]
     return pattern.size >= COMPILED_FROM and np.result_type(*known) in (np.float32, np.float64)
 
 
@@ -213,7 +233,7 @@ def _summed(parts: np.ndarray) -> np.ndarray:
     return out
 
 
-def _over_rows(pattern: Pattern, blocks: int, work: Callable[[tuple, int], Any]) -> list[Any]:
+def _over_rows(pattern: Pattern, blocks: int, work: Callable[[Rows, int], Any]) -> list[Any]:
     """Call `work((first, last, indptr, cols), block)` for every block of rows; return the answers in their order."""
     if blocks == 1:
         return [work((_ZERO, np.uint64(pattern.shape[0]), *pattern.unsigned), 0)]

@@ -8,7 +8,7 @@ RIDGE = 1e-14  # of the largest diagonal entry, added where atoms depend on each
 EPS = 2.0**-52
 
 
-def simplex_qp(H: np.ndarray, b: np.ndarray, start: np.ndarray) -> np.ndarray:
+def simplex_qp(H: np.ndarray, b: np.ndarray, start: np.ndarray, tol: float = 0.0) -> np.ndarray:
     """Return the u >= 0 with sum one that minimises u'Hu/2 + b'u, for H positive semidefinite.
 
     Parameters
@@ -19,6 +19,8 @@ def simplex_qp(H: np.ndarray, b: np.ndarray, start: np.ndarray) -> np.ndarray:
         Linear term.
     start : array of shape (s,)
         Feasible; the closer its support to the answer's, the fewer linear systems are solved.
+    tol : float, default 0
+        The Frank-Wolfe gap at which to stop.
 
     Notes
     -----
@@ -53,7 +55,7 @@ def simplex_qp(H: np.ndarray, b: np.ndarray, start: np.ndarray) -> np.ndarray:
         u /= u.sum()
         slope = b + H @ u
         released = int(np.argmin(np.where(free, np.inf, slope)))
-        if free.all() or slope[released] >= float(slope @ u) - 4 * EPS * float(np.max(np.abs(slope))):
+        if free.all() or slope[released] >= float(slope @ u) - max(tol, 4 * EPS * float(np.max(np.abs(slope)))):
             break
         free[released] = True
     return u

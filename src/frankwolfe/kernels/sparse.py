@@ -60,9 +60,11 @@ def add_rows(indptr, indices, values, first, last, r, g):
 def add_outer(indptr, indices, values, first, last, c, H):
     """Add c times the outer product of each row with itself to H: half of the diagonal, and each pair of entries once.
 
-    H + H' is then whole, repeated entries included.
+    H + H' is then whole, repeated entries included. Rows with a zero in c cost nothing.
     """
     for i in range(first, last):
+        if c[i - first] == 0.0:
+            continue
         low = np.uint64(indptr[i])
         for k in range(low, np.uint64(indptr[i + 1])):
             factor = c[i - first] if values is None else c[i - first] * values[k]

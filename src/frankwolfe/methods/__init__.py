@@ -24,7 +24,7 @@ from frankwolfe.methods.lazy import Lazy
 from frankwolfe.methods.newton import NewtonFrankWolfe
 from frankwolfe.methods.pairwise import PairwiseFrankWolfe
 from frankwolfe.methods.projected import AcceleratedProjectedGradient, ProjectedGradient
-from frankwolfe.methods.richardson import RichardsonFrankWolfe
+from frankwolfe.methods.richardson import Richardson
 from frankwolfe.methods.sliding import ConditionalGradientSliding
 from frankwolfe.methods.steps import Backtracking, ExactLineSearch, OpenLoop, ShortStep, StepSize
 from frankwolfe.methods.stochastic import StochasticFrankWolfe
@@ -46,7 +46,7 @@ METHODS: dict[str, Callable[[], Method]] = {
     "lazy": Lazy,
     "inface": InFaceFrankWolfe,
     "bcfw": BlockCoordinateFrankWolfe,
-    "richardson": RichardsonFrankWolfe,
+    "richardson": Richardson,
     "stochastic": StochasticFrankWolfe,
     "subspace": SubspaceFrankWolfe,
     "factored": FactoredFrankWolfe,
@@ -74,6 +74,8 @@ def named(method: str | Method) -> Method:
         return method
     if not isinstance(method, str):
         raise TypeError(f"method must be a name or a Method, got {type(method).__name__}")
+    if method == "auto":
+        return Auto()
     if method not in METHODS:
         raise ValueError(f"unknown method {method!r}; {nearest(method, ['auto', *METHODS])}")
     return METHODS[method]()
@@ -107,7 +109,7 @@ __all__ = [
     "OpenLoop",
     "PairwiseFrankWolfe",
     "ProjectedGradient",
-    "RichardsonFrankWolfe",
+    "Richardson",
     "ShortStep",
     "State",
     "StepSize",

@@ -18,7 +18,7 @@ from frankwolfe.problem import Problem, Vertex
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet
 
-TIE = 1e-9  # differences of scores, relative to their range, that rounding may make
+TIE = 4e-12  # differences of scores, relative to their size, that rounding and a line search may leave
 ZERO = 2.0**-52  # a weight that rounding alone can leave behind
 ROUNDINGS = 1000.0  # roundings that a point may collect before it is summed up afresh from its atoms
 
@@ -209,8 +209,7 @@ def lowest(scores: np.ndarray) -> int:
     >>> lowest(np.array([2.0, 1.0 + 1e-13, 1.0]))
     1
     """
-    least = scores.min()
-    return int(np.argmax(scores <= least + TIE * (scores.max() - least)))
+    return int(np.argmax(scores <= scores.min() + TIE * np.abs(scores).max()))
 
 
 def refuse_open_loop(step_size: StepSize) -> None:

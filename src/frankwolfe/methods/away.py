@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from frankwolfe.methods.active_set import ActiveSet, ActiveSetMethod, Move, lowest
+from frankwolfe.methods.active_set import TIE, ActiveSet, ActiveSetMethod, Move, lowest
 from frankwolfe.problem import Vertex
 
 
@@ -49,4 +49,4 @@ class AwayFrankWolfe(ActiveSetMethod):
     ) -> tuple[Move, float]:
         a = lowest(-scores)
         away = float(scores[a]) - inner
-        return (active.toward(vertex.point), gap) if gap >= away else (active.away(a), away)
+        return (active.toward(vertex.point), gap) if gap >= (1 - TIE) * away else (active.away(a), away)

@@ -52,11 +52,20 @@ class Method(ABC):
 
     name: ClassVar[str]
     dense: ClassVar[bool] = False  # whether iterates must be arrays (projections need them)
+    on_host: ClassVar[bool] = False  # whether its inner steps are NumPy's, so that no other array will do
     separates: ClassVar[bool] = False  # whether its only question is the gradient at x_k, so that `Lazy` may answer it
 
     def check(self, problem: Problem) -> None:
         """Raise an error that teaches if the method does not apply to the problem."""
         require_set(self, problem)
+
+    def check_start(self, problem: Problem, x0: Point) -> None:
+        """Raise if the method cannot work on such arrays."""
+        if self.on_host and problem.away:
+            kind = type(x0.coords).__name__
+            raise TypeError(
+                f"method {self.name!r} works on NumPy arrays, got {kind}; use 'afw' or 'fw', which run on any array"
+            )
 
     @abstractmethod
     def init(self, problem: Problem, x0: Point) -> Any:
@@ -72,6 +81,13 @@ class Method(ABC):
         Open-loop schedules are shifted: unshifted, their first step would throw the starting point away.
         """
         return self
+
+    def averaging(self) -> Method:
+        """Return the method with steps 1/(k+1), whose iterate is the mean of its vertices, for `Richardson`."""
+        raise TypeError(
+            f"Richardson extrapolates an open-loop method whose steps can be 1/(k+1), not {self!r}; use FrankWolfe() "
+            "or HeavyBallFrankWolfe()"
+        )
 
 
 @dataclass(frozen=True)

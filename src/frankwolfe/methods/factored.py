@@ -207,7 +207,7 @@ def _width(G: PatternMatrix, x: LowRank, more: int) -> int:
 def _new_pairs(
     G: PatternMatrix, x: LowRank, more: int, level: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return, roughly, the singular pairs above `level` of G outside the spans of x: left, sigma, right; at most `more`.
+    """Return left, sigma, right: roughly, the singular pairs of G above `level` outside the spans of x, at most `more`.
 
     They come from a block Krylov space with a random start and need no accuracy: the corrective steps see to that.
     Inside the spans the factors can turn by themselves.

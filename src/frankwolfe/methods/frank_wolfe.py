@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 from frankwolfe.methods.base import Evidence, Method, require_smoothness
-from frankwolfe.methods.steps import OpenLoop, ShortStep, StepSize, warm_shift
+from frankwolfe.methods.steps import Averaging, OpenLoop, ShortStep, StepSize, warm_shift
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
@@ -71,3 +71,8 @@ class FrankWolfe(Method):
         if not isinstance(self.step_size, OpenLoop):
             return self
         return replace(self, step_size=OpenLoop(2.0, warm_shift(gap, curvature)))
+
+    def averaging(self) -> Method:
+        if not isinstance(self.step_size, OpenLoop | Averaging):
+            return super().averaging()
+        return replace(self, step_size=Averaging())

@@ -109,9 +109,9 @@ class FullyCorrective(Method):
         vertex = ask(problem, k, at_x, active.x, gap)
         gap = float(at_x.inner - vertex.value)
         evidence = Evidence(((at_x.value, active.x),), ((at_x.tangent, vertex),))
-        model = _Model(problem, active.atoms, curvature, hessian).extended(vertex.point)
-        for atom in runners_up(problem.domain, at_x.slope, min(active.atoms.size, self.most_new) - 1):
-            model = model.extended(Point.at(atom))
+        others = runners_up(problem.domain, at_x.slope, min(active.atoms.size, self.most_new) - 1)
+        worth = [Point.at(a) for a in others if a.inner(at_x.slope) < at_x.inner - self.accuracy * gap]
+        model = _Model(problem, active.atoms, curvature, hessian).extended([vertex.point, *worth])
         weights, model = self._correct(problem, model, active, max(self.accuracy * gap, float(at_x.tangent.noise)))
         if np.array_equal(weights, active.padded(model.atoms)):  # rounding has the last word: a plain step, a new model
             active = active.moved(active.toward(vertex.point), problem.line_search(active.x, vertex.point))
@@ -173,15 +173,20 @@ class _Model(NamedTuple):
     curvature: Any
     hessian: np.ndarray
 
-    def extended(self, v: Point) -> _Model:
-        """Return the model with one atom more, unless it is there already."""
-        self.problem.image(v)
-        atoms, i = self.atoms.add(v)
+    def extended(self, new: list[Point]) -> _Model:
+        """Return the model with some atoms more, those that are not there already."""
+        atoms, before = self.atoms, self.hessian.shape[0]
+        for v in new:
+            self.problem.image(v)
+            atoms, _ = atoms.add(v)
         model = self._replace(atoms=atoms)
-        if i < self.hessian.shape[0] or not self.hessian.size:
+        if atoms.size == before or not before:
             return model
-        column = model._column(i)
-        return model._replace(hessian=np.block([[self.hessian, column[:i, None]], [column[None, :]]]))
+        hessian = np.empty((atoms.size, atoms.size))
+        hessian[:before, :before] = self.hessian
+        for i in range(before, atoms.size):
+            hessian[i, : i + 1] = hessian[: i + 1, i] = model._column(i)[: i + 1]
+        return model._replace(hessian=hessian)
 
     def renewed(self, x: Point) -> _Model:
         """Return the model with the curvature at x."""

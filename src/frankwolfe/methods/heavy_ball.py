@@ -6,9 +6,12 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
+from frankwolfe.backends import vdot
 from frankwolfe.methods.base import Evidence, Method, require_smoothness
-from frankwolfe.methods.steps import ShortStep, warm_shift
+from frankwolfe.methods.steps import ShortStep, clipped, warm_shift
 from frankwolfe.objectives.base import ROUNDING, Evaluation
+from frankwolfe.objectives.linear_model import LinearModel
+from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Point, Tangent, mix
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
@@ -16,7 +19,7 @@ from frankwolfe.sets.base import IterativeSet
 from frankwolfe.validation import nonnegative
 
 WEIGHTS = ("weighted", "uniform")
-STEPS = ("open", "smooth", "search")
+STEPS = ("open", "smooth", "directional", "search")
 
 
 @plain
@@ -37,9 +40,10 @@ class HeavyBallFrankWolfe(Method):
     ----------
     weights : {"weighted", "uniform"}
         How gradients are averaged: by 2/(k+2), which favours the late ones, or all alike, by 1/(k+1).
-    steps : {"open", "smooth", "search"}
-        How far x goes to the vertex: by the averaging weight; by a short step (needs the smoothness constant); by exact
-        line search. All three keep the bound below.
+    steps : {"open", "smooth", "directional", "search"}
+        How far x goes to the vertex: by the averaging weight; by a short step (needs the smoothness constant); by a
+        short step with the smoothness along that very direction, for `Logistic`, `LeastSquares` and `Quadratic`; by
+        exact line search. All four keep the bound below.
     restart : bool, default False
         Begin the average anew from the Frank-Wolfe gap at x whenever it proves more than the average does; weighted
         averages only. Costs one more oracle call a step, and needs the smoothness constant. Pays on polytopes; on
@@ -91,6 +95,11 @@ class HeavyBallFrankWolfe(Method):
         super().check(problem)
         if self.restart or self.steps == "smooth":
             require_smoothness(self, problem, None)
+        if self.steps == "directional" and not isinstance(problem.objective, LinearModel | Quadratic):
+            raise TypeError(
+                "steps='directional' needs the image of the direction under the data (Logistic, LeastSquares or "
+                f"Quadratic), not {type(problem.objective).__name__}; use steps='smooth' or steps='search'"
+            )
         if self.restart and isinstance(problem.domain, IterativeSet):
             raise TypeError(
                 f"restart=True needs a proven gap at every step, which the oracle of {type(problem.domain).__name__} "
@@ -123,6 +132,11 @@ class HeavyBallFrankWolfe(Method):
             return self
         return replace(self, shift=warm_shift(gap, curvature), bound=value - gap)
 
+    def averaging(self) -> Method:
+        if self.steps != "open" or self.restart:
+            return super().averaging()
+        return replace(self, weights="uniform", shift=0.0, bound=None)
+
     def _eta(self, problem: Problem, k: int, x: Point, v: Point, at_x: Evaluation, delta: float) -> float:
         """Return how far to go from x towards v."""
         if self.steps == "open":
@@ -130,6 +144,8 @@ class HeavyBallFrankWolfe(Method):
         if self.steps == "search":
             return problem.line_search(x, v)
         gap = at_x.inner - problem.inner(at_x.slope, v)
+        if self.steps == "directional":
+            return clipped(float(gap), bend(problem, x, v), 1.0)
         return ShortStep().choose(problem, k, x, v, at_x.value, gap, None)[0]
 
     def _restarted(
@@ -141,3 +157,13 @@ class HeavyBallFrankWolfe(Method):
         if state.k == 0 or floor <= state.bound:
             return state.theta, state.age, state.shift, floor
         return Tangent.constant(floor), 0, warm_shift(value - floor, problem.curvature), floor
+
+
+def bend(problem: Problem, x: Point, v: Point) -> float:
+    """Return a bound on the second derivative of f anywhere on the segment from x to v, by way of the image."""
+    objective, move = problem.objective, problem.image(v) - problem.image(x)
+    if isinstance(objective, Quadratic):
+        return max(float(problem.inner(move, v) - problem.inner(move, x)), 0.0)
+    assert isinstance(objective, LinearModel)
+    steepest = objective.loss_curvature(0 * move)  # logistic and squared losses bend most where the margin is zero
+    return float(vdot(steepest * move, move)) + objective.ridge * float(problem.distance2(x, v))

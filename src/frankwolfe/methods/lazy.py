@@ -87,6 +87,7 @@ class Lazy(Method):
     def step(self, problem: Problem, state: LazyState) -> tuple[LazyState, Evidence]:
         k, inner, cache, phi = state
         oracle = _WeakSeparation(**_fields(problem), x=inner.x, cache=cache, threshold=phi / self.K)
+        oracle.away, oracle.scratch = problem.away, problem.scratch
         inner, evidence = delegate(oracle, self.method, inner)
         if oracle.called is None:
             return LazyState(k + 1, inner, cache, phi), Evidence(evidence.seen)
@@ -127,4 +128,4 @@ class _WeakSeparation(Problem):
 
 
 def _fields(problem: Problem) -> dict[str, Any]:
-    return {f.name: getattr(problem, f.name) for f in fields(Problem)}
+    return {f.name: getattr(problem, f.name) for f in fields(Problem) if f.init}

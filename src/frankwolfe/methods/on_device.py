@@ -1,7 +1,7 @@
 """Many steps of (accelerated) Frank-Wolfe in one go on a GPU: the same numbers as plain steps, read back rarely.
 
-Applies to logistic regression and least squares on dense data that one kernel reads, over an l1, l2 or l∞ ball, with the
-open-loop schedule. Everything else takes plain steps, on the device as well.
+Applies to logistic regression and least squares on dense data that one kernel reads, over an l1, l2 or l∞ ball, with
+the open-loop schedule. Everything else takes plain steps, on the device as well.
 """
 
 from __future__ import annotations

@@ -72,6 +72,25 @@ class OpenLoop(StepSize):
         return min(self(k), cap), None
 
 
+@dataclass(frozen=True)
+class Averaging(StepSize):
+    """delta_k = 1/(k+1): the iterate is the mean of all vertices so far, and the start is forgotten.
+
+    Examples
+    --------
+    >>> [Averaging()(k) for k in range(3)]
+    [1.0, 0.5, 0.333...]
+    """
+
+    def __call__(self, k: int) -> float:
+        return 1.0 / (k + 1)
+
+    def choose(
+        self, problem: Problem, k: int, x: Point, v: Point, value: Scalar, gap: Scalar, memory: Any, cap: float = 1.0
+    ) -> tuple:
+        return min(self(k), cap), None
+
+
 def warm_shift(gap: float, curvature: float) -> float:
     """Return the shift 2LD²/G of an open-loop schedule that starts from a certified gap G."""
     return 2 * curvature / max(gap, 1e-12 * curvature)
@@ -103,7 +122,7 @@ class ShortStep(StepSize):
         L = problem.objective.smoothness if self.L is None else self.L
         assert L is not None, "checked by the method"
         length2 = float(problem.distance2(x, v))
-        return _ratio(float(gap), L * length2, cap), None
+        return clipped(float(gap), L * length2, cap), None
 
 
 @dataclass(frozen=True)
@@ -143,7 +162,7 @@ class Backtracking(StepSize):
             M = min(max(curved, self.shrink * estimate), estimate)
         rounding = 8 * problem.eps * abs(value)
         while True:
-            delta = _ratio(gap, M * length2, cap)
+            delta = clipped(gap, M * length2, cap)
             bound = value - delta * gap + 0.5 * delta * delta * M * length2
             if float(problem.value(problem.mix(x, v, delta))) <= bound + rounding or delta < 1e-15:
                 return delta, (M, value)
@@ -168,7 +187,7 @@ class ExactLineSearch(StepSize):
         return problem.line_search(x, v, cap), None
 
 
-def _ratio(gap: float, curvature: float, cap: float) -> float:
+def clipped(gap: float, curvature: float, cap: float) -> float:
     """Return gap/curvature clipped to [0, cap]."""
     if gap <= 0:
         return 0.0

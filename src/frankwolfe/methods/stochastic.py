@@ -17,7 +17,8 @@ from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
 from frankwolfe.validation import integer
 
-REDUCTIONS = ("momentum", "spider")
+REDUCTIONS = ("momentum", "spider", "svrf")
+MOST_MOVES = 1 << 20  # of an epoch whose length doubles
 
 
 @plain
@@ -33,20 +34,25 @@ class StochasticFrankWolfe(Method):
 
     Parameters
     ----------
-    reduction : {"momentum", "spider"}
-        How the noise is kept down: by averaging the mini-batch gradients (no full gradient enters the moves), or by
-        adding up their differences, starting from the full gradient of the epoch's first point.
+    reduction : {"momentum", "spider", "svrf"}
+        How the noise is kept down: by averaging the mini-batch gradients (no full gradient enters the moves); by adding
+        up their differences, starting from the full gradient of the epoch's first point; or by their difference from
+        that first point, in epochs that double in length.
     batch : int, optional
-        Rows in a mini-batch; the root of their number n by default.
+        Rows in a mini-batch; by default the root of their number n; for 'svrf' 96(j+1) at the j-th move of an epoch.
 
     Notes
     -----
-    An epoch is n/batch moves, t = 1, 2, ... counting them all, B_t a batch of rows drawn with replacement:
+    For the first two an epoch is n/batch moves, t = 1, 2, ... counting them all, B_t a batch of rows drawn with
+    replacement:
 
     - momentum [1]_: d_t = (1-ρ_t) d_{t-1} + ρ_t ∇f_B(x_t), ρ_t = 4/(t+8)^(2/3), step 1/(t+1);
       E f(x_t) - f* = O(t^(-1/3)) for convex f with gradients of bounded variance.
     - spider [2]_: d_t = d_{t-1} + ∇f_B(x_t) - ∇f_B(x_{t-1}), step 2/(t+2); E f(x_t) - f* = O(LD²/t) if the batch is
       no smaller than the root of n and every row's loss is L-smooth.
+    - svrf [3]_: d_j = ∇f(w) + ∇f_B(x_j) - ∇f_B(w), w the first point of the epoch, step 2/(j+1) at move j of the epoch,
+      which has 2^(k+4) - 2 moves in iteration k; E f(x_k) - f* <= LD²/2^(k+1) if that holds at the start and every
+      row's loss is L-smooth. No batch is larger than the data: from there on gradients are full, and exact.
 
     Between epochs one full pass gives f(x_k), its gradient and the oracle's answer: value, trace and certificate are
     exact, and `spider` starts from that gradient. So an iteration costs two passes over the data; `n_pass` counts
@@ -59,6 +65,7 @@ class StochasticFrankWolfe(Method):
        submodular maximization, JMLR 21, 2020.
     .. [2] A. Yurtsever, S. Sra and V. Cevher, Conditional gradient methods via stochastic path-integrated differential
        estimator, ICML 2019.
+    .. [3] E. Hazan and H. Luo, Variance-reduced and projection-free stochastic optimization, ICML 2016.
 
     Examples
     --------
@@ -108,6 +115,9 @@ class StochasticFrankWolfe(Method):
         vertex = problem.lmo(at_x.slope, k, share=0.03 * 2.0 / (k + 2), keep=x)
 
         rows = _Rows(problem.objective)
+        evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
+        if self.reduction == "svrf":
+            return StochasticState(k + 1, self._snapshot_epoch(problem, k, x, at_x.slope, rows), d), evidence
         size = min(rows.n, math.isqrt(rows.n - 1) + 1 if self.batch is None else self.batch)
         moves = max(rows.n // size, 1)
         batches = problem.rng(k).integers(rows.n, size=(moves, size))
@@ -123,7 +133,20 @@ class StochasticFrankWolfe(Method):
             problem.counts.n_pass += size / rows.n
             v = problem.lmo(d, t, share=0.03 * delta, keep=Point.at(here))
             before, here = here, mix(Point.at(here), v.point, delta).coords
-        return StochasticState(k + 1, Point.at(here), d), Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
+        return StochasticState(k + 1, Point.at(here), d), evidence
+
+    def _snapshot_epoch(self, problem: Problem, k: int, w: Point, full: Array, rows: _Rows) -> Point:
+        """Return the end of an epoch of moves by gradients that are corrected by the full one at its start, w."""
+        rng, here = problem.rng(k), w
+        for j in range(1, min(2 ** min(k + 4, 60) - 2, MOST_MOVES) + 1):
+            size = min(96 * (j + 1) if self.batch is None else self.batch, rows.n)
+            # Rows drawn with replacement; as many as there are cost no more when each is taken once.
+            batch = np.arange(rows.n) if size == rows.n else rng.integers(rows.n, size=size)
+            problem.counts.n_pass += size / rows.n
+            d = full + rows.gradient(batch, here.coords, w.coords)
+            delta = 2.0 / (j + 1)
+            here = Point.at(mix(here, problem.lmo(d, j, share=0.03 * delta, keep=here).point, delta).coords)
+        return here
 
 
 class _Rows:

@@ -83,6 +83,7 @@ class SubspaceFrankWolfe(Method):
     """
 
     name: ClassVar[str] = "subspace"
+    on_host: ClassVar[bool] = True
     memory: int = 4
     bundle: int = 10
 

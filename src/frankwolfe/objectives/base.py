@@ -100,7 +100,7 @@ class Objective(ABC):
         return coords
 
     def doubled(self) -> Objective | None:
-        """Return the same function computed in double precision, from data of a narrower type; None if that is unknown."""
+        """Return the same function in double precision, from data of a narrower type; None where that is unknown."""
         return None
 
     def dual(self, values: Array) -> Any:

@@ -99,7 +99,8 @@ class LinearModelBatch(Batch):
 
     def _read(self, y: Point, watch: Point, fresh: list[Leaf]) -> Swept:
         """Return values and gradients from one read of the data, block by block."""
-        base, slope, sums, watched = self.base, None, [], []
+        base, sums, watched = self.base, [], []
+        slope: Any = None
         for rows, block in self._blocks():
             new = {id(leaf): _array(leaf.coords) @ block.T for leaf in fresh}
             share, m = base.share[rows], _mixed(y, new, rows)

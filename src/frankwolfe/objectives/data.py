@@ -11,7 +11,8 @@ import array_api_compat
 import numpy as np
 
 from frankwolfe.backends import all_finite
-from frankwolfe.objectives.matrices import CSCMatrix, CSRMatrix, DataMatrix, DenseMatrix, OperatorMatrix
+from frankwolfe.objectives.matrices import DataMatrix, DenseMatrix, OperatorMatrix
+from frankwolfe.objectives.sparse_matrices import CSCMatrix, CSRMatrix
 
 
 def reoriented(objective: Any, sparse_atoms: bool) -> Any:

@@ -23,8 +23,8 @@ _ROWS_AT_A_TIME = 1 << 16
 class TorchMatrix(DataMatrix):
     """A dense torch tensor of any number type, on any device.
 
-    float64 data are computed with in float64, everything else (float32, bfloat16, float16, uint8, int8) in float32: a narrow
-    type is read as it is and widened in registers. In double precision the same data certify: see `doubled`.
+    float64 data are computed with in float64, everything else (float32, bfloat16, float16, uint8, int8) in float32: a
+    narrow type is read as it is and widened in registers. In double precision the same data certify: see `doubled`.
     """
 
     shared = True
@@ -115,8 +115,8 @@ def _checked(name: str, matrix: Any) -> Any:
 def one_read(data: Any, y: Point, watch: Point, read: Callable[..., Pass]) -> Evaluation | None:
     """Return f and gradient at y and f at `watch` from one read, or None where the points are not of that form.
 
-    The form: one vector whose image is pending, and at most one image known, in both points. `read` gets the vector, the
-    known image and the weights.
+    The form: one vector whose image is pending, and at most one image known, in both points. `read` gets the vector,
+    the known image and the weights.
     """
     import torch
 
@@ -124,7 +124,7 @@ def one_read(data: Any, y: Point, watch: Point, read: Callable[..., Pass]) -> Ev
     known = list(dict.fromkeys(leaf for _, leaf in (*y.terms, *watch.terms) if leaf.value is not None))
     if len(fresh) != 1 or len(known) > 1:
         return None
-    coords = fresh[0].coords
+    coords: Any = fresh[0].coords
     if isinstance(coords, Atom):
         if not isinstance(coords, Dense | AtomRows):
             return None

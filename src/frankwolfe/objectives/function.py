@@ -33,8 +33,8 @@ class Function(Objective):
         Constant of strong convexity, used by `agm_sc`.
     backend : {"torch", "jax"}, optional
         Find the gradient by automatic differentiation: `f` is written in that library. The variable may then also be a
-        nest of dicts, lists and tuples of arrays (pass one as `x0`); the set holds one long vector with all entries, and
-        the result comes back in the nest's form. JAX functions are compiled.
+        nest of dicts, lists and tuples of arrays (pass one as `x0`); the set holds one long vector with all entries,
+        and the result comes back in the nest's form. JAX functions are compiled.
     convex : bool, default True
         False for a function that is not convex: no bound on the optimum is claimed then, and the gap is infinite.
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def fused(
-    objective: LinearModel, y: Point, watch: Point, layout: Layout, hessian: bool = False
+    objective: LinearModel, y: Point, watch: Point, layout: Layout, hessian: int = 0
 ) -> tuple[Evaluation, np.ndarray | None] | None:
     """Return f and gradient at y and f at `watch`, and the Hessian at y if wanted, from one read of the data.
 

@@ -150,11 +150,14 @@ class LinearModel(WeightedMean):
             watched=seen.watched + at_watch,
         )
 
-    def evaluate_twice(self, x: Point) -> tuple[Evaluation, np.ndarray]:
-        """Return f, gradient and Hessian at x, from one read of the data where the kernels can."""
+    def evaluate_twice(self, x: Point, every: int = 1) -> tuple[Evaluation, np.ndarray]:
+        """Return f, gradient and Hessian at x, from one read of the data where the kernels can.
+
+        Compiled, the Hessian is estimated from one row in `every`.
+        """
         layout = self.data.layout
         if self.compiled is not None and self.separable and isinstance(layout, Rows):
-            swept = fused(self, x, x, layout, hessian=True)
+            swept = fused(self, x, x, layout, hessian=every)
             if swept is not None:
                 return swept[0], swept[1] + self.ridge * np.eye(self.data.shape[1])
         at_x = self.evaluate(x, x)

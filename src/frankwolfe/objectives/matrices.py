@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from copy import copy
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import array_api_compat
@@ -19,11 +18,10 @@ import numpy as np
 from frankwolfe.atoms import Atom, Dense, OneHot, Sparse
 from frankwolfe.backends import Array, double, namespace
 from frankwolfe.kernels.layouts import Layout
-from frankwolfe.kernels.narrow import dense_layout, sparse_layout
+from frankwolfe.kernels.narrow import dense_layout
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.points import Point
 
-TURN_AFTER = 32  # columns picked out of sparse rows after which turning them pays
 DENSE_FROM = 100  # how much faster a dense product is than a sparse one, operation by operation
 BLOCK_BYTES = 1 << 20  # a row block and its vectors fit the second-level cache
 Residual = Callable[[slice, list[Array]], Array]
@@ -126,8 +124,15 @@ class DataMatrix(ABC):
 class RowBlocks(DataMatrix):
     """Rows in blocks: each block is read once for the product and the adjoint together."""
 
-    blocks: list[tuple[slice, Any, Any]]  # rows, block, transposed block
-    block_bytes: float
+    @property
+    @abstractmethod
+    def blocks(self) -> list[tuple[slice, Any, Any]]:
+        """Rows, the block of them, and the transposed block."""
+
+    @property
+    @abstractmethod
+    def block_bytes(self) -> float:
+        """About the size of a block."""
 
     def product(self, x: Array) -> Array:
         if self.layout is not None and x.ndim == 1:
@@ -164,14 +169,22 @@ class DenseMatrix(RowBlocks):
 
     shared = True
 
-    def __init__(self, matrix: Array) -> None:
-        super().__init__(matrix)
-        n, d = self.shape
-        size = matrix.dtype.itemsize if isinstance(matrix, np.ndarray) else 8
-        rows = max(1, BLOCK_BYTES // max(1, size * d)) if isinstance(matrix, np.ndarray) else n
-        self.block_bytes = size * d * min(rows, n)
-        slices = [slice(i, min(i + rows, n)) for i in range(0, n, rows)]
-        self.blocks = [(rows, matrix[rows, :], matrix[rows, :].T) for rows in slices]
+    @property
+    def block_bytes(self) -> float:
+        size, (n, d) = self.matrix.dtype.itemsize if isinstance(self.matrix, np.ndarray) else 8, self.shape
+        return size * d * min(self._block_rows, n)
+
+    @cached_property
+    def blocks(self) -> list[tuple[slice, Any, Any]]:
+        matrix, step, n = self.matrix, self._block_rows, self.shape[0]
+        slices = [slice(i, min(i + step, n)) for i in range(0, n, step)]
+        return [(rows, matrix[rows, :], matrix[rows, :].T) for rows in slices]
+
+    @property
+    def _block_rows(self) -> int:
+        if not isinstance(self.matrix, np.ndarray):
+            return self.shape[0]
+        return max(1, BLOCK_BYTES // max(1, self.matrix.dtype.itemsize * self.shape[1]))
 
     @cached_property
     def layout(self) -> Layout | None:
@@ -191,90 +204,6 @@ class DenseMatrix(RowBlocks):
 
     def parts(self) -> list[Array]:
         return [self.matrix]
-
-
-class CSRMatrix(RowBlocks):
-    """A sparse matrix stored by rows; blocks are views of its three arrays.
-
-    Compiled, the first columns are picked out of the rows; when more are asked for, a copy turned into columns serves
-    them. The numbers are the same.
-    """
-
-    columns_asked = 0
-
-    def __init__(self, matrix: Any) -> None:
-        from scipy.sparse import csr_array
-
-        super().__init__(matrix)
-        n, d = self.shape
-        per_entry = matrix.data.itemsize + matrix.indices.itemsize
-        # Every block adds a vector of length d to the gradient: keep that small beside the block itself.
-        wanted = max(2 * BLOCK_BYTES, 8 * matrix.data.itemsize * d)
-        count = max(1, round(matrix.nnz * per_entry / wanted))
-        cuts = np.unique(np.searchsorted(matrix.indptr, np.linspace(0, matrix.nnz, count + 1)[1:-1]))
-        cuts = np.unique(np.concatenate([[0], cuts, [n]]))
-        self.blocks = []
-        for i, j in pairwise(cuts):
-            start, stop = matrix.indptr[i], matrix.indptr[j]
-            views = (matrix.data[start:stop], matrix.indices[start:stop], matrix.indptr[i : j + 1] - start)
-            block = csr_array(views, shape=(int(j - i), d))
-            self.blocks.append((slice(int(i), int(j)), block, block.T))
-        self.block_bytes = wanted if count > 1 else matrix.nnz * per_entry
-
-    @cached_property
-    def layout(self) -> Layout | None:
-        return sparse_layout(self.matrix, by_columns=False, solves=self.solves)
-
-    def column(self, j: int) -> Array:
-        if self.layout is None:
-            return self.matrix[:, [j]].toarray()[:, 0]
-        if self.columns_asked >= TURN_AFTER:
-            return self._turned.column(j)
-        self.columns_asked += 1
-        places = np.flatnonzero(self.matrix.indices == j)
-        rows = np.searchsorted(self.matrix.indptr, places, side="right") - 1
-        return _scattered(rows, self.matrix.data[places], self.shape[0])
-
-    def columns(self, indices: Array) -> Any:
-        return self.matrix[:, indices] if self.layout is None else self._turned.columns(indices)
-
-    def parts(self) -> list[Array]:
-        return [self.matrix.indptr, self.matrix.indices, self.matrix.data]
-
-    def by_columns(self) -> DataMatrix:
-        return CSCMatrix(self.matrix.tocsc()) if self.layout is None else self  # compiled rows find columns themselves
-
-    @cached_property
-    def _turned(self) -> CSCMatrix:
-        return CSCMatrix(self.matrix.tocsc())
-
-
-class CSCMatrix(DataMatrix):
-    """A sparse matrix stored by columns: single columns are cheap, which is what sparse atoms ask for."""
-
-    @cached_property
-    def layout(self) -> Layout | None:
-        return sparse_layout(self.matrix, by_columns=True, solves=self.solves)
-
-    def product(self, x: Array) -> Array:
-        if self.layout is not None and x.ndim == 1:
-            return self.layout.product(x).astype(self.dtype, copy=False)
-        return self.matrix @ x
-
-    def adjoint(self, r: Array) -> Array:
-        if self.layout is not None and r.ndim == 1:
-            return self.layout.adjoint(r).astype(self.dtype, copy=False)
-        return self.matrix.T @ r
-
-    def column(self, j: int) -> Array:
-        entries = slice(self.matrix.indptr[j], self.matrix.indptr[j + 1])
-        return _scattered(self.matrix.indices[entries], self.matrix.data[entries], self.shape[0])
-
-    def columns(self, indices: Array) -> Any:
-        return self.matrix[:, indices]
-
-    def parts(self) -> list[Array]:
-        return [self.matrix.indptr, self.matrix.indices, self.matrix.data]
 
 
 class OperatorMatrix(DataMatrix):
@@ -304,13 +233,6 @@ class OperatorMatrix(DataMatrix):
         # Products with a few fixed vectors identify an operator whose numbers we cannot see.
         probes = np.random.default_rng(0).standard_normal((2, self.shape[1])).astype(self.dtype)
         return [self.product(p) for p in probes]
-
-
-def _scattered(rows: Array, values: Array, n: int) -> Array:
-    """Return the dense vector with these entries; repeated ones add up."""
-    out = np.zeros(n, dtype=values.dtype)
-    np.add.at(out, rows, values)
-    return out
 
 
 def _total(parts: list[Array]) -> Array:

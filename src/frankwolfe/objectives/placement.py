@@ -91,8 +91,8 @@ def place(A: Any, device: str | None = "auto", *, stream: bool = True) -> Any:
     A : array, tensor or SciPy sparse matrix of shape (n, d)
         The data.
     device : str or None, default "auto"
-        A torch device such as "cuda". "auto" is the GPU where there is one and the data gain from it, and otherwise leaves
-        the data as they are; so does None.
+        A torch device such as "cuda". "auto" is the GPU where there is one and the data gain from it, and otherwise
+        leaves the data as they are; so does None.
     stream : bool, default True
         Read data that do not fit in row blocks from main memory, rather than raise a MemoryError.
 
@@ -127,8 +127,8 @@ def place(A: Any, device: str | None = "auto", *, stream: bool = True) -> Any:
             return StreamedMatrix(torch_matrix("A", tensor).matrix, target)
         free = torch.cuda.mem_get_info(target)[0]
         raise MemoryError(
-            f"the data need {need:,} bytes and the device has {free:,} free; pass stream=True to read them in row blocks "
-            "from main memory, or store them as bfloat16 or uint8"
+            f"the data need {need:,} bytes and the device has {free:,} free; pass stream=True to read them in row "
+            "blocks from main memory, or store them as bfloat16 or uint8"
         ) from None
 
 

@@ -39,7 +39,7 @@ class Lockstep:
         Told of each run as it ends: its number, the run, and the status.
     """
 
-    trouble = None  # a run in trouble leaves; the others go on
+    trouble: tuple[Status, str] | None = None  # a run in trouble leaves; the others go on
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class Lockstep:
     def absorb(self, state: Any, evidence: Evidence, elapsed: float) -> None:
         k, eps, self.elapsed = self.state.k, self.problem.eps, elapsed
         values, offsets, minima, noises, weights = self._read(evidence)
-        well = np.isfinite(values).all(axis=0) & np.isfinite(offsets).all(axis=0)
+        well: Any = np.isfinite(values).all(axis=0) & np.isfinite(offsets).all(axis=0)
         for value, (_, point) in zip(values, evidence.seen, strict=True):
             better = well & (value < self.best_value)
             self.best_value = np.where(better, value, self.best_value)
@@ -144,7 +144,7 @@ class Lockstep:
     def _log(self, k: int, values: np.ndarray) -> None:
         both = np.full((2, self.size), np.nan)
         both[:, self.open] = values, np.minimum(self._bounds, self.best_value)
-        self.log.append((k, self.elapsed, tuple(self.problem.counts.asdict().values()), *both))
+        self.log.append((k, self.elapsed, tuple(self.problem.counts.asdict().values()), both[0], both[1]))
 
     def _refreshed(self, places: np.ndarray) -> np.ndarray:
         """Compute values of the best points afresh, and of the last iterates, which may be better; return those."""

@@ -156,7 +156,7 @@ def _check(objective: Any, score: Any, together: Any) -> None:
 
 def _radii(radii: Any) -> np.ndarray:
     """Return the radii as a vector, or say what is wrong with them."""
-    if isinstance(radii, str) or not isinstance(radii, Iterable) or (np.ndim(radii) == 0 and hasattr(radii, "dtype")):
+    if isinstance(radii, str) or not isinstance(radii, Iterable) or getattr(radii, "ndim", 1) == 0:
         raise TypeError(f"radii must be a list of positive numbers such as [0.1, 1, 10], got {radii!r}")
     values = [positive(f"radii[{i}]", radius) for i, radius in enumerate(radii)]
     if not values:
@@ -177,4 +177,5 @@ def _members(domain: Any, radii: list[float]) -> list[Set]:
         raise TypeError(
             f"{domain.__name__} needs {needs}; pass a set of this kind, not the class, and its with_radius is used"
         )
-    return [domain(radius=radius) for radius in radii]
+    make: Any = domain
+    return [make(radius=radius) for radius in radii]

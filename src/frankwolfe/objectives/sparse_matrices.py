@@ -1,0 +1,109 @@
+"""Sparse data matrices as linear maps, by rows and by columns."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from frankwolfe.backends import Array
+from frankwolfe.kernels.layouts import Layout
+from frankwolfe.kernels.narrow import sparse_layout
+from frankwolfe.objectives import matrices
+from frankwolfe.objectives.matrices import DataMatrix, RowBlocks
+
+TURN_AFTER = 8  # columns picked out of sparse rows after which turning them pays
+
+
+class CSRMatrix(RowBlocks):
+    """A sparse matrix stored by rows; blocks are views of its three arrays.
+
+    Compiled, the first columns are picked out of the rows; when more are asked for, a copy turned into columns serves
+    them. The numbers are the same.
+    """
+
+    columns_asked = 0
+
+    @property
+    def block_bytes(self) -> float:
+        # Every block adds a vector of length d to the gradient: keep that small beside the block itself.
+        return max(2 * matrices.BLOCK_BYTES, 8 * self.matrix.data.itemsize * self.shape[1])
+
+    @cached_property
+    def blocks(self) -> list[tuple[slice, Any, Any]]:
+        from scipy.sparse import csr_array
+
+        matrix, (n, d), found = self.matrix, self.shape, []
+        per_entry = matrix.data.itemsize + matrix.indices.itemsize
+        count = max(1, round(matrix.nnz * per_entry / self.block_bytes))
+        cuts = np.unique(np.searchsorted(matrix.indptr, np.linspace(0, matrix.nnz, count + 1)[1:-1]))
+        for i, j in pairwise(np.unique(np.concatenate([[0], cuts, [n]]))):
+            start, stop = matrix.indptr[i], matrix.indptr[j]
+            views = (matrix.data[start:stop], matrix.indices[start:stop], matrix.indptr[i : j + 1] - start)
+            block = csr_array(views, shape=(int(j - i), d))
+            found.append((slice(int(i), int(j)), block, block.T))
+        return found
+
+    @cached_property
+    def layout(self) -> Layout | None:
+        return sparse_layout(self.matrix, by_columns=False, solves=self.solves)
+
+    def column(self, j: int) -> Array:
+        if self.layout is None:
+            return self.matrix[:, [j]].toarray()[:, 0]
+        if self.columns_asked >= TURN_AFTER:
+            return self._turned.column(j)
+        self.columns_asked += 1
+        places = np.flatnonzero(self.matrix.indices == j)
+        rows = np.searchsorted(self.matrix.indptr, places, side="right") - 1
+        return _scattered(rows, self.matrix.data[places], self.shape[0])
+
+    def columns(self, indices: Array) -> Any:
+        return self.matrix[:, indices] if self.layout is None else self._turned.columns(indices)
+
+    def parts(self) -> list[Array]:
+        return [self.matrix.indptr, self.matrix.indices, self.matrix.data]
+
+    def by_columns(self) -> DataMatrix:
+        return CSCMatrix(self.matrix.tocsc()) if self.layout is None else self  # compiled rows find columns themselves
+
+    @cached_property
+    def _turned(self) -> CSCMatrix:
+        return CSCMatrix(self.matrix.tocsc())
+
+
+class CSCMatrix(DataMatrix):
+    """A sparse matrix stored by columns: single columns are cheap, which is what sparse atoms ask for."""
+
+    @cached_property
+    def layout(self) -> Layout | None:
+        return sparse_layout(self.matrix, by_columns=True, solves=self.solves)
+
+    def product(self, x: Array) -> Array:
+        if self.layout is not None and x.ndim == 1:
+            return self.layout.product(x).astype(self.dtype, copy=False)
+        return self.matrix @ x
+
+    def adjoint(self, r: Array) -> Array:
+        if self.layout is not None and r.ndim == 1:
+            return self.layout.adjoint(r).astype(self.dtype, copy=False)
+        return self.matrix.T @ r
+
+    def column(self, j: int) -> Array:
+        entries = slice(self.matrix.indptr[j], self.matrix.indptr[j + 1])
+        return _scattered(self.matrix.indices[entries], self.matrix.data[entries], self.shape[0])
+
+    def columns(self, indices: Array) -> Any:
+        return self.matrix[:, indices]
+
+    def parts(self) -> list[Array]:
+        return [self.matrix.indptr, self.matrix.indices, self.matrix.data]
+
+
+def _scattered(rows: Array, values: Array, n: int) -> Array:
+    """Return the dense vector with these entries; repeated ones add up."""
+    out = np.zeros(n, dtype=values.dtype)
+    np.add.at(out, rows, values)
+    return out

@@ -1,0 +1,44 @@
+"""The array libraries that the tests know, and which of them are here."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+NAMES = ("strict", "torch", "jax", "cupy")
+MODULES = {"strict": "array_api_strict", "torch": "torch", "jax": "jax", "cupy": "cupy"}
+
+
+class Library(NamedTuple):
+    """A library by name, and how arrays come and go."""
+
+    name: str
+    module: Any
+
+    def array(self, values: Any, dtype: str = "float64") -> Any:
+        """Return values as an array of the library."""
+        if self.name == "jax":
+            import jax.numpy as jnp
+
+            return jnp.asarray(np.asarray(values, dtype=dtype))
+        return self.module.asarray(np.asarray(values), dtype=getattr(self.module, dtype))
+
+    def numpy(self, array: Any) -> np.ndarray:
+        """Return an array of the library on the host."""
+        assert isinstance(array, type(self.array(0.0)))
+        return np.asarray(array.get() if self.name == "cupy" else array, dtype=np.float64)
+
+
+def library(name: str) -> Library:
+    """Return a library, or skip the test, which is then reported, where it is not installed."""
+    if importlib.util.find_spec(MODULES[name]) is None:
+        pytest.skip(f"{MODULES[name]} is not installed")
+    module = importlib.import_module(MODULES[name])
+    if name == "jax":
+        module.config.update("jax_enable_x64", True)
+    if name == "cupy" and not module.cuda.is_available():
+        pytest.skip("CuPy finds no GPU")
+    return Library(name, module)

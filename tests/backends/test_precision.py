@@ -1,0 +1,60 @@
+"""Runs in single precision claim only what double precision proves on the numbers as they are stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.backends.arrays import library
+
+import frankwolfe as fw
+
+RNG = np.random.default_rng(3)
+A = RNG.standard_normal((300, 10)).astype(np.float32)
+B = np.sign(A @ RNG.standard_normal(10) + RNG.standard_normal(300))
+BALLS = [fw.L2Ball(2.0), fw.L1Ball(2.0), fw.LInfBall(0.4), fw.LpBall(1.0, p=3)]
+
+
+def optimum(loss: Any, ball: Any) -> tuple[float, float]:
+    """Return bounds on the optimum for the stored numbers, in double precision."""
+    tight = fw.minimize(loss(A.astype(np.float64), B), ball, method="apgd", tol=1e-12, max_iter=20_000)
+    return tight.lower_bound, tight.fun
+
+
+@pytest.mark.parametrize("loss", [fw.Logistic, fw.LeastSquares])
+@pytest.mark.parametrize("ball", BALLS, ids=repr)
+@pytest.mark.parametrize("method", ["afw", "fw", fw.AcceleratedFrankWolfe(line_search=True)], ids=str)
+@pytest.mark.parametrize("backend", ["numpy", "strict", "torch"])
+def test_bounds_hold(backend: str, method: Any, ball: Any, loss: Any) -> None:
+    data = A if backend == "numpy" else library(backend).array(A, "float32")
+    result = fw.minimize(loss(data, B), ball, method=method, tol=1e-7, max_iter=300)
+    low, high = optimum(loss, ball)
+    assert result.lower_bound <= high + 1e-13
+    assert result.gap >= 0
+    # The point is in the set up to its own rounding, so its value may be below the optimum by as much.
+    assert result.fun >= low - 1e-5
+    trace = result.trace.to_array()
+    assert np.all(trace[:, 3] <= high + 1e-13)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "uint8"])
+def test_narrow_numbers_are_computed_with_as_they_are_stored(dtype: str) -> None:
+    torch = library("torch").module
+    stored = (torch.tensor(A) * 20 + 100).clamp(0, 255).to(getattr(torch, dtype))
+    wide = stored.to(torch.float64).numpy()
+    ball = fw.L2Ball(0.01)
+    result = fw.minimize(fw.Logistic(stored, B), ball, method="afw", tol=1e-4, max_iter=3000)
+    tight = fw.minimize(fw.Logistic(wide, B), ball, method="apgd", tol=1e-11, max_iter=50_000)
+    assert result.x.dtype == torch.float32
+    assert result.lower_bound <= tight.fun + 1e-12
+    assert result.fun >= tight.lower_bound - 1e-6
+    assert abs(fw.Logistic(wide, B).value(result.x.numpy().astype(np.float64)) - result.fun) < 1e-12
+
+
+def test_paths_certify_in_double_precision() -> None:
+    radii = [0.1, 0.5, 2.0]
+    for result, radius in zip(fw.path(fw.Logistic(A, B), fw.L1Ball, radii, method="afw", tol=1e-4), radii, strict=True):
+        _, high = optimum(fw.Logistic, fw.L1Ball(radius))
+        assert result.lower_bound <= high + 1e-13
+        assert result.gap >= 0
