@@ -226,9 +226,8 @@ def _warm(problem: Problem, method: Method, start: Point, run: Run) -> Method:
         support = problem.domain.support(-at_start.slope)
     run.certificate.lower_bound = float(at_start.tangent.bound(-support, ROUNDING * problem.eps))
     value = float(at_start.value)
-    if type(method).warm is Method.warm:  # nothing to shift: do not ask for the smoothness, which costs passes
-        return method
-    if problem.objective.smoothness is None or not np.isfinite(value):
+    still = type(method).warm is Method.warm  # nothing to shift: the smoothness, which costs passes, is not asked for
+    if still or problem.objective.smoothness is None or not np.isfinite(value):
         return method
     return method.warm(value, value - run.certificate.lower_bound, problem.curvature)
 

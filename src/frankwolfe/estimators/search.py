@@ -119,9 +119,9 @@ def choose(radii: np.ndarray, scores: np.ndarray, selection: str) -> int:
 
     Examples
     --------
-    >>> scores = np.array([[0.1, 0.7, 0.8], [0.2, 0.8, 0.9], [0.3, 0.9, 0.7]])
+    >>> scores = np.array([[0.1, 0.8, 0.8], [0.2, 0.9, 1.0], [0.3, 0.7, 0.7]])
     >>> choose(np.array([1.0, 2.0, 3.0]), scores, "best"), choose(np.array([1.0, 2.0, 3.0]), scores, "one_se")
-    (1, 1)
+    (2, 1)
     """
     mean = scores.mean(axis=0)
     best = int(np.nanargmax(mean))
