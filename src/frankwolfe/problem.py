@@ -10,6 +10,7 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, RankOne
 from frankwolfe.backends import Array, Scalar, all_finite, eps, fetch, is_zero, vdot
+from frankwolfe.kernels.implicit import ImplicitMatrix
 from frankwolfe.kernels.pattern import PatternMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.base import Evaluation, Objective
@@ -208,6 +209,8 @@ class Problem:
 
 
 def _vanishes(slope: Any) -> bool:
+    if isinstance(slope, ImplicitMatrix):
+        return False  # not known without a product; the oracle finds out
     return is_zero(slope.values if isinstance(slope, PatternMatrix) else slope)
 
 

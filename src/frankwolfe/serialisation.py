@@ -40,27 +40,28 @@ def plain(cls: T) -> T:
     return cls
 
 
-def _register(cls: type, take: Callable[[Any], list[Any]], make: Callable[[list[Any], Dual], Any]) -> None:
+def register(cls: type, take: Callable[[Any], list[Any]], make: Callable[[list[Any], Dual], Any]) -> None:
+    """Register a class by what it is taken apart into, and how it is put together again."""
     _TYPES[cls.__name__] = (cls, take, make)
 
 
 plain(Tangent)
-_register(
+register(
     Point,
     lambda p: [p.coords, list(p.terms), p.parts],
     lambda f, dual: Point(f[0], tuple(tuple(t) for t in f[1]), f[2]),
 )
-_register(Leaf, lambda leaf: [leaf.coords, leaf.value], lambda f, dual: Leaf(*f))
-_register(Dense, lambda a: [a.array], lambda f, dual: Dense(*f))
-_register(OneHot, lambda a: [a.index, a.value, list(a.shape)], lambda f, dual: OneHot(f[0], f[1], tuple(f[2])))
-_register(Sparse, lambda a: [a.indices, a.values, list(a.shape)], lambda f, dual: Sparse(f[0], f[1], tuple(f[2])))
-_register(RankOne, lambda a: [a.scale, a.left, a.right], lambda f, dual: RankOne(*f))
-_register(
+register(Leaf, lambda leaf: [leaf.coords, leaf.value], lambda f, dual: Leaf(*f))
+register(Dense, lambda a: [a.array], lambda f, dual: Dense(*f))
+register(OneHot, lambda a: [a.index, a.value, list(a.shape)], lambda f, dual: OneHot(f[0], f[1], tuple(f[2])))
+register(Sparse, lambda a: [a.indices, a.values, list(a.shape)], lambda f, dual: Sparse(f[0], f[1], tuple(f[2])))
+register(RankOne, lambda a: [a.scale, a.left, a.right], lambda f, dual: RankOne(*f))
+register(
     LowRank,
     lambda x: [x.weights, list(x.left), list(x.right), list(x.shape), x.dtype.name, x.settled],
     lambda f, dual: LowRank(f[0], f[1], f[2], tuple(f[3]), dtype=f[4], settled=f[5]),
 )
-_register(PatternMatrix, lambda g: [g.values], lambda f, dual: dual(f[0]))
+register(PatternMatrix, lambda g: [g.values], lambda f, dual: dual(f[0]))
 
 
 def encode(value: Any) -> tuple[Any, list[np.ndarray]]:

@@ -44,7 +44,7 @@ def distribute(cls: Any, A: Any, b: Any, *, ridge: float = 0.0, intercept: bool 
 
     def place(function: Any, pieces: list[Any]) -> list[Any]:
         """Compute function(pieces) for every group, one task each, so that a group is loaded where it stays."""
-        return [_placed(client, function, [pieces[i] for i in group]) for group in groups]
+        return [placed(client, function, [pieces[i] for i in group]) for group in groups]
 
     loaded = place(_load, blocks)
     found = [block for group in client.gather(client.map(shards.describe, loaded, pure=False)) for block in group]
@@ -85,7 +85,7 @@ def distribute(cls: Any, A: Any, b: Any, *, ridge: float = 0.0, intercept: bool 
     return kind(parts, next(model for model in models if model is not None), ridge)
 
 
-def _placed(client: Any, function: Any, pieces: list[Any]) -> Any:
+def placed(client: Any, function: Any, pieces: list[Any]) -> Any:
     """Return a future of function(pieces).
 
     No worker is named for it: a task bound to a worker, however loosely, is never run again if that one is lost at a

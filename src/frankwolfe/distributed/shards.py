@@ -9,6 +9,7 @@ import numpy as np
 
 from frankwolfe.kernels.threads import limited
 from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, data_matrix
+from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.objectives.parts import Part, Sums, Task, tree_sum
 from frankwolfe.validation import optional
 
@@ -21,11 +22,18 @@ class Shard:
 
     @property
     def rows(self) -> int:
-        return sum(part.objective.map.shape[0] for part in self.parts)  # pyright: ignore[reportAttributeAccessIssue]
+        return sum(len(_numbers(part.objective)[0]) for part in self.parts)
 
     def __sizeof__(self) -> int:
         # What Dask plans by: a shard is never worth moving where its result can be.
-        return sum(a.nbytes for part in self.parts for a in part.objective.data.parts())  # pyright: ignore[reportAttributeAccessIssue]
+        return sum(a.nbytes for part in self.parts for a in _numbers(part.objective))
+
+
+def _numbers(objective: Any) -> list[np.ndarray]:
+    """Return the arrays of a part, the first of them with an entry for each row."""
+    if isinstance(objective, MatrixCompletion):
+        return [objective.values, objective.pattern.rows, objective.pattern.cols]
+    return [objective.b, *objective.data.parts()]
 
 
 class Block(NamedTuple):

@@ -13,6 +13,7 @@ from frankwolfe.kernels.pattern import Pattern, PatternMatrix
 from frankwolfe.kernels.pattern_products import entries
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.composite import Composite
+from frankwolfe.objectives.data import in_parts
 from frankwolfe.validation import vector
 
 
@@ -48,6 +49,14 @@ class MatrixCompletion(Composite):
     array([[-3.,  0.,  0.],
            [ 0., -4.,  0.]])
     """
+
+    def __new__(cls, rows: Any = None, cols: Any = None, values: Any = None, shape: Any = None, **more: Any) -> Any:
+        """Return the objective, over a cluster where the entries are in one."""
+        if in_parts(values) is None:
+            return object.__new__(cls)
+        from frankwolfe.distributed.completion import complete
+
+        return complete(rows, cols, values, shape, **more)
 
     def __init__(self, rows: Any, cols: Any, values: Any, shape: tuple[int, int], *, weights: Any = None) -> None:
         values = vector("values", values)

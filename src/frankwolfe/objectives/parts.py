@@ -102,7 +102,7 @@ def probe(part: Part, margins: Sums, gamma: float) -> Sums:
     """First and second derivative along a segment."""
     start, step = margins
     model: Any = part.objective
-    if model.compiled is not None:
+    if getattr(model, "compiled", None) is not None:
         first, second = model.compiled.along(double(start), double(step), gamma)
     else:
         m = start + gamma * step
@@ -126,32 +126,32 @@ def checksum(part: Part) -> Sums:
     """A number for data and targets that adds up to the same whatever the parts, wrapping at 2⁶⁴."""
     objective: Any = part.objective
     matrix = objective.data.matrix
-    rows = _odd(np.arange(part.first, part.first + matrix.shape[0], dtype=np.uint64))
+    rows = odd(np.arange(part.first, part.first + matrix.shape[0], dtype=np.uint64))
     total = _mix(objective.b, rows)
     if part.weights is not None:
-        total += _mix(part.weights, _odd(rows))
+        total += _mix(part.weights, odd(rows))
     if isinstance(matrix, np.ndarray):
-        columns = _odd(np.arange(matrix.shape[1], dtype=np.uint64))
+        columns = odd(np.arange(matrix.shape[1], dtype=np.uint64))
         step = max(1, (1 << 22) // matrix.shape[1])
         for i in range(0, matrix.shape[0], step):
-            total += ((_words(matrix[i : i + step]) * columns).sum(axis=1) * rows[i : i + step]).sum()
+            total += ((words(matrix[i : i + step]) * columns).sum(axis=1) * rows[i : i + step]).sum()
     else:
         entries = matrix.tocoo()
-        total += (_words(entries.data) * _odd(entries.col.astype(np.uint64)) * rows[entries.row]).sum()
+        total += (words(entries.data) * odd(entries.col.astype(np.uint64)) * rows[entries.row]).sum()
     return (total,)
 
 
 def _mix(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    return (_words(np.asarray(values)) * _odd(rows)).sum(keepdims=True)
+    return (words(np.asarray(values)) * odd(rows)).sum(keepdims=True)
 
 
-def _words(values: np.ndarray) -> np.ndarray:
+def words(values: np.ndarray) -> np.ndarray:
     """Return the bits of numbers as integers; minus zero is zero."""
     values = np.ascontiguousarray(values) + values.dtype.type(0)
     return values.view(np.uint64 if values.dtype.itemsize == 8 else np.uint32).astype(np.uint64)
 
 
-def _odd(numbers: np.ndarray) -> np.ndarray:
+def odd(numbers: np.ndarray) -> np.ndarray:
     """Return well-spread odd numbers for numbers (the finaliser of splitmix64)."""
     z = numbers * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0x632BE59BD9B4E019)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -1,0 +1,40 @@
+"""Matrices known by their products alone."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+
+class ImplicitMatrix(ABC):
+    """A matrix whose entries are somewhere else: it multiplies vectors, and its transpose does."""
+
+    __array_ufunc__ = None  # so that a NumPy scalar times it comes to __rmul__
+    ndim = 2
+    shape: tuple[int, int]
+    dtype: np.dtype
+
+    @abstractmethod
+    def __matmul__(self, w: np.ndarray) -> np.ndarray: ...
+
+    @abstractmethod
+    def rmatvec(self, u: np.ndarray) -> np.ndarray:
+        """Return the transpose times u."""
+
+    @property
+    def T(self) -> Any:
+        """The transpose, for multiplying by it."""
+        return _Transposed(self)
+
+
+class _Transposed:
+    ndim = 2
+
+    def __init__(self, T: ImplicitMatrix) -> None:
+        self.T = T
+        self.shape, self.dtype = T.shape[::-1], T.dtype
+
+    def __matmul__(self, u: np.ndarray) -> np.ndarray:
+        return self.T.rmatvec(u)
