@@ -58,3 +58,13 @@ def test_paths_certify_in_double_precision() -> None:
         _, high = optimum(fw.Logistic, fw.L1Ball(radius))
         assert result.lower_bound <= high + 1e-13
         assert result.gap >= 0
+
+
+def test_a_function_in_single_precision_claims_no_more_than_it_can() -> None:
+    """Its sums cannot be repeated in double precision, so the bound keeps its distance."""
+    wide, data = fw.Logistic(A.astype(np.float64), B), fw.Logistic(A, B)
+    f = fw.Function(data.value, data.grad)
+    result = fw.minimize(f, fw.L2Ball(2.0), np.zeros(10, np.float32), method="afw", tol=0, max_iter=2000)
+    tight = fw.minimize(wide, fw.L2Ball(2.0), method="apgd", tol=1e-12, max_iter=20_000)
+    assert result.lower_bound <= tight.fun
+    assert result.gap >= 1e-5
