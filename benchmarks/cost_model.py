@@ -7,7 +7,7 @@ Time per iteration with P workers of one core each:
     t(P) = round trip + per task x P + bytes moved / bandwidth + bytes of rows / rate(min(P, cores))
 
 The first two come from empty tasks on 1 to 8 workers (a straight line), the third from tasks that return many numbers,
-the last from fused passes in memory with one thread and with all cores. Nothing is fitted to the iterations it predicts.
+the last from fused passes in memory with one thread and with all cores. Nothing is fitted to what is predicted.
 """
 
 from __future__ import annotations

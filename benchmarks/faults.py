@@ -31,7 +31,7 @@ import numpy as np
 import frankwolfe as fw
 from distributed import Client, LocalCluster
 
-ROWS, COLUMNS, BLOCKS, STEPS, TOL = 6_000, 20, 6, 80, 1e-10
+ROWS, COLUMNS, BLOCKS, STEPS, TOL = 6_000, 20, 6, 40, 1e-10
 COUNTS = {"one worker killed": 30, "two workers killed": 10, "a slow worker": 10, "the client killed": 5}
 
 
@@ -73,6 +73,8 @@ class Cluster:
         self._start()
 
     def _start(self) -> None:
+        # On a busy machine a worker takes longer to come back than the 15 s after which a LocalCluster forgets it.
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "600s"})
         self.local = LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
         )

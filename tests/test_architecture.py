@@ -19,7 +19,7 @@ LAYERS = [
     {"sets", "objectives"},
     {"problem", "serialisation", "distributed"},
     {"methods"},
-    {"certificates", "trace", "result", "checkpoint", "progress"},
+    {"certificates", "trace", "result", "checkpoint", "progress", "interruption"},
     {"run"},
     {"minimize"},
     {"compare", "path"},

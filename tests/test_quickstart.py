@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import frankwolfe as fw
+
 PAGES = sorted((Path(__file__).parent.parent / "docs").glob("quickstart-*.md"))
 
 
@@ -43,3 +45,12 @@ def test_the_portfolio_is_proven_good(capsys: pytest.CaptureFixture[str]) -> Non
     assert result.gap <= 1e-8
     assert abs(result.x.sum() - 1) < 1e-9
     assert "proven" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_name_on_the_page_exists(page: Path) -> None:
+    names = set(re.findall(r"\b(?:fw|frankwolfe)\.([A-Za-z_]+(?:\.[A-Za-z_]+)?)\b", page.read_text(encoding="utf-8")))
+    for name in names:
+        thing: object = fw
+        for part in name.split("."):
+            thing = getattr(thing, part)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import threading
 from collections.abc import Callable, Iterator
 from time import monotonic
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frankwolfe.checkpoint import Checkpoint, identity
+from frankwolfe.interruption import interruptible
 from frankwolfe.kernels.threads import limited
 from frankwolfe.methods import Auto, Method, advance, auto, named, pace
 from frankwolfe.objectives.base import ROUNDING, Objective
@@ -273,38 +273,6 @@ def _saving(checkpoint: Checkpoint | None, run: Run, digest: str) -> Iterator[Ca
         yield save
     finally:
         checkpoint.save(run.saved(), digest)
-
-
-_waiting: list[threading.Event] = []  # of the runs that are under way in the main thread
-
-
-@contextlib.contextmanager
-def interruptible() -> Iterator[threading.Event]:
-    """Let the first Ctrl-C finish the step and stop; the second one interrupts at once.
-
-    Where one is inside another, as a solve is inside a search, a Ctrl-C is for both.
-    """
-    asked = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield asked
-        return
-
-    def ask(number: int, frame: Any) -> None:
-        for event in _waiting:
-            event.set()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    try:
-        previous = signal.signal(signal.SIGINT, ask)
-    except ValueError:  # an embedded interpreter without signals
-        yield asked
-        return
-    _waiting.append(asked)
-    try:
-        yield asked
-    finally:
-        _waiting.pop()
-        signal.signal(signal.SIGINT, previous)
 
 
 @contextlib.contextmanager

@@ -37,8 +37,9 @@ def solve(objective: fw.Objective, **options) -> fw.Result:
 
 @pytest.fixture(scope="module")
 def processes():
-    """A client of two worker processes."""
+    """A client of two worker processes, which may take their time to come back."""
     with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "600s"}),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
         ) as cluster,

@@ -12,7 +12,7 @@ import numpy as np
 import typer
 
 from frankwolfe.cli.output import Json, Quiet, show, talkative, uninterrupted, working
-from frankwolfe.cli.samples import Samples, infer_task, read_like, read_samples
+from frankwolfe.cli.samples import Samples, infer_task, read_like, read_samples, stream_samples
 from frankwolfe.cli.tables import Table, existing
 
 Data = Annotated[Path, typer.Argument(help="LIBSVM text, .csv, .tsv or .parquet, or a dataset known by name.")]
@@ -36,6 +36,7 @@ def fit(
     max_iter: Annotated[int, typer.Option(min=1, help="Most steps.")] = 10_000,
     method: Annotated[str, typer.Option(help="Method; auto chooses.")] = "auto",
     explain: Annotated[bool, typer.Option("--explain", help="Say in words how good the answer is.")] = False,
+    stream: Annotated[bool, typer.Option("--stream", help="Read rows block by block: larger than memory.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -46,12 +47,16 @@ def fit(
         frankwolfe fit data.csv --target income --constraint l1 --radius 10 --out model.npz
 
         frankwolfe fit a9a --constraint l2 --radius cv
+
+        frankwolfe fit huge.parquet --target y --radius 10 --stream
     """
     size = _radius(radius)
     shown = talkative(as_json, quiet)
     with working(f"reading {data}", shown):
-        samples = read_samples(data, target, drop or [])
+        samples = (stream_samples if stream else read_samples)(data, target, drop or [])
     assert samples.y is not None
+    if stream and size is None:
+        raise ValueError("--stream needs --radius with a number: cross-validation reads the rows too often")
     kind = infer_task(samples.y, task, data)
     model = _estimator(kind, size, loss)
     model.set_params(

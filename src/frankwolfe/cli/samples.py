@@ -45,6 +45,20 @@ def read_samples(path: Path, target: str | None, drop: list[str]) -> Samples:
     return Samples(_frame(table, features), values, name)
 
 
+def stream_samples(path: Path, target: str | None, drop: list[str]) -> Samples:
+    """Open samples that stay on disk: a Parquet or Arrow table, of which only the target is read at once."""
+    from frankwolfe.objectives.streams import stream
+
+    try:
+        names = stream(existing(path)).columns  # pyright: ignore[reportAttributeAccessIssue]
+        name = target if target is not None else next((t for t in USUAL_TARGETS if t in names), names[-1])
+        features = [column for column in names if column != name and column not in drop]
+        values = stream(path, columns=[name]).column()
+        return Samples(stream(path, columns=features), whole(values), name)
+    except (ValueError, AttributeError) as error:
+        raise DatasetError(f"--stream needs a .parquet or .arrow table of numbers: {error}") from None
+
+
 def read_like(path: Path, features: list[str] | None, n_features: int, target: str | None) -> Samples:
     """Read samples to predict: the same features as a model's, found by name where they have names."""
     if suffix(path) not in (*TEXT, *PARQUET):

@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
+from frankwolfe.estimators.in_parts import blockwise
 from frankwolfe.estimators.linear import LinearEstimator, Loss
 from frankwolfe.objectives import Logistic, Multinomial
 
@@ -33,6 +34,8 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         -------
         array of shape (n_samples,) or (n_samples, n_classes)
         """
+        if (lazy := blockwise(self, "decision_function", X)) is not None:
+            return lazy
         scores = self._linear(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
@@ -47,6 +50,8 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         -------
         array of shape (n_samples,)
         """
+        if (lazy := blockwise(self, "predict", X)) is not None:
+            return lazy
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
@@ -61,6 +66,8 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         -------
         array of shape (n_samples, n_classes)
         """
+        if (lazy := blockwise(self, "predict_proba", X)) is not None:
+            return lazy
         scores = self.decision_function(X)
         return softmax(scores, axis=1) if scores.ndim > 1 else np.stack([expit(-scores), expit(scores)], axis=1)
 
@@ -75,6 +82,8 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         -------
         array of shape (n_samples, n_classes)
         """
+        if (lazy := blockwise(self, "predict_log_proba", X)) is not None:
+            return lazy
         return log_chances(self._linear(X))
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
@@ -239,5 +248,5 @@ class FrankWolfeClassifier(ClassifierBase):
         -------
         self
         """
-        self._solve(*self._checked(X, y, sample_weight))
+        self._fit(X, y, sample_weight)
         return self

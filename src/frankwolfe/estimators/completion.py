@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frankwolfe.datasets._ratings import fit_effects
+from frankwolfe.interruption import interruptible
 from frankwolfe.lowrank import LowRank
-from frankwolfe.minimize import interruptible, minimize
+from frankwolfe.minimize import minimize
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.result import Result, Status
 from frankwolfe.sets.nuclear import NuclearBall

@@ -63,7 +63,7 @@ def constraint_set(
     if constraint == "group":
         return GroupBall(radius, groups=_groups(groups, shape))
     if constraint == "simplex":
-        if len(shape) > 1:
+        if len(shape) != 1:
             raise ValueError("constraint 'simplex' needs two classes or a regression; use 'l1' or 'group' for more")
         return Simplex(shape[0], radius=radius)
     if constraint == "nuclear":

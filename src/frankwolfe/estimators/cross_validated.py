@@ -103,7 +103,7 @@ class CrossValidated(LinearEstimator):
         domain = self._family(task.shape).with_radius(self.radius_)
         # The folds' mean lies in the set, which is convex; sparse atoms are better collected afresh.
         x0 = None if domain.sparse_atoms else start.astype(X.dtype)
-        options = self._options() | {"n_threads": None}
+        options: dict[str, Any] = {**self._options(), "n_threads": None}
         self._keep(minimize(task.objective, domain, x0, tol=task.goal, **options), task)
 
     def _family(self, shape: tuple[int, ...]) -> Set:

@@ -18,15 +18,17 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from frankwolfe.backends import host
 from frankwolfe.estimators.constraints import constraint_set
+from frankwolfe.estimators.in_parts import PartsTask, fit_in_parts
 from frankwolfe.minimize import minimize
 from frankwolfe.objectives import Huber, LeastSquares, Logistic, Multinomial
+from frankwolfe.objectives.data import in_parts
 from frankwolfe.objectives.placement import place
 from frankwolfe.result import Result
 from frankwolfe.sets import Set
 from frankwolfe.validation import nonnegative
 
 Loss = Logistic | Multinomial | LeastSquares | Huber
-FLOOR = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}  # of the loss of a constant: no gap below is asked for
+FLOOR = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}  # of the loss of a constant: no gap below is asked for
 
 FAR = 100.0  # how far features may be from zero beside their range before they are centred
 
@@ -52,7 +54,8 @@ class Task:
         self.objective.remember = True
         self.shape: tuple[int, ...] = self.objective.shape or ()
         self.null = float(self.objective.value(self.objective.start(None, dense=False)))  # loss of the best constant
-        self.goal = max(nonnegative("tol", model.tol) * min(1.0, self.null), FLOOR[np.dtype(X.dtype)] * self.null)
+        asked, provable = nonnegative("tol", model.tol) * min(1.0, self.null), FLOOR[np.dtype(X.dtype)] * self.null
+        self.goal = max(asked, provable, 1e-30)  # a constant target is fitted at once
 
     def intercept(self, x: np.ndarray) -> np.ndarray:
         """Return the intercepts that belong to coefficients, one for each class."""
@@ -126,6 +129,13 @@ class LinearEstimator(BaseEstimator):
             raise ValueError("sample_weight is zero for every sample; at least one must be positive")
         return weight
 
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Check data and fit to them, wherever they are."""
+        if in_parts(X) is not None:
+            fit_in_parts(self, X, y, sample_weight)
+        else:
+            self._solve(*self._checked(X, y, sample_weight))
+
     def _solve(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> None:
         """Fit to validated data and set the fitted attributes."""
         task = Task(self, X, y, weight)
@@ -134,7 +144,7 @@ class LinearEstimator(BaseEstimator):
         result = minimize(task.objective, domain, start, tol=task.goal, **self._options())
         self._keep(result, task)
 
-    def _keep(self, result: Result, task: Task) -> None:
+    def _keep(self, result: Result, task: Task | PartsTask) -> None:
         """Set the fitted attributes from a result; warn if it is not as good as was asked for."""
         x = host(result.x)
         self.result_, self.trace_, self.method_ = result, result.trace, result.method

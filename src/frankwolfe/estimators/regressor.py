@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from frankwolfe.estimators.in_parts import blockwise
 from frankwolfe.estimators.linear import LinearEstimator, Loss
 from frankwolfe.objectives import Huber, LeastSquares
 from frankwolfe.validation import nearest
@@ -33,15 +34,16 @@ class RegressorBase(RegressorMixin, LinearEstimator):
         -------
         array of shape (n_samples,)
         """
-        return self._linear(X)
+        lazy = blockwise(self, "predict", X)
+        return self._linear(X) if lazy is None else lazy
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
-        if self.loss not in LOSSES:
-            raise ValueError(f"loss {self.loss!r} is not known; {nearest(str(self.loss), LOSSES)}")
         X, y = self._read(X, y, y_numeric=True)
         return X, y, self._weights(sample_weight, X)
 
     def _objective(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Loss:
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss {self.loss!r} is not known; {nearest(str(self.loss), LOSSES)}")
         if self.loss == "huber":
             return Huber(X, y, delta=self.delta, sample_weight=weight, intercept=bool(self.fit_intercept))
         return LeastSquares(X, y, sample_weight=weight, intercept=bool(self.fit_intercept))
@@ -70,7 +72,7 @@ class FrankWolfeRegressor(RegressorBase):
         Add an intercept, which is not constrained.
     tol : float, default 1e-6
         Stop when the loss is proven to be within this of the optimum: a certified gap. Where the loss of the best
-        constant is below one, within this part of it; no gap below 1e-9 of that loss (1e-5 in single precision) is
+        constant is below one, within this part of it; no gap below 1e-9 of that loss (1e-4 in single precision) is
         asked for.
     max_iter : int, default 10000
         Largest number of steps.
@@ -175,5 +177,5 @@ class FrankWolfeRegressor(RegressorBase):
         -------
         self
         """
-        self._solve(*self._checked(X, y, sample_weight))
+        self._fit(X, y, sample_weight)
         return self

@@ -105,7 +105,7 @@ def solve_fold(
         coefs.append(shell.coef_)
         return shell._held_out_score(*held_out, score_params)
 
-    options = model._options() | {"n_threads": None}
+    options: dict[str, Any] = {**model._options(), "n_threads": None}
     results = path(task.objective, model._family(task.shape), radii, score=score, tol=LOOSER * task.goal, **options)
     order = np.argsort([float(radius) for radius in results.radii], kind="stable")
     assert results.scores is not None

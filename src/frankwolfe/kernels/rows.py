@@ -25,6 +25,16 @@ def product(matrix, first, last, x, out):
 
 
 @njit(cache=True, nogil=True)
+def products(matrix, first, last, x, y, out, other):
+    """Set out and other to the products of rows first to last with x and with y."""
+    if len(matrix) == 1:
+        dense.two_dots(matrix[0], first, last, x, y, out, other)
+    else:
+        product(matrix, first, last, x, out)
+        product(matrix, first, last, y, other)
+
+
+@njit(cache=True, nogil=True)
 def adjoint(matrix, first, last, r, g):
     """Add the rows first to last, times r, to g."""
     if len(matrix) == 1:
@@ -53,10 +63,11 @@ def sweep(matrix, first, last, step, x, base, mixing, known, loss, every, images
     q, r, c = np.zeros(CHUNK), np.empty(CHUNK), np.empty(CHUNK if H.size else 0)
     for low in range(first, last, step):
         high = min(low + step, last)
-        if base.size:
-            product(matrix, low, high, base, known[low:])
         if x.size:
-            product(matrix, low, high, x, q)
+            if base.size:
+                products(matrix, low, high, x, base, q, known[low:])
+            else:
+                product(matrix, low, high, x, q)
             for i in range(high - low):
                 images[0, low + i] = q[i]
         differentiate(low, high - low, mixing, known, q, loss, images[1], r, c, sums)

@@ -25,6 +25,7 @@ from frankwolfe.methods.projected import AcceleratedProjectedGradient
 from frankwolfe.methods.steps import Backtracking, ExactLineSearch
 from frankwolfe.methods.subspace import SubspaceFrankWolfe, ball_radius
 from frankwolfe.objectives.composite import ImageObjective
+from frankwolfe.objectives.least_squares import LeastSquares
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Point
@@ -40,7 +41,7 @@ from frankwolfe.sets.spectral import SchattenBall, SpectralBall
 from frankwolfe.sets.total_variation import TotalVariationBall
 
 SMALL = 500  # variables up to which a Hessian is cheap
-TALL = 100  # rows for each variable from which on it saves more passes over the data than it costs on any set
+TALL = 100  # rows for each variable from which on passes over the data outweigh all else
 SHORT = 64  # entries of a row up to which its outer product is cheap
 FIRST_LOOK = 16  # steps before a method is judged; then at twice as many, and so on
 HASTE = 2  # how much faster that must be where x is deep inside the set, far from the vertices that oracles offer
@@ -116,13 +117,23 @@ class Facts:
         return isinstance(self.problem.domain, ProjectableSet) and constant and not isinstance(self.x0.coords, LowRank)
 
     @property
-    def small(self) -> bool:
-        """There are few variables, and a Euclidean ball, where the model is solved exactly, or very many rows."""
+    def tall(self) -> bool:
+        """There are few variables and very many rows of data: what counts is how often they are read."""
         objective = self.problem.objective
-        if not isinstance(objective, LinearModel | Quadratic) or objective.data.shape[1] > SMALL:
+        if not isinstance(objective, LinearModel):
             return False
         n, d = objective.data.shape
-        return self.ball if isinstance(objective, Quadratic) else n >= (d if self.ball else TALL * d)
+        return d <= SMALL and n >= TALL * d
+
+    @property
+    def small(self) -> bool:
+        """Few variables on a ball, where the quadratic model is solved exactly; else tall, and more than quadratic."""
+        objective = self.problem.objective
+        if not self.ball:
+            return self.tall and not isinstance(objective, LeastSquares)
+        return isinstance(objective, LinearModel | Quadratic) and objective.data.shape[1] <= min(
+            SMALL, objective.data.shape[0]
+        )
 
     @property
     def light(self) -> bool:
@@ -157,7 +168,8 @@ FAMILIES: tuple[tuple[Callable[[Facts], bool], tuple[str, ...]], ...] = (
     (lambda known: known.curved, ("search", "apgd", "fw")),
     (lambda known: known.sparse and known.small, ("fcfw", "newton")),
     (lambda known: known.sparse and known.projects, ("fcfw", "apgd", "fcfw")),
-    (lambda known: known.small, ("newton",)),
+    (lambda known: known.small and not known.dear, ("newton",)),
+    (lambda known: known.tall and not known.dear, ("fcfw", "apgd")),
     (lambda known: known.projects, ("apgd", "fcfw")),
     (lambda known: known.allow("fcfw"), ("fcfw",)),
     (lambda known: known.spectral, ("afw",)),

@@ -112,7 +112,8 @@ class Logistic(LinearModel):
     def _bracket(self, m: Array) -> tuple[float, float, float]:
         # Were all margins equal, the best intercept would bring them to the log odds.
         xp = namespace(m)
-        return tuple(self._odds - float(x) for x in (xp.max(m), xp.mean(m), xp.min(m)))
+        high, middle, low = (self._odds - float(x) for x in (xp.min(m), xp.mean(m), xp.max(m)))
+        return low, middle, high
 
     def _log_odds(self) -> float:
         above = float(vdot(self.share, 0.5 * (1 + self.b)))

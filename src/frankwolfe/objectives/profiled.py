@@ -26,7 +26,8 @@ def find_intercept(model: LinearModel, m: Array, guess: float | None) -> float:
     """Return where the slopes balance: Newton's method inside a bracket, first on a few rows, then on all."""
     low, c, high = model._bracket(m)
     near = guess is not None and low < guess < high
-    c = guess if near else c
+    if guess is not None and near:
+        c = guess
     if model.compiled is not None and m.shape == model.b.shape:
         return model.compiled.balance(double(m), NONE, 0.0, (low, c, high), enough(m))[0]
     if m.shape[0] > 100 * COARSE and not near:
