@@ -84,7 +84,7 @@ def test_the_variable_may_be_a_nest_of_arrays(backend: str) -> None:
         return ((p["w"] - target) ** 2).sum() + (p["more"][0] ** 2).sum()
 
     x0 = {"w": lib.array(np.zeros((2, 3))), "more": (lib.array(np.ones(2)),)}
-    result = fw.minimize(fw.Function(f, backend=backend), fw.L2Ball(2.0), x0, method="afw", tol=1e-6, max_iter=5000)
+    result = fw.minimize(fw.Function(f, backend=backend), fw.L2Ball(2.0), x0, method="afw", tol=1e-4, max_iter=5000)
     assert result.success
     assert tuple(result.x["w"].shape) == (2, 3)
     direction = np.arange(6.0) / np.linalg.norm(np.arange(6.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ B = np.sign(A @ RNG.standard_normal(10) + RNG.standard_normal(300))
 BALLS = [fw.L2Ball(2.0), fw.L1Ball(2.0), fw.LInfBall(0.4), fw.LpBall(1.0, p=3)]
 
 
+@cache
 def optimum(loss: Any, ball: Any) -> tuple[float, float]:
     """Return bounds on the optimum for the stored numbers, in double precision."""
     tight = fw.minimize(loss(A.astype(np.float64), B), ball, method="apgd", tol=1e-12, max_iter=20_000)
@@ -25,10 +27,10 @@ def optimum(loss: Any, ball: Any) -> tuple[float, float]:
 @pytest.mark.parametrize("loss", [fw.Logistic, fw.LeastSquares])
 @pytest.mark.parametrize("ball", BALLS, ids=repr)
 @pytest.mark.parametrize("method", ["afw", "fw", fw.AcceleratedFrankWolfe(line_search=True)], ids=str)
-@pytest.mark.parametrize("backend", ["numpy", "strict", "torch"])
+@pytest.mark.parametrize("backend", ["numpy", "torch"])
 def test_bounds_hold(backend: str, method: Any, ball: Any, loss: Any) -> None:
     data = A if backend == "numpy" else library(backend).array(A, "float32")
-    result = fw.minimize(loss(data, B), ball, method=method, tol=1e-7, max_iter=300)
+    result = fw.minimize(loss(data, B), ball, method=method, tol=1e-7, max_iter=150)
     low, high = optimum(loss, ball)
     assert result.lower_bound <= high + 1e-13
     assert result.gap >= 0
@@ -58,3 +60,13 @@ def test_paths_certify_in_double_precision() -> None:
         _, high = optimum(fw.Logistic, fw.L1Ball(radius))
         assert result.lower_bound <= high + 1e-13
         assert result.gap >= 0
+
+
+def test_a_function_in_single_precision_claims_no_more_than_it_can() -> None:
+    """Its sums cannot be repeated in double precision, so the bound keeps its distance."""
+    wide, data = fw.Logistic(A.astype(np.float64), B), fw.Logistic(A, B)
+    f = fw.Function(data.value, data.grad)
+    result = fw.minimize(f, fw.L2Ball(2.0), np.zeros(10, np.float32), method="afw", tol=0, max_iter=2000)
+    tight = fw.minimize(wide, fw.L2Ball(2.0), method="apgd", tol=1e-12, max_iter=20_000)
+    assert result.lower_bound <= tight.fun
+    assert result.gap >= 1e-5

@@ -134,13 +134,18 @@ class Function(Objective):
             leaf.resolve(0.0)  # there is no linear map: the image of every point is nothing
         value, slope = self.value_and_grad(y.coords)
         watched = value if watch is y else self.value(watch.coords)
-        return Evaluation(value, slope, vdot(slope, y.coords), watched, 0.0, eps(y.coords))
+        return Evaluation(value, slope, vdot(slope, y.coords), watched, 0.0, _ulp(y.coords))
 
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
         return _GradientLine(self, x, v), 0.0
 
     def fingerprint(self, start: Any) -> list[Any]:
         return ["Function", *_code(self.f), *_code(self.gradient), *self.value_and_grad(start)]
+
+
+def _ulp(x: Array) -> float:
+    """Return the rounding to allow for: in single precision more, since sums inside the function cannot be repeated."""
+    return eps(x) * (64 if eps(x) > 1e-9 else 1)
 
 
 class _GradientLine(Line):
