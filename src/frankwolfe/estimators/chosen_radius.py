@@ -66,7 +66,7 @@ class CrossValidated(LinearEstimator):
         X, y, weight = self._checked(X, y, sample_weight)
         X = X.tocsr() if sp.issparse(X) else X
         split_params, score_params = self._routed(sample_weight, params)
-        splitter = check_cv(self.cv, y, classifier=is_classifier(self))
+        splitter: Any = check_cv(self.cv, y, classifier=is_classifier(self))
         folds = list(splitter.split(X, self._targets(y), **split_params))
         with limited(None):  # the number of threads is asked for once
             self._search(X, y, weight, folds, score_params)
@@ -80,7 +80,7 @@ class CrossValidated(LinearEstimator):
             held_out = {name: _safe_indexing(value, test) for name, value in score_params.items()}
             return delayed(solve_fold)(self, X, y, weight, train, test, self.radii_, held_out)
 
-        found = Parallel(n_jobs=self.n_jobs)(job(train, test) for train, test in folds)
+        found: Any = Parallel(n_jobs=self.n_jobs)(job(train, test) for train, test in folds)
         self.scores_ = np.stack([fold.scores for fold in found])
         self.coefs_paths_ = np.stack([fold.coefs for fold in found])
         place = choose(self.radii_, self.scores_, self.selection)

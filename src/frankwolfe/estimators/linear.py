@@ -119,7 +119,8 @@ class LinearEstimator(BaseEstimator):
         }
 
     def _read(self, X: Any, y: Any, **checks: Any) -> tuple[Any, Any]:
-        return validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), **checks)
+        read: Any = validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), **checks)
+        return read
 
     def _weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
         if sample_weight is None:
