@@ -115,7 +115,7 @@ class Residuals(ImplicitMatrix):
         return self * -1.0
 
 
-register(Residuals, lambda g: [g.point, g.weight], lambda f, dual: dual(f))
+register(Residuals, lambda g: [g.point, g.weight], lambda f, dual: dual(f))  # pyright: ignore[reportArgumentType]
 
 
 class _Parabola(Line):
