@@ -28,8 +28,8 @@ def row_blocks(name: str, matrix: Any) -> list[Any]:
         if matrix.ndim != 2:
             raise ValueError(f"{name} must be two-dimensional (rows are samples), got shape {matrix.shape}")
         if matrix.numblocks[1] > 1:
-            matrix = matrix.rechunk({1: -1})
-        return list(matrix.to_delayed().ravel())
+            matrix = matrix.rechunk({1: -1})  # pyright: ignore[reportArgumentType]
+        return list(matrix.to_delayed().ravel())  # pyright: ignore[reportAttributeAccessIssue]
     return list(matrix.to_delayed())
 
 
@@ -39,7 +39,8 @@ def vector_blocks(name: str, values: Any, sizes: list[int]) -> list[Any]:
     from dask.base import is_dask_collection
 
     if isinstance(values, da.Array):
-        values = values.reshape(-1) if values.ndim == 2 and 1 in values.shape else values
+        flat: Any = values
+        values = flat.reshape(-1) if values.ndim == 2 and 1 in values.shape else values
         if values.ndim != 1:
             raise ValueError(f"{name} must be one-dimensional, got shape {values.shape}")
         known = not any(np.isnan(values.chunks[0]))

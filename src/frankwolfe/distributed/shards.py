@@ -53,9 +53,9 @@ class Recipe:
 
 def made(function: Any, recipe: Recipe) -> Any:
     """Return function(pieces), the pieces computed here."""
-    import dask
+    from dask.base import compute
 
-    return function(list(dask.compute(*recipe.pieces, scheduler="threads")))
+    return function(list(compute(*recipe.pieces, scheduler="threads")))
 
 
 class Report(NamedTuple):

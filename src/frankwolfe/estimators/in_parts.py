@@ -67,8 +67,8 @@ def blockwise(model: LinearEstimator, method: str, X: Any) -> Any:
     import dask.array as da
 
     if isinstance(X, da.Array):
-        like = predict(np.zeros((1, model.n_features_in_)))
-        X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+        like = predict(np.zeros((1, model.coef_.shape[-1])))
+        X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X  # pyright: ignore[reportArgumentType]
         if like.ndim == 1:
             return X.map_blocks(predict, drop_axis=1, dtype=like.dtype)
         return X.map_blocks(predict, chunks=(X.chunks[0], (like.shape[1],)), dtype=like.dtype)

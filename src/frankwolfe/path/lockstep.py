@@ -265,4 +265,4 @@ def _rows(thing: Any, places: np.ndarray, done: dict[int, Leaf]) -> Any:
     if isinstance(thing, tuple):
         parts = [_rows(part, places, done) for part in thing]
         return type(thing)(*parts) if hasattr(thing, "_fields") else tuple(parts)
-    return _take(thing, places) if is_array_api_obj(thing) and len(thing.shape) else thing
+    return _take(thing, places) if is_array_api_obj(thing) and getattr(thing, "ndim", 0) else thing
