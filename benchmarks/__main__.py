@@ -34,6 +34,11 @@ NAMES = {
     "recommender": "MovieLens100K, the five public splits",
     "scaling": "cost against the size of the data",
     "memory": "peak memory of a solve",
+    "overhead": "a cluster's overhead beside one machine's memory",
+    "cost_model": "the time of an iteration on P workers, predicted and measured",
+    "faults": "workers and clients killed at random moments",
+    "streaming": "data larger than memory",
+    "fuzz": "damaged and hostile files",
 }
 RUN = """
 import importlib, json, sys

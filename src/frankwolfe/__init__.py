@@ -56,6 +56,8 @@ from frankwolfe.objectives import (
     Quadratic,
     StructuralSVM,
     check_gradient,
+    place,
+    stream,
 )
 from frankwolfe.path import Path, path
 from frankwolfe.result import Result, Status
@@ -189,6 +191,8 @@ __all__ = [
     "explain",
     "minimize",
     "path",
+    "place",
+    "stream",
 ]
 
 

@@ -9,7 +9,9 @@ from frankwolfe.objectives.least_squares import LeastSquares
 from frankwolfe.objectives.logistic import Logistic
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.objectives.multinomial import Multinomial
+from frankwolfe.objectives.placement import place
 from frankwolfe.objectives.quadratic import Quadratic
+from frankwolfe.objectives.streams import stream
 from frankwolfe.objectives.structural_svm import StructuralSVM
 
 __all__ = [
@@ -24,4 +26,6 @@ __all__ = [
     "Quadratic",
     "StructuralSVM",
     "check_gradient",
+    "place",
+    "stream",
 ]

@@ -54,14 +54,12 @@ class NuclearBall(Ball, IterativeSet, ProjectableSet):
         return RankOne(-self.radius, pair.left, pair.right)
 
     def minimise(self, g: Any, accuracy: float, rng: np.random.Generator) -> LinearMinimum:
-        """Return an atom whose <g, v> is within `accuracy` of the minimum, with probability 0.98 over the start.
-
-        A miss costs a little progress, never the certificate, and a third of the work is saved by not excluding it.
+        """Return an atom whose <g, v> is within `accuracy` of the minimum, with probability 0.999 over the start.
 
         `lower` is minus infinity after Lanczos, which proves nothing; after LAPACK's SVD (small matrices) it allows for
         that routine's backward error.
         """
-        pair = self._top(g, accuracy / self.radius, rng, 0.0, doubt=0.02)
+        pair = self._top(g, accuracy / self.radius, rng, 0.0)
         value = -self.radius * pair.sigma
         lower = -math.inf
         if pair.steps == 0:
@@ -130,10 +128,10 @@ class NuclearBall(Ball, IterativeSet, ProjectableSet):
         out = (D @ W * factor) @ W.T if tall else (W * factor) @ (W.T @ D)
         return out.astype(x.dtype, copy=False)
 
-    def _top(self, g: Any, accuracy: float, rng: np.random.Generator, rtol: float, doubt: float = 1e-3) -> SingularPair:
+    def _top(self, g: Any, accuracy: float, rng: np.random.Generator, rtol: float) -> SingularPair:
         g = _as_matrix(g)
         if not _is_foreign(g):
-            return top_singular(g, accuracy, rng, rtol=rtol, doubt=doubt)
+            return top_singular(g, accuracy, rng, rtol=rtol)
         U, s, Vt = namespace(g).linalg.svd(scaled(g), full_matrices=False)
         return SingularPair(float(s[0]) * float(largest(g)), U[:, 0], Vt[0, :], 0.0, 0, 0)
 
