@@ -68,6 +68,21 @@ def test_same_iterates_from_disk(label: str, tmp_path: Path) -> None:
         assert near(ours, theirs)
 
 
+@pytest.mark.parametrize("label", METHODS)
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+@pytest.mark.parametrize("parts", [1, 3, 8])
+def test_same_path_as_in_memory(client, label: str, form: str, parts: int) -> None:
+    """One radius after the other on both sides: rows in parts are not solved for many radii at once."""
+    A, b = data(form)
+    options = {"method": METHODS[label], "tol": 0.0, "max_iter": 6 if "line" in label else 12, "together": False}
+    whole = fw.path(fw.Logistic(A, b), fw.L2Ball, [0.5, 2.0, 5.0], **options)
+    scattered = fw.path(fw.Logistic(in_blocks(A, parts), b), fw.L2Ball, [0.5, 2.0, 5.0], **options)
+    assert near(scattered.coefs, whole.coefs)
+    for ours, theirs in zip(scattered, whole, strict=True):
+        np.testing.assert_allclose(ours.trace["fun"], theirs.trace["fun"], rtol=1e-10)
+        assert abs(ours.lower_bound - theirs.lower_bound) <= 1e-10
+
+
 KINDS = ["array", "array in columns too", "dataframe", "delayed", "futures"]
 
 
