@@ -1,6 +1,6 @@
 """`method="auto"` against every single method, to a certified gap of 1e-4.
 
-    python benchmarks/auto_grid.py [--quick] [--relative] [--only WORDS] [--write benchmarks/results/auto_grid.md]
+    python -m benchmarks.auto_grid [--quick] [--relative] [--only WORDS] [--write benchmarks/results/auto_grid.md]
 
 For each case (see auto_cases.py): CPU seconds on one thread of `auto`, and of every method that applies, each given
 half as much time again as `auto` took: whatever needs longer is no better. The bar: `auto` within 1.5 times, or 50 ms,
@@ -16,9 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from auto_cases import CASES, Made
-
 import frankwolfe as fw
+from benchmarks.auto_cases import CASES, Made
 from frankwolfe.methods import METHODS
 
 TOL = 1e-4

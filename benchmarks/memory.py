@@ -28,7 +28,7 @@ def problem(size):
         A = rng.standard_normal((size // d, d))
         if kind == "dense float32":
             A = A.astype(np.float32)
-        return fw.Logistic(A, A[:, 0] > 0), fw.L2Ball(10.0), A.nbytes, (6 * len(A) + 8 * d) * A.itemsize
+        return fw.Logistic(A, A[:, 0] > 0), fw.L2Ball(10.0), A.nbytes, (6 * len(A) + 8 * d) * 8
     if kind.startswith("sparse"):
         n, d, each = size // 20, 2000, 20
         A = sp.csr_array((rng.random(size), rng.integers(0, d, size=size, dtype=np.int32), np.arange(0, size + 1, each,

@@ -102,27 +102,28 @@ def minimize(
     _check_arguments(objective, domain, callback, checkpoint)
     max_iter = integer("max_iter", max_iter, 0)
     seed = 0 if random_state is None else integer("random_state", random_state, 0)
-    problem = Problem(objective.oriented(domain is not None and domain.sparse_atoms), domain, seed)
-    chosen, reason = auto.choose(problem) if method == "auto" else (named(method), "chosen by the caller")
-    chosen.check(problem)
-    start = problem.start(x0.x if isinstance(x0, Result) else x0, chosen.dense)
-    chosen.check_start(problem, start)
-    run = Run(problem, None, nonnegative("tol", tol), nonnegative("rtol", rtol), integer("trace_every", trace_every, 1))
-    if isinstance(x0, Result) and domain is not None:
-        chosen = _warm(problem, chosen, start, run)
-    run.state = chosen.init(problem, start)
-    digest = ""
-    if checkpoint is not None:
-        digest = identity(objective.fingerprint(start.coords), domain, chosen, start.coords, seed)
-        saved = checkpoint.load(digest, problem.objective.dual)
-        if saved is not None:
-            run.restore(saved)
-
     limit = None if time_limit is None else nonnegative("time_limit", time_limit)
     threads = None if n_threads is None else integer("n_threads", n_threads, 1)
-    with thread_limit(threads), _saving(checkpoint, run, digest) as save:
-        status = drive(run, chosen, max_iter, limit, callback, progress, save)
-    run.finish()
+    limits = (nonnegative("tol", tol), nonnegative("rtol", rtol), integer("trace_every", trace_every, 1))
+    with thread_limit(threads):
+        problem = Problem(objective.oriented(domain is not None and domain.sparse_atoms), domain, seed)
+        chosen, reason = auto.choose(problem) if method == "auto" else (named(method), "chosen by the caller")
+        chosen.check(problem)
+        start = problem.start(x0.x if isinstance(x0, Result) else x0, chosen.dense)
+        chosen.check_start(problem, start)
+        run = Run(problem, None, *limits)
+        if isinstance(x0, Result) and domain is not None:
+            chosen = _warm(problem, chosen, start, run)
+        run.state = chosen.init(problem, start)
+        digest = ""
+        if checkpoint is not None:
+            digest = identity(objective.fingerprint(start.coords), domain, chosen, start.coords, seed)
+            saved = checkpoint.load(digest, problem.objective.dual)
+            if saved is not None:
+                run.restore(saved)
+        with _saving(checkpoint, run, digest) as save:
+            status = drive(run, chosen, max_iter, limit, callback, progress, save)
+        run.finish()
     return conclude(run, status, chosen, reason, max_iter)
 
 

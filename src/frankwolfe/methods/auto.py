@@ -46,6 +46,9 @@ SHORT = 64  # entries of a row up to which its outer product is cheap
 FIRST_LOOK = 16  # steps before a method is judged; then at twice as many, and so on
 HASTE = 2  # how much faster that must be where x is deep inside the set, far from the vertices that oracles offer
 INSIDE = 0.25  # depth from which on x counts as inside
+EARLY = 6  # corrective steps, each with many atoms, after which an x amid the set tells that it is not the vertices
+AMID = 0.45  # depth from which on the set has not been felt at all
+CROWD = 50  # atoms that a corrective step takes easily, whatever the number of variables
 
 
 class Choice(NamedTuple):
@@ -62,9 +65,7 @@ CHOICES = {
     "subspace": Choice(SubspaceFrankWolfe(), "a Euclidean ball: the best of the plane through the last steps"),
     "search": Choice(AcceleratedFrankWolfe(line_search=True), "the set is curved: momentum with a line search"),
     "fcfw": Choice(FullyCorrective(), "the curvature is known: correct the weights of all atoms that matter"),
-    "apgd": Choice(
-        AcceleratedProjectedGradient(restart=True), "the projection is cheap: accelerated, with restarts", 20
-    ),
+    "apgd": Choice(AcceleratedProjectedGradient(restart=True), "the projection is cheap: momentum with restarts", 20),
     "fw": Choice(FrankWolfe(ExactLineSearch()), "inside a set a line search alone converges fast"),
     "dicg": Choice(DecompositionInvariant(), "0/1 vertices: pairwise steps that keep no atoms"),
     "lazy": Choice(Lazy(PairwiseFrankWolfe(Backtracking())), "the oracle is dear: vertices seen before answer for it"),
@@ -208,7 +209,8 @@ class Auto(Method):
     steps, which are cheap), else the next method takes over, from the same point and with the same certificate. Every 5
     steps are asked for where x is deep inside the set, as with a solution in the interior or one that mixes very many
     vertices: the oracle then points nowhere near the way. Depth is the place of x in the width of the set along the
-    gradient, (<g, x> - min)/(max - min): zero on the face that the oracle answers with, near a half inside.
+    gradient, (<g, x> - min)/(max - min): zero on the face that the oracle answers with, near a half inside. Corrective
+    steps end at once when they hold more than one atom for every four variables, or if x is amid the set after six.
 
     Decisions rest on counts and values alone, never on clocks: a resumed run takes the same ones. `result.method` reads
     like 'fcfw -> apgd' after a change, and `result.reason` says why.
@@ -239,6 +241,10 @@ class Auto(Method):
         bounds = (float(tangent.bound(v.value, 0.0)) for tangent, v in evidence.minorants if v is not None)
         after = after._replace(value=value, bound=max(state.bound, *bounds))
 
+        if crowded(state):
+            return self._next(problem, after, "the solution mixes very many vertices"), evidence
+        if state.plan[0] == "fcfw" and after.k == EARLY and depth(problem, state.x, evidence) > AMID:
+            return self._next(problem, after, "x stays deep inside the set"), evidence
         age, gap = after.k - after.began, value - after.bound
         if age == FIRST_LOOK // 2:
             return after._replace(before=gap), evidence
@@ -249,17 +255,18 @@ class Auto(Method):
     def _judged(self, problem: Problem, x: Point, state: AutoState, gap: float, evidence: Evidence) -> AutoState:
         """Return the state with the next method of the plan if the gap has not fallen fast enough."""
         halvings, steps = math.log2(max(state.before, 1e-300) / max(gap, 1e-300)), (state.k - state.began) // 2
-        tangent, vertex = evidence.minorants[-1]
-        assert vertex is not None
-        inside = depth(problem, x, tangent.slope, float(vertex.value)) > INSIDE
+        inside = depth(problem, x, evidence) > INSIDE
         method, _, pace = CHOICES[state.plan[state.turn]]
         if inside and not isinstance(method, AcceleratedProjectedGradient):
             pace = pace / HASTE
         if halvings * pace >= steps:
             return state._replace(before=gap)
         seen = "x stays deep inside the set" if inside else "the gap falls slowly"
-        name = state.plan[state.turn + 1]
-        inner = CHOICES[name].method.init(problem, state.x)
+        return self._next(problem, state, seen)
+
+    def _next(self, problem: Problem, state: AutoState, seen: str) -> AutoState:
+        """Return the state with the next method of the plan, which begins where the last one is."""
+        inner = CHOICES[state.plan[state.turn + 1]].method.init(problem, state.x)
         why = (*state.why, f"after {state.k} steps {seen}")
         return state._replace(inner=inner, turn=state.turn + 1, why=why, began=state.k, before=math.inf)
 
@@ -286,6 +293,13 @@ def planned(problem: Problem, x0: Point) -> tuple[str, ...]:
     return next(filter(None, plans))
 
 
+def crowded(state: AutoState) -> bool:
+    """Tell whether corrective steps, first in the plan, hold an atom for every four variables: nothing is sparse."""
+    if state.turn > 0 or state.plan[0] != "fcfw" or state.x.parts is None:
+        return False
+    return len(state.x.parts[1]) > max(CROWD, math.prod(state.x.coords.shape) // 4)
+
+
 def answered(problem: Problem, k: int, evidence: Evidence) -> Evidence:
     """Return the evidence with the oracle's answer on its last tangent, where the step did not ask."""
     tangent, vertex = evidence.minorants[-1]
@@ -295,8 +309,11 @@ def answered(problem: Problem, k: int, evidence: Evidence) -> Evidence:
     return evidence._replace(minorants=(*evidence.minorants[:-1], (tangent, vertex)))
 
 
-def depth(problem: Problem, x: Point, slope: Any, lowest: float) -> float:
-    """Return the place of x between the ends of the set along the slope: zero at the lowest, one at the highest."""
+def depth(problem: Problem, x: Point, evidence: Evidence) -> float:
+    """Return the place of x between the ends of the set along the last slope: zero at the lowest, one at the highest."""
+    tangent, vertex = evidence.minorants[-1]
     assert problem.domain is not None
+    assert vertex is not None
+    slope, lowest = tangent.slope, float(vertex.value)
     highest = float(problem.domain.lmo(-slope).inner(slope))
     return (float(problem.inner(slope, x)) - lowest) / (highest - lowest) if highest > lowest else 0.0
