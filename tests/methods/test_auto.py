@@ -12,8 +12,9 @@ from tests.problems import PROBLEMS, case, completion, logistic_data
 import frankwolfe as fw
 from frankwolfe.methods import auto
 from frankwolfe.methods.auto import CHOICES, FAMILIES, Auto, Choice, depth, planned
-from frankwolfe.points import Point
-from frankwolfe.problem import Problem
+from frankwolfe.methods.base import Evidence
+from frankwolfe.points import Point, Tangent
+from frankwolfe.problem import Problem, Vertex
 from frankwolfe.serialisation import decode, encode
 from frankwolfe.sets import Birkhoff, ConvexHull, Ellipsoid, Hypersimplex, Polytope, Product, Spectrahedron
 
@@ -137,9 +138,13 @@ def test_depth() -> None:
     """Zero on the face that the oracle answers with, one on the opposite one, between them inside."""
     problem = Problem(fw.LeastSquares(np.eye(3), np.ones(3)), fw.Box(-1.0, 1.0))
     g = np.array([1.0, 0.0, 0.0])
+
+    def seen(slope: np.ndarray, lowest: float) -> Evidence:
+        return Evidence((), ((Tangent(slope, 0.0), Vertex(Point.at(slope), lowest, lowest)),))
+
     for first, expected in ((-1.0, 0.0), (0.0, 0.5), (0.5, 0.75), (1.0, 1.0)):
-        assert depth(problem, Point.at(np.array([first, 0.3, -0.9])), g, -1.0) == pytest.approx(expected)
-    assert depth(problem, Point.at(np.zeros(3)), 0 * g, 0.0) == 0
+        assert depth(problem, Point.at(np.array([first, 0.3, -0.9])), seen(g, -1.0)) == pytest.approx(expected)
+    assert depth(problem, Point.at(np.zeros(3)), seen(0 * g, 0.0)) == 0
 
 
 A, b = logistic_data()

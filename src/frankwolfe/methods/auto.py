@@ -310,7 +310,7 @@ def answered(problem: Problem, k: int, evidence: Evidence) -> Evidence:
 
 
 def depth(problem: Problem, x: Point, evidence: Evidence) -> float:
-    """Return the place of x between the ends of the set along the last slope: zero at the lowest, one at the highest."""
+    """Return the place of x between the ends of the set along the last slope: zero is the lowest, one the highest."""
     tangent, vertex = evidence.minorants[-1]
     assert problem.domain is not None
     assert vertex is not None
