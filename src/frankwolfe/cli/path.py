@@ -75,6 +75,7 @@ def path(
     if table is not None:
         found.to_pandas().to_csv(table, index=False)
     if out is not None:
+        out = out if out.suffix else out.with_suffix(".png")
         _draw(found, out)
     facts: dict[str, Any] = {"path": rows}
     if found.scores is not None:
