@@ -24,6 +24,7 @@ from frankwolfe.sets.simplex import Simplex
 from frankwolfe.validation import integer
 
 LARGEST = 5000  # variables up to which a Hessian is formed
+SEARCH = 1e-3  # accuracy of the line search: near the solution the step is the whole one anyway
 FAR, FEW = 1.0, 4  # while the last gap exceeds f so many times, a Hessian from one row in four will do
 
 
@@ -125,7 +126,7 @@ class NewtonFrankWolfe(Method):
         else:
             target = self._corrective(problem, H, at_x.slope, x.coords, vertex.point)
         z = Point.at(target.astype(x.coords.dtype, copy=False))
-        x_next = problem.mix(x, z, problem.line_search(x, z))
+        x_next = problem.mix(x, z, problem.line_search(x, z, rtol=SEARCH))
         gap /= max(abs(float(at_x.value)), 1e-300)
         return NewtonState(k + 1, x_next, gap), Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
 

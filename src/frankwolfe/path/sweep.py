@@ -58,7 +58,7 @@ def continued(run: Run, before: float, problem: Problem, radius: float) -> Point
     end_fits, x_fits = problem.domain.contains(end.coords, tol), problem.domain.contains(x.coords, tol)
     if not (end_fits and x_fits):
         return end if end_fits else x if x_fits else None
-    share = float(problem.line_search(x, end))
+    share = float(problem.line_search(x, end, rtol=1e-3))
     if share in (0.0, 1.0):
         return end if share else x
     between = _scaled(x, before, before + share * (radius - before))
