@@ -117,7 +117,7 @@ class NewtonFrankWolfe(Method):
         tol = gap * (min(10 * self.accuracy, 0.1) if far else self.accuracy)
         if radius is not None:
             multiplier = float(np.linalg.norm(at_x.slope)) / radius  # what it is at the solution
-            target = in_ball(q, H, radius, multiplier)
+            target = in_ball(q, H, radius, multiplier, 1e-3 if far else 1e-8)
         elif isinstance(problem.domain, L1Ball):
             target = in_l1_ball(q, H, problem.domain.radius, x.coords, tol)
         elif isinstance(problem.domain, Simplex):
@@ -169,7 +169,7 @@ def _expansion(problem: Problem, x: Point, every: int) -> tuple[Evaluation, np.n
     return at_x, H
 
 
-def in_ball(q: np.ndarray, H: np.ndarray, radius: float, shift: float) -> np.ndarray:
+def in_ball(q: np.ndarray, H: np.ndarray, radius: float, shift: float, rtol: float = 1e-8) -> np.ndarray:
     """Return the minimiser of q'z + z'Hz/2 over |z| <= radius, H positive semidefinite, from a guess of its multiplier.
 
     Newton's method on 1/|z(λ)|, each step by a Cholesky factor: from below monotone and quadratic, from above one step
@@ -186,13 +186,15 @@ def in_ball(q: np.ndarray, H: np.ndarray, radius: float, shift: float) -> np.nda
     least = max(1e-14 * float(np.max(np.diag(H))), 1e-300)
     shift, z = max(shift, least), np.zeros_like(q)
     for _ in range(60):
-        factor, failed = potrf(H + shift * np.eye(q.size), lower=1, overwrite_a=1)
+        shifted = H.copy()
+        shifted.flat[:: q.size + 1] += shift
+        factor, failed = potrf(shifted, lower=1, overwrite_a=1)
         if failed:
             shift *= 10
             continue
         z = -potrs(factor, q, lower=1)[0]
         length = float(np.sqrt(z @ z))
-        if abs(length - radius) <= 1e-8 * radius or (length < radius and shift <= least):
+        if abs(length - radius) <= rtol * radius or (length < radius and shift <= least):
             break
         bend = trtrs(factor, z, lower=1)[0]
         moved = max(shift + (length / radius - 1) * length**2 / float(bend @ bend), least)

@@ -111,9 +111,14 @@ class Logistic(LinearModel):
 
     def _bracket(self, m: Array) -> tuple[float, float, float]:
         # Were all margins equal, the best intercept would bring them to the log odds.
-        xp = namespace(m)
-        high, middle, low = (self._odds - float(x) for x in (xp.min(m), xp.mean(m), xp.max(m)))
+        ends = (m.min(), m.mean(), m.max()) if isinstance(m, np.ndarray) else self._ends(m)
+        high, middle, low = (self._odds - float(x) for x in ends)
         return low, middle, high
+
+    @staticmethod
+    def _ends(m: Array) -> tuple[Scalar, Scalar, Scalar]:
+        xp = namespace(m)
+        return xp.min(m), xp.mean(m), xp.max(m)
 
     def _log_odds(self) -> float:
         above = float(vdot(self.share, 0.5 * (1 + self.b)))

@@ -62,12 +62,12 @@ def balanced(slope: Array) -> Array:
     array([ 2., -1., -1.])
     """
     xp = namespace(slope)
-    above = slope > 0
-    up = float(xp.sum(xp.where(above, slope, xp.zeros_like(slope))))
-    down = float(xp.sum(xp.where(above, xp.zeros_like(slope), -slope)))
-    if up > down:
-        return xp.where(above, slope * (down / up), slope)
-    return xp.where(above, slope, slope * (up / down)) if down > up else slope
+    total, size = float(xp.sum(slope)), float(xp.sum(xp.abs(slope)))
+    up, down = 0.5 * (size + total), 0.5 * (size - total)
+    if up == down:
+        return slope
+    heavier = slope > 0 if up > down else slope < 0
+    return xp.where(heavier, slope * (min(up, down) / max(up, down)), slope)
 
 
 class ProfiledLine(FusedLine):
