@@ -8,27 +8,13 @@ import json
 
 import numpy as np
 import pytest
+from tests.commands import call, refused
 from typer.testing import CliRunner
 
 from frankwolfe.cli.app import app
 from frankwolfe.estimators.linear_models import read_linear
 
 pandas = pytest.importorskip("pandas")
-
-
-def call(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(a) for a in arguments])
-    assert result.exit_code == code, result.output
-    return result
-
-
-def refused(*arguments):
-    """Run a command that must fail politely; return its line."""
-    result = call(*arguments, code=2)
-    assert result.stderr.startswith("frankwolfe: ")
-    assert result.stderr.count("\n") == 1
-    assert not result.stdout
-    return result.stderr
 
 
 @pytest.fixture(scope="module")

@@ -8,27 +8,12 @@ import sys
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from tests.commands import call, refused
 
 from frankwolfe.cli import bench as bench_command
-from frankwolfe.cli.app import app
 from frankwolfe.estimators import MatrixCompleter
 
 pandas = pytest.importorskip("pandas")
-
-
-def call(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(a) for a in arguments])
-    assert result.exit_code == code, result.output
-    return result
-
-
-def refused(*arguments):
-    result = call(*arguments, code=2)
-    assert result.stderr.startswith("frankwolfe: ")
-    assert result.stderr.count("\n") == 1
-    assert not result.stdout
-    return result.stderr
 
 
 @pytest.fixture(scope="module")
