@@ -102,9 +102,10 @@ def whole(values: np.ndarray) -> np.ndarray:
 def _libsvm(path: Path, target: str | None, drop: list[str]) -> Samples:
     if target is not None or drop:
         raise ValueError(f"--target and --drop are for tables; {path} is read as LIBSVM text, where labels come first")
-    data = datasets.load(_place(path), labels="raw")
-    if isinstance(data, datasets.Ratings):
+    if str(path) in datasets.names() and datasets.info(str(path)).kind == "ratings":
         raise ValueError(f"{path} holds ratings; use frankwolfe complete")
+    data = datasets.load(_place(path), labels="raw")
+    assert isinstance(data, datasets.Dataset)
     return Samples(data.A, whole(data.b))
 
 
