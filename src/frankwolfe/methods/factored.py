@@ -13,7 +13,7 @@ from frankwolfe.kernels.lbfgs import Smooth, lbfgs
 from frankwolfe.kernels.pattern import PatternMatrix
 from frankwolfe.kernels.pattern_products import entries, fit
 from frankwolfe.lowrank import LowRank
-from frankwolfe.methods.base import Evidence, Method
+from frankwolfe.methods.base import Evidence, Method, require_completion
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.points import Leaf, Point
@@ -97,16 +97,7 @@ class FactoredFrankWolfe(Method):
 
     def check(self, problem: Problem) -> None:
         super().check(problem)
-        if not isinstance(problem.domain, NuclearBall):
-            raise TypeError(
-                "method 'factored' is for the NuclearBall, whose points have factors, not "
-                f"{type(problem.domain).__name__}; use 'subspace', 'fcfw' or 'afw'"
-            )
-        if not isinstance(problem.objective, MatrixCompletion):
-            raise TypeError(
-                "method 'factored' needs the MatrixCompletion objective, whose entries are read from factors, not "
-                f"{type(problem.objective).__name__}; use 'afw' or 'fw'"
-            )
+        require_completion(self, problem, "'subspace', 'fcfw' or 'afw'")
 
     def init(self, problem: Problem, x0: Point) -> FactoredState:
         if x0.coords.stored:
