@@ -74,6 +74,8 @@ class L2Ball(Ball, ProjectableSet):
     array([-3.,  4.])
     """
 
+    quick_support: ClassVar[bool] = True
+
     @property
     def curved(self) -> bool:
         return True
@@ -115,6 +117,8 @@ class LInfBall(Ball, ProjectableSet):
     >>> LInfBall(2.0).lmo(np.array([1.0, -3.0, 0.0])).toarray()
     array([-2.,  2.,  2.])
     """
+
+    quick_support: ClassVar[bool] = True
 
     def lmo(self, g: Array) -> Atom:
         return _corner(g, self.radius)
