@@ -26,22 +26,12 @@ def dots(A, first, last, x, out):
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
 def two_dots(A, first, last, x, y, out, other):
     """Set out and other to the products of rows first to last with x and with y."""
-    d, whole = A.shape[1], first + (last - first) // 2 * 2
-    for i in range(first, whole, 2):
-        s0, s1, t0, t1 = 0.0, 0.0, 0.0, 0.0
-        for j in range(d):
-            a, b = A[i, j], A[i + 1, j]
-            s0 += a * x[j]
-            s1 += b * x[j]
-            t0 += a * y[j]
-            t1 += b * y[j]
-        out[i - first], out[i - first + 1], other[i - first], other[i - first + 1] = s0, s1, t0, t1
-    for i in range(whole, last):
-        s0, t0 = 0.0, 0.0
-        for j in range(d):
-            s0 += A[i, j] * x[j]
-            t0 += A[i, j] * y[j]
-        out[i - first], other[i - first] = s0, t0
+    for i in range(first, last):
+        row, total, second = A[i], 0.0, 0.0
+        for j in range(x.size):
+            total += row[j] * x[j]
+            second += row[j] * y[j]
+        out[i - first], other[i - first] = total, second
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)

@@ -120,11 +120,13 @@ class Layout(ABC):
         x: np.ndarray,
         hessian: int = 0,
         base: np.ndarray = NONE,
+        keep: bool = True,
     ) -> Sweep:
         """Return loss and gradient, and the Hessian (from one row in `hessian`), in as few reads as the layout allows.
 
         f is differentiated at mixing[0] known + mixing[1] Ax and watched at mixing[2] known + mixing[3] Ax; `x` is
-        empty where all is known. Where `base` is given, `known` is memory for its product, made in the same read.
+        empty where all is known, `known` where nothing is. Where `base` is given, its product is what is known, made in
+        the same read. Without `keep` nobody wants the images, and they may be empty.
         """
 
 
@@ -170,12 +172,13 @@ class Rows(Layout):
         x: np.ndarray,
         hessian: int = 0,
         base: np.ndarray = NONE,
+        keep: bool = True,
     ) -> Sweep:
         rows = compiled("rows")
         n, d = self.shape
         # Each part adds up a gradient, or a Hessian, of its own: keep them small beside the data.
         cuts = self._square_cuts() if hessian else self.cuts(parts_of(self.entries, d))
-        x, base, images = _scaled(x, self.scale), _scaled(base, self.scale), np.empty((2, n))
+        x, base, images = _scaled(x, self.scale), _scaled(base, self.scale), np.empty((2, n if keep else 0))
         sums, g = np.zeros((len(cuts), 3)), np.zeros((len(cuts), d))
         H = np.zeros((len(cuts), d, d) if hessian else (len(cuts), 0, 0))
 
@@ -224,11 +227,12 @@ class Columns(Layout):
         x: np.ndarray,
         hessian: int = 0,
         base: np.ndarray = NONE,
+        keep: bool = True,
     ) -> Sweep:
         losses = compiled("losses")
         assert not hessian, "only rows have a Hessian kernel"
         n = self.shape[0]
-        known = self.product(base) if base.size else known
+        known = self.product(base) if base.size else known if known.size else np.zeros(n)
         image = self.product(x) if x.size else np.zeros(n)
         watched, r, sums = np.empty(n), np.empty(n), np.zeros(3)
         losses.differentiate(0, n, mixing, known, image, loss, watched, r, NONE, sums)

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 
 def fused(
-    objective: LinearModel, y: Point, watch: Point, layout: Layout, hessian: int = 0
+    objective: LinearModel, y: Point, watch: Point, layout: Layout, hessian: int = 0, keep: bool = True
 ) -> tuple[Evaluation, np.ndarray | None] | None:
     """Return f and gradient at y and f at `watch`, and the Hessian at y if wanted, from one read of the data.
 
-    None where more than one image is pending, unless they are of the two points themselves.
+    None where more than one image is pending, unless they are of the two points themselves. Without `keep` images that
+    are not needed here are not kept: the points are not to be used again.
     """
     data, loss = objective.data, objective.compiled
     assert loss is not None
@@ -35,13 +36,14 @@ def fused(
         if len(y.terms) + len(watch.terms) + len(pending) > 4 or (y_new, w_new) != (1.0, 1.0):
             return None
         mixing, second = (0.0, 1.0, 1.0, 0.0), _vector(pending[1].coords)
-    known = np.zeros(data.shape[0]) if base is None else double(base)
+    known = NONE if base is None else double(base)
     x = NONE if not pending else _vector(pending[0].coords)
-    swept = layout.sweep(loss, mixing, known, x, hessian, second)
+    keep = keep or not together
+    swept = layout.sweep(loss, mixing, known, x, hessian, second, keep)
 
-    for leaf, image in zip(pending, (swept.image, swept.watched_image), strict=False):
+    for leaf, image in zip(pending if keep else [], (swept.image, swept.watched_image), strict=False):
         leaf.resolve(image.astype(data.dtype, copy=False))
-    if together and second is NONE:
+    if keep and together and second is NONE:
         watch.terms = ((1.0, Leaf(None, swept.watched_image.astype(data.dtype, copy=False))),)
     value = swept.value + objective._ridge(y)
     inner, slope = swept.inner, swept.slope.astype(data.dtype, copy=False)

@@ -133,11 +133,12 @@ class LinearModel(WeightedMean):
             return None
         return Loss(self.kind, double(self.b), double(self.share))
 
-    def evaluate(self, y: Point, watch: Point) -> Evaluation:
+    def evaluate(self, y: Point, watch: Point, *, keep: bool = True) -> Evaluation:
+        """Return f, gradient and the rest; without `keep` the points are not used again, and need no image."""
         if not self.separable or self.kind is None:
             return super().evaluate(y, watch)
         if self.compiled is not None and self.data.layout is not None:
-            swept = fused(self, y, watch, self.data.layout)
+            swept = fused(self, y, watch, self.data.layout, keep=keep)
             return super().evaluate(y, watch) if swept is None else swept[0]
         seen = self.data.evaluate(self, y, watch)
         if seen is None or not self.ridge:
