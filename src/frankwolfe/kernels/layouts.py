@@ -6,7 +6,7 @@ Nothing here loads Numba before the first pass is asked for.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from functools import cached_property
 from importlib import import_module
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -20,7 +20,6 @@ CHUNK = 512  # most rows whose margins are in cache at a time
 LANES = 8  # doubles in a vector of the processor
 LOGISTIC, SQUARES = 0, 1  # kinds of losses
 NONE = np.zeros(0)
-TURN_AFTER = 12  # gradients of wide sparse rows after which turning them into columns pays
 
 
 class Loss(NamedTuple):
@@ -76,7 +75,8 @@ class Sweep(NamedTuple):
     slope: np.ndarray  # the gradient A'r
     image: np.ndarray  # Ax, empty where x was
     watched_image: np.ndarray
-    hessian: np.ndarray | None
+    hessian: np.ndarray | None = None
+    slope_image: np.ndarray | None = None  # AA'r, where it was asked for
 
 
 class Layout(ABC):
@@ -122,12 +122,14 @@ class Layout(ABC):
         hessian: int = 0,
         base: np.ndarray = NONE,
         keep: bool = True,
+        carry: bool = False,
     ) -> Sweep:
         """Return loss and gradient, and the Hessian (from one row in `hessian`), in as few reads as the layout allows.
 
         f is differentiated at mixing[0] known + mixing[1] Ax and watched at mixing[2] known + mixing[3] Ax; `x` is
         empty where all is known, `known` where nothing is. Where `base` is given, its product is what is known, made in
-        the same read. Without `keep` nobody wants the images, and they may be empty.
+        the same read. Without `keep` nobody wants the images, and they may be empty. `carry` asks for the image of the
+        gradient, of a layout that has it for nothing.
         """
 
 
@@ -181,6 +183,7 @@ class Rows(Layout):
         hessian: int = 0,
         base: np.ndarray = NONE,
         keep: bool = True,
+        carry: bool = False,
     ) -> Sweep:
         rows = compiled("rows")
         n, d = self.shape
@@ -236,6 +239,7 @@ class Columns(Layout):
         hessian: int = 0,
         base: np.ndarray = NONE,
         keep: bool = True,
+        carry: bool = False,
     ) -> Sweep:
         losses = compiled("losses")
         assert not hessian, "only rows have a Hessian kernel"
@@ -250,39 +254,55 @@ class Columns(Layout):
 
         share_out(take, len(sums))
         value, inner, at_watch = sums.sum(axis=0).tolist()
-        return Sweep(value, inner, at_watch, self.adjoint(r), image if x.size else NONE, watched, None)
+        slope, along = self.gradient(r, carry)
+        return Sweep(value, inner, at_watch, slope, image if x.size else NONE, watched, slope_image=along)
+
+    def gradient(self, r: np.ndarray, carry: bool) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return A'r, and AA'r if wanted."""
+        g = self.adjoint(r)
+        return g, self.product(g) if carry else None
 
 
-class WideRows(Columns):
-    """Sparse rows so wide that a gradient does not fit the cache: turned into columns once gradients repay it.
+class SortedColumns(Columns):
+    """By columns, the short ones first: a gradient and its own image in one read. A copy, made when first needed."""
 
-    Rows and columns add up in the same order, so nobody can tell from the numbers which of the two was read.
-    """
+    reads = 2.0
 
-    def __init__(self, rows: Rows, turn: Callable[[], Columns]) -> None:
-        super().__init__(rows.arrays, rows.shape, rows.scale)
-        self.rows, self.turn, self.columns, self.asked = rows, turn, None, 0
+    def __init__(self, arrays: tuple[Any, ...], shape: tuple[int, int], scale: float, by_columns: bool) -> None:
+        super().__init__(arrays, shape, scale)
+        self.by_columns = by_columns
+
+    @cached_property
+    def sorted(self) -> tuple[Any, ...]:
+        """Groups of columns of one length, their order, rows and values."""
+        return compiled("columns").grouped(*self.arrays, self.shape, self.by_columns)
+
+    def cuts(self, parts: int) -> list[tuple[int, int]]:
+        if parts not in self._cuts:
+            groups = self.sorted[0]
+            entries = np.linspace(0, self.entries, parts + 1)[1:-1].astype(int)
+            at = np.searchsorted(groups[:, 1], entries, side="right") - 1
+            firsts = groups[at, 0] + (entries - groups[at, 1]) // np.maximum(groups[at, 2], 1)
+            self._cuts[parts] = list(pairwise([0, *firsts.tolist(), self.shape[1]]))
+        return self._cuts[parts]
 
     def product(self, x: np.ndarray) -> np.ndarray:
-        return self.rows.product(x)
-
-    def gram(self, c: np.ndarray) -> np.ndarray:
-        return self.rows.gram(c)
+        columns = compiled("columns")
+        x, cuts = _scaled(x, self.scale), self.cuts(parts_of(self.entries, self.shape[0]))
+        out = np.zeros((len(cuts), self.shape[0]))
+        share_out(lambda i: columns.product(*self.sorted, *cuts[i], x, out[i]), len(cuts))
+        return _total(out)
 
     def adjoint(self, r: np.ndarray) -> np.ndarray:
-        rows = compiled("rows")
-        sparse = compiled("sparse")
-        self.asked += 1
-        if self.asked > TURN_AFTER and self.columns is None:
-            self.columns = self.turn()
-        r, g = double(r), np.zeros(self.shape[1])
-        if self.columns is None:
-            rows.adjoint(self.arrays, 0, self.shape[0], r, g)
-        else:
-            columns = self.columns
-            cuts = columns.cuts(parts_of(self.entries))
-            share_out(lambda i: sparse.dots_in_order(*columns.arrays, *cuts[i], r, g[cuts[i][0] :]), len(cuts))
-        return _total(g[None], self.scale)
+        return self.gradient(r, False)[0]
+
+    def gradient(self, r: np.ndarray, carry: bool) -> tuple[np.ndarray, np.ndarray | None]:
+        columns = compiled("columns")
+        r, g = _scaled(r, self.scale), np.empty(self.shape[1])
+        cuts = self.cuts(parts_of(self.entries, self.shape[0]))
+        out = np.zeros((len(cuts), self.shape[0] if carry else 0))
+        share_out(lambda i: columns.adjoint(*self.sorted, *cuts[i], r, g, out[i]), len(cuts))
+        return g, _total(out, self.scale) if carry else None
 
 
 def compiled(name: str) -> Any:

@@ -15,9 +15,10 @@ from frankwolfe.objectives.matrices import DataMatrix, DenseMatrix, OperatorMatr
 from frankwolfe.objectives.sparse_matrices import CSCMatrix, CSRMatrix
 
 
-def reoriented(objective: Any, sparse_atoms: bool) -> Any:
+def reoriented(objective: Any, sparse_atoms: bool, parallel_atoms: bool = False) -> Any:
     """Return an objective with the data laid out for the set's atoms; itself where nothing is gained."""
     turned = objective.data.by_columns() if sparse_atoms else objective.data
+    turned = turned.carrying() if parallel_atoms else turned
     if turned is objective.data:
         return objective
     twin = copy(objective)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
+from frankwolfe.backends.imaged import Imaged
 from frankwolfe.backends.namespace import nonzero
 from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, Loss, Rows, double
 from frankwolfe.objectives.base import Evaluation, Line
@@ -39,8 +40,8 @@ class WeightedMean(Composite):
     def start(self, x0: Any, dense: bool) -> Array:
         return self.data.array(np.zeros(self.shape or ()) if x0 is None else x0)
 
-    def oriented(self, sparse_atoms: bool) -> Self:
-        return reoriented(self, sparse_atoms)
+    def oriented(self, sparse_atoms: bool, parallel_atoms: bool = False) -> Self:
+        return reoriented(self, sparse_atoms, parallel_atoms)
 
     @cached_property
     def _gram_norm(self) -> float:
@@ -99,6 +100,10 @@ class LinearModel(WeightedMean):
         twin.data, twin.b = data, data.array(self.b)
         twin.share = data.array(self.share if self.weighted else shares(None, data.shape[0]))
         return twin
+
+    def dual(self, values: Any) -> Array:
+        """Return a gradient that a checkpoint stored: an array, or one with its image."""
+        return values if isinstance(values, np.ndarray) else Imaged.known(*values, self.data.layout)
 
     def _centre(self) -> None:
         """Take the mean off the targets where an intercept carries it: less rounding."""
