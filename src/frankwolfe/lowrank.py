@@ -111,7 +111,7 @@ class LowRank(Mixable):
 
     @property
     def factors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Arrays U (m x r) and V (n x r) with X = U @ V.T; each carries the root of |weight|, V the sign too."""
+        """Arrays U (m x r) and V (n x r) with X = U @ V.T; each carries the root of a weight, V the sign too."""
         root = np.sqrt(np.abs(self.weights)).astype(self.dtype)
         signed = np.copysign(root, self.weights).astype(self.dtype)
         return self._stack(self.left, 0) * root, self._stack(self.right, 1) * signed

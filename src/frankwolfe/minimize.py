@@ -66,7 +66,7 @@ def minimize(
     method : str or Method, default "auto"
         A name, or an object with options such as `AcceleratedFrankWolfe(offset=2)`.
     tol, rtol : float
-        Stop when the certified gap is at most `tol`, or at most `rtol` times max(1, |fun|). Both zero: run to the
+        Stop when the certified gap is at most `tol`, or at most `rtol` times ``max(1, |fun|)``. Both zero: run to the
         iteration limit.
     max_iter : int, default 10000
         Largest number of steps.

@@ -53,7 +53,7 @@ class FactoredFrankWolfe(Method):
 
     Notes
     -----
-    The ball is {U V' : (|U|² + |V|²)/2 <= R}, a Euclidean ball in factor space [1]_; with one more coordinate for the
+    The ball is {U V' : (‖U‖² + ‖V‖²)/2 <= R}, a Euclidean ball in factor space [1]_; with one more coordinate for the
     slack it is a sphere, on which L-BFGS [2]_ runs unconstrained. An evaluation reads the observed entries once and
     costs rank flops for each; an m x n array is never made. Besides a few numbers for each observed entry, memory holds
     2 `memory` + 6 arrays of (m + n) rank numbers. A step is
