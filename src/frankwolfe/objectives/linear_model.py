@@ -11,7 +11,7 @@ import numpy as np
 
 from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
 from frankwolfe.backends.namespace import nonzero
-from frankwolfe.kernels.layouts import LOGISTIC, Loss, Rows, double
+from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, Loss, Rows, double
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.data import DataMatrix, data_matrix, in_parts, reoriented
@@ -131,7 +131,8 @@ class LinearModel(WeightedMean):
         """The loss as the kernels know it; None where the data are small or the loss is not among theirs."""
         if self.kind is None or self.data.layout is None:
             return None
-        return Loss(self.kind, double(self.b), double(self.share))
+        share = self.share if self.weighted else np.full(CHUNK, self.share[0])
+        return Loss(self.kind, double(self.b), double(share))
 
     def evaluate(self, y: Point, watch: Point, *, keep: bool = True) -> Evaluation:
         """Return f, gradient and the rest; without `keep` the points are not used again, and need no image."""
