@@ -57,6 +57,8 @@ class Problem:
     eps: float = 2.0**-52  # of the arithmetic; `start` sets it
     # Whether arrays may live on a device, so that looking at a number costs time; `start` sets it.
     away: bool = False
+    # The gap that ends the run, by the loop: a step that finds it closed may rest instead of moving on.
+    goal: float = 0.0
     # Buffers of a fast path: nothing that affects the future.
     scratch: dict[str, Any] = field(default_factory=dict)
 

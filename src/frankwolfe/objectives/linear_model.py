@@ -14,7 +14,7 @@ from frankwolfe.backends.namespace import nonzero
 from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, Loss, Rows, double
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import Composite
-from frankwolfe.objectives.data import DataMatrix, data_matrix, in_parts, reoriented
+from frankwolfe.objectives.data import DataMatrix, data_matrix, in_parts, picked, reoriented
 from frankwolfe.objectives.fused import FusedLine, fused
 from frankwolfe.objectives.profiled import ProfiledLine, balanced, find_intercept
 from frankwolfe.points import Point
@@ -98,6 +98,14 @@ class LinearModel(WeightedMean):
         twin = copy(self)
         twin.data, twin.b = data, data.array(self.b)
         twin.share = data.array(self.share if self.weighted else shares(None, data.shape[0]))
+        return twin
+
+    def restricted(self, columns: np.ndarray) -> Self:
+        """Return the model of some of the variables, the others held at zero."""
+        twin = copy(self)
+        twin.__dict__.pop("_gram_norm", None)
+        twin.data = picked(self.data, columns)
+        twin.shape = (columns.size,)
         return twin
 
     def _centre(self) -> None:
