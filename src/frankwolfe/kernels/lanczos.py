@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from frankwolfe.kernels.implicit import ImplicitMatrix
 from frankwolfe.kernels.krylov import Gram, Krylov, entries, log_component
 from frankwolfe.kernels.pattern_products import COMPILED_FROM
 
@@ -78,7 +79,8 @@ def top_singular(
     """
     G = _checked(G)
     m, n = G.shape
-    if min(m, n) <= _SMALL_SIDE and m * n <= _SMALL_SIZE and entries(G) is not None:
+    known = entries(G) is not None or isinstance(G, ImplicitMatrix)
+    if min(m, n) <= _SMALL_SIDE and m * n <= _SMALL_SIZE and known:
         return _by_lapack(G if isinstance(G, np.ndarray) else G.toarray())
     A = Gram(G, rng)
     if A.is_zero:
@@ -222,8 +224,9 @@ def norm_upper_bound(G: Any, rng: np.random.Generator, steps: int = 200, failure
     if entries(G) is not None and min(G.shape) <= _PROOF_SIDE:
         return _proven_bound(G, rng)
     A = Gram(G, rng)
-    if A.is_zero:  # a proof where the entries are known, otherwise a random product that vanished
-        return NormBound(0.0, 0.0 if entries(G) is not None else failure, A.matvecs)
+    if A.is_zero:  # a proof where the largest entry is known, otherwise a random product that vanished
+        known = entries(G) is not None or isinstance(G, ImplicitMatrix)
+        return NormBound(0.0, 0.0 if known else failure, A.matvecs)
     affordable = 2 * _BASIS_BYTES // (A.dtype.itemsize * A.size)
     space = Krylov(A, rng, max(2, min(steps, affordable)))
     log_bound = log_component(A.size, failure / 2)
