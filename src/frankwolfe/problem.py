@@ -215,7 +215,7 @@ class Problem:
 
 def _vanishes(slope: Any) -> bool:
     if isinstance(slope, ImplicitMatrix):
-        return False  # not known without a product; the oracle finds out
+        return slope.largest == 0.0
     return is_zero(slope.values if isinstance(slope, PatternMatrix) else slope)
 
 

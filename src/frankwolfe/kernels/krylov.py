@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from frankwolfe.kernels.implicit import ImplicitMatrix
 from frankwolfe.kernels.pattern import PatternMatrix
 from frankwolfe.kernels.pattern_products import gram_operator
 
@@ -21,8 +22,9 @@ class Gram:
     def __init__(self, G: Any, rng: np.random.Generator) -> None:
         m, n = G.shape
         # Entries on a pattern are stored by row: G' G takes one read, worth a basis of somewhat longer vectors.
-        self._fused = G if isinstance(G, PatternMatrix) and n <= 2 * m else None
-        self.quick = gram_operator(G.pattern, G.values) if self._fused is not None else None
+        self._fused = G if isinstance(G, PatternMatrix | ImplicitMatrix) and n <= 2 * m else None
+        fast = isinstance(self._fused, PatternMatrix)
+        self.quick = gram_operator(G.pattern, G.values) if fast else None
         self.tall = m >= n or self._fused is not None
         self.size = n if self.tall else m
         self.dtype = np.dtype(np.float32) if G.dtype == np.float32 else np.dtype(np.float64)
@@ -248,6 +250,8 @@ def entries(G: Any) -> np.ndarray | None:
 
 
 def _largest_entry(G: Any) -> float | None:
+    if isinstance(G, ImplicitMatrix):
+        return G.largest
     stored = entries(G)
     if stored is None:
         return None

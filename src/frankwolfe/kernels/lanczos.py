@@ -9,6 +9,7 @@ import numpy as np
 
 from frankwolfe.backends import largest, namespace, scaled
 from frankwolfe.kernels.device_krylov import gram_of, is_away
+from frankwolfe.kernels.implicit import ImplicitMatrix
 from frankwolfe.kernels.krylov import Krylov, entries, log_component
 from frankwolfe.kernels.pattern_products import COMPILED_FROM
 
@@ -80,7 +81,7 @@ def top_singular(
     """
     G = _checked(G)
     m, n = G.shape
-    if min(m, n) <= _SMALL_SIDE and m * n <= _SMALL_SIZE and (entries(G) is not None or is_away(G)):
+    if min(m, n) <= _SMALL_SIDE and m * n <= _SMALL_SIZE and _known(G):
         return by_svd(G.toarray()) if is_away(G) else _by_lapack(G if isinstance(G, np.ndarray) else G.toarray())
     A = gram_of(G, rng)
     if A.is_zero:
@@ -193,6 +194,11 @@ def _rounding(dtype: np.dtype) -> float:
     return 4 * float(np.finfo(dtype).eps)
 
 
+def _known(G: Any) -> bool:
+    """Tell whether the entries of the matrix can be looked at, not only its products."""
+    return entries(G) is not None or is_away(G) or isinstance(G, ImplicitMatrix)
+
+
 def norm_upper_bound(G: Any, rng: np.random.Generator, steps: int = 200, failure: float = 1e-9) -> NormBound:
     """Return an upper bound on the largest singular value: proven where min(m, n) <= 4000, else of stated probability.
 
@@ -231,8 +237,8 @@ def norm_upper_bound(G: Any, rng: np.random.Generator, steps: int = 200, failure
     if (entries(G) is not None or is_away(G)) and min(G.shape) <= _PROOF_SIDE:
         return proven_bound(G, rng)
     A = gram_of(G, rng)
-    if A.is_zero:  # a proof where the entries are known, otherwise a random product that vanished
-        return NormBound(0.0, 0.0 if entries(G) is not None or is_away(G) else failure, A.matvecs)
+    if A.is_zero:  # a proof where the largest entry is known, otherwise a random product that vanished
+        return NormBound(0.0, 0.0 if _known(G) else failure, A.matvecs)
     affordable = 2 * _BASIS_BYTES // (A.dtype.itemsize * A.size)
     space = A.space(rng, max(2, min(steps, affordable)))
     log_bound = log_component(A.size, failure / 2)
