@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -216,7 +218,7 @@ def test_limits_on_threads_are_respected(monkeypatch) -> None:
     monkeypatch.setattr(threads.os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
     with threadpool_limits(limits=1):
         assert threads.allowed() == 1
-    monkeypatch.setattr("threadpoolctl.threadpool_info", list)
+    monkeypatch.setattr(threads, "_libraries", lambda _: SimpleNamespace(info=list))
     assert threads.allowed() == 8
     monkeypatch.setenv("OMP_NUM_THREADS", "3,2")
     assert threads.allowed() == 3
