@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -10,7 +12,8 @@ from hypothesis import strategies as st
 
 import frankwolfe as fw
 from frankwolfe.kernels import threads
-from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, NONE, SQUARES, Columns, Layout, Loss, Rows, SortedColumns
+from frankwolfe.kernels.column_layouts import Columns, SortedColumns
+from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, NONE, SQUARES, Layout, Loss, Rows
 from frankwolfe.kernels.narrow import dense_layout, sparse_layout
 
 
@@ -209,9 +212,10 @@ def test_equal_weights_are_kept_once() -> None:
     assert equal.compiled.curvature(m).tobytes() == given_.compiled.curvature(m).tobytes()
     assert equal.compiled.along(m, b, 0.3) == given_.compiled.along(m, b, 0.3)
     low, high = equal._bracket(m)[0], equal._bracket(m)[2]
-    assert equal.compiled.balance(m, b, 0.3, (low, 0.0, high), 1e-9)[0] == given_.compiled.balance(
-        m, b, 0.3, (low, 0.0, high), 1e-9
-    )[0]
+    assert (
+        equal.compiled.balance(m, b, 0.3, (low, 0.0, high), 1e-9)[0]
+        == given_.compiled.balance(m, b, 0.3, (low, 0.0, high), 1e-9)[0]
+    )
 
 
 def test_narrow_storage_is_chosen_where_it_is_exact() -> None:
@@ -252,7 +256,7 @@ def test_limits_on_threads_are_respected(monkeypatch) -> None:
     monkeypatch.setattr(threads.os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
     with threadpool_limits(limits=1):
         assert threads.allowed() == 1
-    monkeypatch.setattr("threadpoolctl.threadpool_info", list)
+    monkeypatch.setattr(threads, "_libraries", lambda _: SimpleNamespace(info=list))
     assert threads.allowed() == 8
     monkeypatch.setenv("OMP_NUM_THREADS", "3,2")
     assert threads.allowed() == 3

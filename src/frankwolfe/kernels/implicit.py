@@ -24,6 +24,19 @@ class ImplicitMatrix(ABC):
         """Return the transpose times u."""
 
     @property
+    @abstractmethod
+    def largest(self) -> float:
+        """The size of the largest entry."""
+
+    @abstractmethod
+    def toarray(self) -> np.ndarray:
+        """Return all entries; only asked of small matrices."""
+
+    def gram_matvec(self, w: np.ndarray) -> np.ndarray:
+        """Return the transpose times the matrix times w."""
+        return self.rmatvec(self @ w)
+
+    @property
     def T(self) -> Any:
         """The transpose, for multiplying by it."""
         return _Transposed(self)

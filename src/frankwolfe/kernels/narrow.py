@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.kernels.layouts import Columns, Layout, Rows, SortedColumns, compiled
+from frankwolfe.kernels.column_layouts import Columns, SortedColumns
+from frankwolfe.kernels.layouts import Layout, Rows, compiled
 
 COMPILED_FROM = 1 << 17  # entries from which a solve or two repays loading the kernels; plain NumPy below
 WIDE = 1 << 14  # features from which a gradient does not fit the first-level cache

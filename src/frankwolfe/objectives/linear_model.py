@@ -15,7 +15,7 @@ from frankwolfe.backends.namespace import nonzero
 from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, Loss, Rows, double
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import Composite
-from frankwolfe.objectives.data import DataMatrix, data_matrix, in_parts, reoriented
+from frankwolfe.objectives.data import DataMatrix, data_matrix, in_parts, picked, reoriented
 from frankwolfe.objectives.fused import FusedLine, fused
 from frankwolfe.objectives.profiled import ProfiledLine, balanced, find_intercept
 from frankwolfe.points import Point
@@ -105,6 +105,14 @@ class LinearModel(WeightedMean):
         """Return a gradient that a checkpoint stored: an array, or one with its image."""
         return values if isinstance(values, np.ndarray) else Imaged.known(*values, self.data.layout)
 
+    def restricted(self, columns: np.ndarray) -> Self:
+        """Return the model of some of the variables, the others held at zero."""
+        twin = copy(self)
+        twin.__dict__.pop("_gram_norm", None)
+        twin.data = picked(self.data, columns)
+        twin.shape = (columns.size,)
+        return twin
+
     def _centre(self) -> None:
         """Take the mean off the targets where an intercept carries it: less rounding."""
         if self.intercept:
@@ -187,10 +195,12 @@ class LinearModel(WeightedMean):
 
     def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
         t = self._shifted(m)
-        if self.compiled is not None and t.shape == self.b.shape:
+        if self.compiled is None or t.shape != self.b.shape:
+            slope = self._slope(t, rows)
+        elif self.intercept:
             slope = self.compiled.slope(t)
         else:
-            slope = self._slope(t, rows)
+            slope = self.compiled.slope(t).astype(t.dtype, copy=False)
         return balanced(slope) if self.intercept else slope
 
     def loss_curvature(self, m: Array) -> Array:

@@ -18,7 +18,8 @@ import numpy as np
 from frankwolfe.atoms import Atom, Dense, OneHot, Sparse
 from frankwolfe.backends import Array, double, namespace
 from frankwolfe.backends.imaged import image_under
-from frankwolfe.kernels.layouts import Layout, SortedColumns
+from frankwolfe.kernels.column_layouts import SortedColumns
+from frankwolfe.kernels.layouts import Layout
 from frankwolfe.kernels.narrow import dense_layout
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.points import Point

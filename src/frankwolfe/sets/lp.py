@@ -151,7 +151,7 @@ class LpBall(Ball, ProjectableSet):
 
     Notes
     -----
-    With q the conjugate exponent the oracle's answer is v = -radius * sign(g) |g|^(q-1), normalised, unique for
+    With q the conjugate exponent the oracle's answer is ``-radius * sign(g) |g|^(q-1)``, normalised, unique for
     1 < p < infinity and nonzero g. Its value is minus `radius` times the l_q norm of g.
 
     The projection is a rescaling (p = 2), a sort (p = 1), a clip (p infinite), and otherwise the root of the optimality
