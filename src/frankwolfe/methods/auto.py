@@ -50,7 +50,7 @@ INSIDE = 0.25  # depth from which on x counts as inside
 EARLY = 6  # corrective steps, each with many atoms, after which an x amid the set tells that it is not the vertices
 AMID = 0.45  # depth from which on the set has not been felt at all
 CROWD = 50  # atoms that a corrective step takes easily, whatever the number of variables
-THRONG = 2000  # columns from which on their Hessian costs more than many passes over the data
+THRONG = 3000  # columns from which on their Hessian costs more than many passes over the data
 
 
 class Choice(NamedTuple):
