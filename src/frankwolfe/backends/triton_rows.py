@@ -48,8 +48,8 @@ def _slope(m, b, LOSS: tl.constexpr):
 def _bytes(a):
     """Return bytes as float32, exactly.
 
-    They become the last bytes of floats between 2^23 and 2^24, which then lose 2^23, in the pipes that do the arithmetic
-    anyway; the plain conversion is slower than the memory.
+    They become the last bytes of floats between 2^23 and 2^24, which then lose 2^23, in the pipes that do the
+    arithmetic anyway; the plain conversion is slower than the memory.
     """
     return tl.inline_asm_elementwise(
         """{
