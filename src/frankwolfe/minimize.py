@@ -66,7 +66,7 @@ def minimize(
     method : str or Method, default "auto"
         A name, or an object with options such as `AcceleratedFrankWolfe(offset=2)`.
     tol, rtol : float
-        Stop when the certified gap is at most `tol`, or at most `rtol` times max(1, |fun|). Both zero: run to the
+        Stop when the certified gap is at most `tol`, or at most `rtol` times ``max(1, |fun|)``. Both zero: run to the
         iteration limit.
     max_iter : int, default 10000
         Largest number of steps.
@@ -165,7 +165,7 @@ def _loop(
                 return Status.TIME_LIMIT
             if interrupted.is_set():
                 return Status.INTERRUPTED
-            before = run.state
+            before, run.problem.goal = run.state, run.goal
             # A callback and a batch see every step; otherwise a device works on for a while before the host looks.
             many = pace(run.problem, method, before.k) if callback is None and isinstance(run, Run) else 1
             state, evidence = advance(run.problem, method, before, min(many, max_iter - before.k))

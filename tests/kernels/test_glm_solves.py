@@ -9,8 +9,9 @@ import scipy.sparse as sp
 import frankwolfe as fw
 from frankwolfe.kernels import narrow, threads
 from frankwolfe.kernels.layouts import Columns, Rows
+from frankwolfe.kernels.simplex_qp import l1_qp
 from frankwolfe.methods.fully_corrective import runners_up
-from frankwolfe.methods.newton import in_ball, in_l1_ball
+from frankwolfe.methods.newton import in_ball
 from frankwolfe.objectives import sparse_matrices
 from frankwolfe.points import Point, mix
 
@@ -143,7 +144,7 @@ def test_models_are_minimised_over_the_ball_and_the_cross() -> None:
         assert (np.linalg.norm(z) < 0.9 * size) == inside
         assert f.value(z) - fw.minimize(f, fw.L2Ball(size), method="subspace", tol=1e-12).lower_bound <= 1e-9
         start = rng.standard_normal(6)
-        z = in_l1_ball(q, H, size, start * size / np.abs(start).sum())
+        z = l1_qp(H, q, size, start * size / np.abs(start).sum())
         assert np.abs(z).sum() <= size * (1 + 1e-12)
         assert f.value(z) - fw.minimize(f, fw.L1Ball(size), method="fcfw", tol=1e-12).lower_bound <= 1e-9
     flat = np.diag([1.0, 0.0, 0.0])  # a singular model, zero on two axes

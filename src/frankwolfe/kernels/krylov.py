@@ -55,6 +55,20 @@ class Gram:
         self.matvecs += 1
         return self._scaled(self._second @ z)
 
+    def space(self, rng: np.random.Generator, most: int) -> Krylov:
+        """Return a Krylov space with a random start."""
+        return Krylov(self, rng, most)
+
+    def put(self, vector: np.ndarray) -> Any:
+        """Return a vector of the host where the vectors of this space are."""
+        return vector
+
+    def image(self, v: Any) -> tuple[float, Any]:
+        """Return the norm of the image of v on the longer side, and the image over its norm."""
+        z = self.half(v)
+        norm = float(np.linalg.norm(z.astype(np.float64)))
+        return norm, z / z.dtype.type(norm)
+
     def _scaled(self, z: np.ndarray) -> np.ndarray:
         return z if self.exponent == 0 else z * z.dtype.type(self._scale)
 
@@ -185,16 +199,24 @@ class Krylov:
         bordered[0, 1:] = bordered[1:, 0] = b
         bordered[np.arange(1, keep + 1), np.arange(1, keep + 1)] = kept
         H, Q = hessenberg(bordered, calc_q=True)
-        rotation = (S @ Q[1:, 1:])[:, ::-1].T.astype(self.basis.dtype)
+        self.turn((S @ Q[1:, 1:])[:, ::-1].T, keep, j)
+        self.alpha = np.diag(H)[:0:-1].tolist()
+        beta = np.diag(H, -1)[::-1]
+        signs = np.cumprod(np.where(beta[::-1] < 0, -1.0, 1.0))[::-1]  # make all beta positive, from the residual back
+        self.flip(signs)
+        self.beta = np.abs(beta).tolist()
+
+    def turn(self, rotation: np.ndarray, keep: int, j: int) -> None:
+        """Replace the first j vectors of the basis by `keep` combinations of them, followed by the last vector."""
+        rotation = rotation.astype(self.basis.dtype)
         for start in range(0, self.A.size, 4096):  # in place, a band of coordinates at a time
             band = slice(start, start + 4096)
             self.basis[:keep, band] = rotation @ self.basis[:j, band]
         self.basis[keep] = self.basis[j]
-        self.alpha = np.diag(H)[:0:-1].tolist()
-        beta = np.diag(H, -1)[::-1]
-        signs = np.cumprod(np.where(beta[::-1] < 0, -1.0, 1.0))[::-1]  # make all beta positive, from the residual back
-        self.basis[:keep] *= signs[:, None].astype(self.basis.dtype)
-        self.beta = np.abs(beta).tolist()
+
+    def flip(self, signs: np.ndarray) -> None:
+        """Multiply the first vectors of the basis by signs."""
+        self.basis[: len(signs)] *= signs[:, None].astype(self.basis.dtype)
 
 
 def unit_vector(size: int, dtype: np.dtype, rng: np.random.Generator) -> np.ndarray:

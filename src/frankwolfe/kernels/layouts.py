@@ -17,13 +17,14 @@ from frankwolfe.kernels.threads import parts_of, share_out
 
 CACHE = 1 << 18  # bytes of rows that are read twice, the second time from cache
 CHUNK = 512  # most rows whose margins are in cache at a time
+LANES = 8  # doubles in a vector of the processor
 LOGISTIC, SQUARES = 0, 1  # kinds of losses
 NONE = np.zeros(0)
 TURN_AFTER = 12  # gradients of wide sparse rows after which turning them into columns pays
 
 
 class Loss(NamedTuple):
-    """A loss that the kernels know: its kind, targets, and the weight of each row."""
+    """A loss that the kernels know: its kind, targets, and the weight of each row (of CHUNK rows if all are equal)."""
 
     kind: int
     b: np.ndarray
@@ -139,10 +140,17 @@ class Rows(Layout):
         super().__init__(arrays, shape, scale)
         wide = sum(a.nbytes for a in arrays[-2:] if a is not None) / shape[0]
         self.step = min(CHUNK, max(8, int(CACHE / max(wide, 1)) // 8 * 8))
+        # Dense rows are read in whole vectors.
+        self.width = -(-shape[1] // LANES) * LANES if len(arrays) == 1 else shape[1]
+
+    def _filled(self, x: np.ndarray) -> np.ndarray:
+        """Return x as the kernels take it: scaled, and with zeros up to the width."""
+        x = _scaled(x, self.scale)
+        return x if x.size in (0, self.width) else np.concatenate([x, np.zeros(self.width - x.size)])
 
     def product(self, x: np.ndarray) -> np.ndarray:
         rows = compiled("rows")
-        x, out = _scaled(x, self.scale), np.empty(self.shape[0])
+        x, out = self._filled(x), np.empty(self.shape[0])
         cuts = self.cuts(parts_of(self.entries))
         share_out(lambda i: rows.product(self.arrays, *cuts[i], x, out[cuts[i][0] :]), len(cuts))
         return out
@@ -151,9 +159,9 @@ class Rows(Layout):
         rows = compiled("rows")
         r = double(r)
         cuts = self.cuts(parts_of(self.entries, self.shape[1]))
-        g = np.zeros((len(cuts), self.shape[1]))
+        g = np.zeros((len(cuts), self.width))
         share_out(lambda i: rows.adjoint(self.arrays, *cuts[i], r[cuts[i][0] :], g[i]), len(cuts))
-        return _total(g, self.scale)
+        return _total(g[:, : self.shape[1]], self.scale)
 
     def gram(self, c: np.ndarray) -> np.ndarray:
         rows = compiled("rows")
@@ -178,8 +186,8 @@ class Rows(Layout):
         n, d = self.shape
         # Each part adds up a gradient, or a Hessian, of its own: keep them small beside the data.
         cuts = self._square_cuts() if hessian else self.cuts(parts_of(self.entries, d))
-        x, base, images = _scaled(x, self.scale), _scaled(base, self.scale), np.empty((2, n if keep else 0))
-        sums, g = np.zeros((len(cuts), 3)), np.zeros((len(cuts), d))
+        x, base, images = self._filled(x), self._filled(base), np.empty((2, n if keep else 0))
+        sums, g = np.zeros((len(cuts), 3)), np.zeros((len(cuts), self.width))
         H = np.zeros((len(cuts), d, d) if hessian else (len(cuts), 0, 0))
 
         def read(i: int) -> None:
@@ -191,7 +199,7 @@ class Rows(Layout):
         image, watched = images if x.size else (NONE, images[1])
         whole = half + half.T if hessian else None
         value, inner, at_watch = sums.sum(axis=0).tolist()
-        return Sweep(value, inner, at_watch, _total(g, self.scale), image, watched, whole)
+        return Sweep(value, inner, at_watch, _total(g[:, :d], self.scale), image, watched, whole)
 
     def _square_cuts(self) -> list[tuple[int, int]]:
         n, d = self.shape
@@ -234,9 +242,14 @@ class Columns(Layout):
         n = self.shape[0]
         known = self.product(base) if base.size else known if known.size else np.zeros(n)
         image = self.product(x) if x.size else np.zeros(n)
-        watched, r, sums = np.empty(n), np.empty(n), np.zeros(3)
-        losses.differentiate(0, n, mixing, known, image, loss, watched, r, NONE, sums)
-        value, inner, at_watch = sums.tolist()
+        ends = np.linspace(0, n, 1 + parts_of(n)).astype(int).tolist()
+        watched, r, sums = np.empty(n), np.empty(n), np.zeros((len(ends) - 1, 3))
+
+        def take(i: int) -> None:
+            losses.differentiate_all(ends[i], ends[i + 1], mixing, known, image, loss, watched, r, sums[i])
+
+        share_out(take, len(sums))
+        value, inner, at_watch = sums.sum(axis=0).tolist()
         return Sweep(value, inner, at_watch, self.adjoint(r), image if x.size else NONE, watched, None)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from numba import njit
 
 from frankwolfe.kernels import dense, sparse
-from frankwolfe.kernels.layouts import CHUNK, Loss
-from frankwolfe.kernels.losses import differentiate
+from frankwolfe.kernels.layouts import CHUNK
+from frankwolfe.kernels.losses import differentiate, on_rows
 
 
 @njit(cache=True, nogil=True)
@@ -60,7 +60,6 @@ def sweep(matrix, first, last, step, x, base, mixing, known, loss, every, images
     `every`. Where `base` is not empty, what is known is its product, made here. Ax and the watched margins are written
     to `images` where that has room; for `mixing` and `sums` see `differentiate`.
     """
-    kind, b, share = loss
     q, r, c = np.zeros(CHUNK), np.empty(CHUNK), np.empty(CHUNK if H.size else 0)
     own, spare = np.zeros(CHUNK), np.empty(CHUNK)  # what is known and what is watched, where nobody keeps it
     for low in range(first, last, step):
@@ -72,10 +71,9 @@ def sweep(matrix, first, last, step, x, base, mixing, known, loss, every, images
                 products(matrix, low, high, x, base, q, before)
             else:
                 product(matrix, low, high, x, q)
-            for i in range(min(high - low, images.size)):
-                images[0, low + i] = q[i]
-        some = Loss(kind, b[low:high], share[low:high])
-        differentiate(0, high - low, mixing, before, q, some, watched, r, c, sums)
+            if images.size:
+                images[0][low:high] = q[: high - low]
+        differentiate(mixing, before, q, on_rows(loss, low, high), watched, r, c, sums)
         adjoint(matrix, low, high, r, g)
         if H.size:
             for i in range(high - low):

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
+from typing import Any
 
 PART = 1 << 16  # entries of a part: about a tenth of a millisecond, well above what handing it over costs
 MOST_PARTS = 16
@@ -54,8 +55,14 @@ def allowed() -> int:
     asked = [os.environ.get(name, "").split(",")[0] for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")]
     limits = [int(a) for a in asked if a.isdigit()]
     if "threadpoolctl" in sys.modules and own > 1:  # nobody has set a limit with what is not loaded
-        limits += [pool["num_threads"] for pool in sys.modules["threadpoolctl"].threadpool_info()]
+        limits += [pool["num_threads"] for pool in _libraries(len(sys.modules)).info()]
     return max(1, min([own, *limits]))
+
+
+@lru_cache(maxsize=1)
+def _libraries(modules: int) -> Any:
+    """Return threadpoolctl's view of the libraries loaded: a search of milliseconds, so anew only with new modules."""
+    return sys.modules["threadpoolctl"].ThreadpoolController()
 
 
 def parts_of(entries: int, length: int = 0) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from frankwolfe.backends import Scalar
+from frankwolfe.objectives.base import ROUNDING
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem, Vertex
@@ -136,6 +137,14 @@ def _leap(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, li
     from frankwolfe.methods.on_device import leap
 
     return leap(problem, method, state, n)
+
+
+def closed(problem: Problem, value: Scalar, tangent: Tangent, vertex: Vertex) -> bool:
+    """Tell whether the gap at a point is within the run's goal, so that moving on from it would be for nothing.
+
+    The loop has the last word: asked again, a method must move.
+    """
+    return float(value) - float(tangent.bound(vertex.lower, ROUNDING * problem.eps)) <= problem.goal
 
 
 def delegate(problem: Problem, method: Method, state: Any) -> tuple[Any, Evidence]:

@@ -11,10 +11,10 @@ import numpy as np
 
 from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
 from frankwolfe.backends.namespace import nonzero
-from frankwolfe.kernels.layouts import LOGISTIC, Loss, Rows, double
+from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, Loss, Rows, double
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import Composite
-from frankwolfe.objectives.data import DataMatrix, data_matrix, in_parts, reoriented
+from frankwolfe.objectives.data import DataMatrix, data_matrix, in_parts, picked, reoriented
 from frankwolfe.objectives.fused import FusedLine, fused
 from frankwolfe.objectives.profiled import ProfiledLine, balanced, find_intercept
 from frankwolfe.points import Point
@@ -100,6 +100,14 @@ class LinearModel(WeightedMean):
         twin.share = data.array(self.share if self.weighted else shares(None, data.shape[0]))
         return twin
 
+    def restricted(self, columns: np.ndarray) -> Self:
+        """Return the model of some of the variables, the others held at zero."""
+        twin = copy(self)
+        twin.__dict__.pop("_gram_norm", None)
+        twin.data = picked(self.data, columns)
+        twin.shape = (columns.size,)
+        return twin
+
     def _centre(self) -> None:
         """Take the mean off the targets where an intercept carries it: less rounding."""
         if self.intercept:
@@ -131,7 +139,8 @@ class LinearModel(WeightedMean):
         """The loss as the kernels know it; None where the data are small or the loss is not among theirs."""
         if self.kind is None or self.data.layout is None:
             return None
-        return Loss(self.kind, double(self.b), double(self.share))
+        share = self.share if self.weighted else np.full(CHUNK, self.share[0])
+        return Loss(self.kind, double(self.b), double(share))
 
     def evaluate(self, y: Point, watch: Point, *, keep: bool = True) -> Evaluation:
         """Return f, gradient and the rest; without `keep` the points are not used again, and need no image."""
