@@ -89,9 +89,9 @@ def test_same_iterates_by_products(client, monkeypatch, label: str, parts: int, 
     """Entries that stay where they are: rows whole in their parts or not, more columns than rows or not."""
     monkeypatch.setattr(completion, "FETCH_UP_TO", 0)
     m, n = (N, M) if wide else (M, N)
-    theirs, whole = iterates(fw.MatrixCompletion(*entries(m, n), shape=(m, n)), METHODS[label], 3)
+    theirs, whole = iterates(fw.MatrixCompletion(*entries(m, n), shape=(m, n)), METHODS[label], 2)
     far = scattered(parts, m, n, by_rows)
-    ours, found = iterates(far, METHODS[label], 3)
+    ours, found = iterates(far, METHODS[label], 2)
     assert far.parts.whole_rows == by_rows
     assert same(ours, theirs)
     assert found.lower_bound == pytest.approx(whole.lower_bound, rel=1e-6)

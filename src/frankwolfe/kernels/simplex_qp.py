@@ -76,13 +76,7 @@ def _minimised(H: np.ndarray, b: np.ndarray, z: np.ndarray, radius: float, tol: 
 
 
 def _over_face(
-    H: np.ndarray,
-    b: np.ndarray,
-    z: np.ndarray,
-    slope: np.ndarray,
-    signs: np.ndarray,
-    radius: float,
-    ridge: float,
+    H: np.ndarray, b: np.ndarray, z: np.ndarray, slope: np.ndarray, signs: np.ndarray, radius: float, ridge: float,
     signed: bool,
 ) -> tuple[float, float]:
     """Move z, in place, to the minimiser over the entries with a sign; return a bound on the decrease, and the ridge."""
@@ -113,12 +107,7 @@ def _over_face(
 
 
 def _cut_short(
-    H: np.ndarray,
-    slope: np.ndarray,
-    sign: np.ndarray,
-    now: np.ndarray,
-    ahead: np.ndarray,
-    crossing: np.ndarray,
+    H: np.ndarray, slope: np.ndarray, sign: np.ndarray, now: np.ndarray, ahead: np.ndarray, crossing: np.ndarray,
     most: float,
 ) -> tuple[np.ndarray, float]:
     """Return what becomes of sizes `now` on the way to now + ahead, where some would become negative; and the change.

@@ -110,9 +110,7 @@ class NewtonFrankWolfe(Method):
         return NewtonState(0, x0, np.inf)
 
     def step(self, problem: Problem, state: NewtonState) -> tuple[NewtonState, Evidence]:
-        return (
-            working_set.step(problem, state, self.whole) if working_set.applies(problem) else self.whole(problem, state)
-        )
+        return working_set.step(problem, state, self.whole) if working_set.applies(problem) else self.whole(problem, state)
 
     def whole(self, problem: Problem, state: NewtonState) -> tuple[NewtonState, Evidence]:
         """Take a step with the model in all variables."""
