@@ -81,7 +81,7 @@ def top_singular(
     """
     G = _checked(G)
     m, n = G.shape
-    if min(m, n) <= _SMALL_SIDE and m * n <= _SMALL_SIZE and _known(G):
+    if min(m, n) <= _SMALL_SIDE and m * n <= _SMALL_SIZE and (entries(G) is not None or is_away(G)):
         return by_svd(G.toarray()) if is_away(G) else _by_lapack(G if isinstance(G, np.ndarray) else G.toarray())
     A = gram_of(G, rng)
     if A.is_zero:
@@ -153,6 +153,8 @@ def _converge(space: Krylov, accuracy: float, rtol: float, log_bound: float) -> 
 
 
 def _checked(G: Any) -> Any:
+    if isinstance(G, ImplicitMatrix) and G.fetched is not None:
+        return G.fetched
     if getattr(G, "ndim", 2) != 2 or len(G.shape) != 2 or 0 in G.shape:
         raise ValueError(f"expected a nonempty matrix, got shape {tuple(G.shape)}")
     if is_away(G):
