@@ -94,7 +94,7 @@ def against_arpack(calls: list[tuple[PatternMatrix, float]], repeats: int) -> tu
         taken: list[list[float]] = [[], []]
         for _ in range(repeats):
             began = time.process_time()
-            pair = top_singular(G, accuracy, rng, doubt=0.02)
+            pair = top_singular(G, accuracy, rng)
             taken[0].append(time.process_time() - began)
             worst = max(worst, (truth - pair.sigma) / accuracy)
             start = rng.standard_normal(min(S.shape))
@@ -270,7 +270,7 @@ def _measure(quick: bool) -> dict:
         rows.append(["", "ARPACK (svds)", 1e3 * theirs, theirs / ours])
         G, rng = calls[0][0], np.random.default_rng(0)
         once = seconds(lambda G=G: [G.gram_matvec(np.ones(G.shape[1])) for _ in range(100)]) / 100
-        steps = sum(top_singular(G, accuracy, rng, doubt=0.02).steps for G, accuracy in calls)
+        steps = sum(top_singular(G, accuracy, rng).steps for G, accuracy in calls)
         notes.append(
             f"oracle of {method!r}: worst error {worst:.2g} of the allowed one; {steps} products G'Gw of "
             f"{1e6 * once:.0f} us, {1e9 * once / G.nnz:.2g} ns an entry (a gather and a scatter each), make "

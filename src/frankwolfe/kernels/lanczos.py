@@ -9,6 +9,7 @@ import numpy as np
 
 from frankwolfe.kernels.krylov import Gram, Krylov, entries, log_component
 from frankwolfe.kernels.pattern_products import COMPILED_FROM
+from frankwolfe.kernels.tridiagonal import pause
 
 _BASIS_BYTES = 128 * 2**20
 _SMALL_SIDE, _SMALL_SIZE = 64, 2**15  # LAPACK's SVD is quicker there
@@ -66,8 +67,8 @@ def top_singular(
     -----
     Lanczos on the smaller Gram matrix, in exact arithmetic the Golub-Kahan process. A small residual proves that *a*
     singular value is near, not that it is the largest, and with a cluster at the top the usual residual²/gap estimate
-    stops too soon. The rule here is the upper bound of :class:`frankwolfe.kernels.krylov.Krylov`, which looks at the
-    whole Krylov polynomial and needs no gap: stop when it lies within `accuracy` of the Ritz value.
+    stops too soon. The rule here is the upper bound of :class:`frankwolfe.kernels.krylov.Krylov`, which looks at all
+    Krylov polynomials and needs no gap: stop when it lies within `accuracy` of the Ritz value.
 
     Examples
     --------
@@ -80,15 +81,15 @@ def top_singular(
     m, n = G.shape
     if min(m, n) <= _SMALL_SIDE and m * n <= _SMALL_SIZE and entries(G) is not None:
         return _by_lapack(G if isinstance(G, np.ndarray) else G.toarray())
-    A = Gram(G, rng)
+    A = Gram(G, rng, accuracy)
     if A.is_zero:
-        return _zero_pair(m, n, A.dtype)._replace(matvecs=A.matvecs)
+        return _zero_pair(m, n, A.kind)._replace(matvecs=A.matvecs)
     affordable = _BASIS_BYTES // (A.dtype.itemsize * A.size)
     space = Krylov(A, rng, max(20, min(400, affordable)) if max_basis is None else max(4, max_basis))
-    log_bound = log_component(A.size, doubt)
+    log_bound = log_component(A.size, doubt, A.width)
     _, coordinates, error = _converge(space, math.ldexp(accuracy, -A.exponent), rtol, log_bound)
     y = space.vector(coordinates)
-    z = A.half(y)
+    z = A.image(y)
     sigma = float(np.linalg.norm(z.astype(np.float64)))
     z = z / z.dtype.type(sigma)
     left, right = (z, y) if A.tall else (y, z)
@@ -125,28 +126,24 @@ def spectral_norm(A: Any, seed: int = 0, rtol: float = 1e-9) -> float:
 def _converge(space: Krylov, accuracy: float, rtol: float, log_bound: float) -> tuple[float, np.ndarray, float]:
     """Grow the space until the bound is near enough; return the Ritz pair and how far its root may be too low."""
     check, before, last = 2, 0, 0.0
+    in_one_go, rounding = space.A.narrow and space.A.block is not None, _rounding(space.A.kind)
     while True:
-        alive = space.grow()
-        full = space.dimension == space.most
-        if alive and space.steps < check and not full:
-            continue
+        alive = space.reach(accuracy, log_bound) if in_one_go else space.grow(check - space.steps)
         theta, y = space.top()
-        if not alive or space.beta[-1] * abs(y[-1]) <= _rounding(space.A.dtype) * theta:
-            return theta, y, _rounding(space.A.dtype) * math.sqrt(theta)
         sigma = math.sqrt(theta)
+        if not alive or space.beta[-1] * abs(y[-1]) <= rounding * theta:
+            return theta, y, max(accuracy if space.A.narrow else 0.0, rounding * sigma)
         error = max(accuracy, rtol * sigma)
         near = (sigma + error) ** 2
-        reached = space.log_polynomial(near) if near > theta else -math.inf
+        reached = space.log_growth(near) if near > theta else -math.inf
         if reached >= log_bound:
             return theta, y, error
         if space.steps >= _MOST_STEPS:
             return theta, y, math.sqrt(space.upper(theta, log_bound)) - sigma
-        # The logarithm grows about linearly: look again a little before it should arrive.
         slope = (reached - last) / (space.steps - before)
-        wait = 0.8 * (log_bound - reached) / slope if 0.0 < slope < math.inf else 0.0
+        check = pause(space.steps, log_bound - reached, slope, space.dimension, 20)
         before, last = space.steps, reached
-        check = space.steps + max(1 + space.dimension // 20, min(2 + space.dimension // 2, int(wait)))
-        if full:
+        if space.dimension == space.most:
             space.restart(max(1, space.most // 3))
 
 
@@ -226,7 +223,7 @@ def norm_upper_bound(G: Any, rng: np.random.Generator, steps: int = 200, failure
         return NormBound(0.0, 0.0 if entries(G) is not None else failure, A.matvecs)
     affordable = 2 * _BASIS_BYTES // (A.dtype.itemsize * A.size)
     space = Krylov(A, rng, max(2, min(steps, affordable)))
-    log_bound = log_component(A.size, failure / 2)
+    log_bound = log_component(A.size, failure / 2, A.width)
     alive = True
     while alive and space.dimension < space.most:
         alive = space.grow()
