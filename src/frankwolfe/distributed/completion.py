@@ -13,6 +13,7 @@ from frankwolfe.distributed.cluster import ClusterParts, current_client
 from frankwolfe.distributed.collections import row_blocks, vector_blocks
 from frankwolfe.distributed.model import placed
 from frankwolfe.kernels.implicit import ImplicitMatrix
+from frankwolfe.kernels.pattern import Pattern, PatternMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
@@ -20,6 +21,7 @@ from frankwolfe.objectives.parts import Part, Task, probe, segment
 from frankwolfe.points import Point
 from frankwolfe.serialisation import register
 
+FETCH_UP_TO = 1 << 18  # entries of a gradient that are sooner brought to the oracle than multiplied where they are
 COMPRESS_FROM = 128  # factors of an average of points; its rank is far less
 
 
@@ -33,9 +35,9 @@ class PartitionedCompletion(Objective):
     The oracle takes the same steps from the same random start as in memory, so that iterates agree up to rounding.
     """
 
-    def __init__(self, parts: CompletionParts, shape: tuple[int, int]) -> None:
+    def __init__(self, parts: CompletionParts) -> None:
         self.parts = parts
-        self.shape: tuple[int, ...] = shape
+        self.shape: tuple[int, ...] = parts.shape
 
     @cached_property
     def smoothness(self) -> float:
@@ -45,13 +47,13 @@ class PartitionedCompletion(Objective):
         return self.value_at(Point.at(x))[0]
 
     def grad(self, x: Any) -> Any:
-        return Residuals(self.parts, self._shape, x, 1.0)
+        return Residuals(self.parts, x, 1.0)
 
     def start(self, x0: Any, dense: bool) -> Any:
         if dense:
             raise TypeError("projected methods need the whole matrix in memory; use 'fw' or 'afw'")
         if x0 is None:
-            return LowRank.zero(self._shape, self.parts.dtype)
+            return LowRank.zero(self.parts.shape, self.parts.dtype)
         if not isinstance(x0, LowRank):
             raise TypeError(f"x0 must be a LowRank over entries in parts, got {type(x0).__name__}")
         return x0
@@ -70,22 +72,18 @@ class PartitionedCompletion(Objective):
         return _Parabola(self.parts, x.coords, v.coords), 1.0
 
     def dual(self, values: Any) -> Residuals:
-        return Residuals(self.parts, self._shape, *values)
+        return Residuals(self.parts, *values)
 
     def fingerprint(self, start: Any) -> list[Any]:
         (number,) = self.parts.total(observed.checksum)
         return ["PartitionedCompletion", *self.shape, self.parts.rows, number]
 
-    @property
-    def _shape(self) -> tuple[int, int]:
-        return self.shape[0], self.shape[1]
-
 
 class Residuals(ImplicitMatrix):
     """The observed part of `point` minus `weight` times the values: a gradient, or an average of gradients."""
 
-    def __init__(self, parts: CompletionParts, shape: tuple[int, int], point: Any, weight: float) -> None:
-        self.parts, self.shape, self.dtype = parts, shape, parts.dtype
+    def __init__(self, parts: CompletionParts, point: Any, weight: float) -> None:
+        self.parts, self.shape, self.dtype = parts, parts.shape, parts.dtype
         many = isinstance(point, LowRank) and point.stored > COMPRESS_FROM
         self.point, self.weight = point.compress(1e-14) if many else point, float(weight)
 
@@ -95,6 +93,8 @@ class Residuals(ImplicitMatrix):
 
     @cached_property
     def largest(self) -> float:
+        if self.fetched is not None:
+            return float(np.max(np.abs(self.fetched.values)))
         return float(self.parts.total(observed.largest, kept=self._kept, reads=False)[0])
 
     def __matmul__(self, w: np.ndarray) -> np.ndarray:
@@ -107,20 +107,24 @@ class Residuals(ImplicitMatrix):
         # With every row in one part the squares add up: one round instead of two, and nothing as long as a column.
         return self._product(observed.squared, w) if self.parts.whole_rows else self.rmatvec(self @ w)
 
-    def toarray(self) -> np.ndarray:
-        return self._product(observed.table)
+    @cached_property
+    def fetched(self) -> PatternMatrix | None:
+        if self.parts.rows > FETCH_UP_TO:
+            return None
+        (values,) = self.parts.total(observed.entries, self.point, self.weight)
+        return self.parts.pattern.matrix(np.concatenate(values))
 
     def _product(self, task: Task, *args: np.ndarray) -> np.ndarray:
         return self.parts.total(task, *args, kept=self._kept, reads=False)[0]
 
     def __add__(self, other: Residuals) -> Residuals:
-        return Residuals(self.parts, self.shape, self.point + other.point, self.weight + other.weight)
+        return Residuals(self.parts, self.point + other.point, self.weight + other.weight)
 
     def __sub__(self, other: Residuals) -> Residuals:
         return self + (-1.0) * other
 
     def __mul__(self, c: Any) -> Residuals:
-        return Residuals(self.parts, self.shape, float(c) * self.point, float(c) * self.weight)
+        return Residuals(self.parts, float(c) * self.point, float(c) * self.weight)
 
     __rmul__ = __mul__
 
@@ -146,7 +150,17 @@ class _Parabola(Line):
 
 
 class CompletionParts(ClusterParts):
-    """Observed entries on the workers of a cluster."""
+    """Observed entries of a matrix on the workers of a cluster."""
+
+    def __init__(self, client: Any, held: list[Any], entries: int, shape: tuple[int, int], dtype: np.dtype) -> None:
+        super().__init__(client, held, entries, shape[1], dtype)
+        self.shape = shape
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        """Where the entries are, part after part."""
+        rows, cols = (np.concatenate(pieces) for pieces in self.total(observed.positions, reads=False))
+        return Pattern(rows, cols, self.shape)
 
     @cached_property
     def whole_rows(self) -> bool:
@@ -185,8 +199,8 @@ def complete(rows: Any, cols: Any, values: Any, shape: Any, *, weights: Any = No
     if not found:
         raise ValueError("values is empty; at least one observed entry is needed")
     dtype = np.result_type(*{np.dtype(kind) for _, kind in found})
-    parts = CompletionParts(client, held, sum(size for size, _ in found), int(shape[1]), dtype)
-    return PartitionedCompletion(parts, (int(shape[0]), int(shape[1])))
+    size = int(shape[0]), int(shape[1])
+    return PartitionedCompletion(CompletionParts(client, held, sum(n for n, _ in found), size, dtype))
 
 
 def _shard(loaded: list[Array], kinds: int, shape: tuple[int, int]) -> shards.Shard:

@@ -37,8 +37,15 @@ def squared(part: Part, kept: Sums, w: np.ndarray) -> Sums:
     return (np.asarray(kept[0].gram_matvec(w)),)
 
 
-def table(part: Part, kept: Sums) -> Sums:
-    return (kept[0].toarray(),)
+def entries(part: Part, point: Any, weight: float) -> Sums:
+    """The entries of a gradient, in a list, which adds up to all of them."""
+    return ([residuals(part, point, weight)[0].values],)
+
+
+def positions(part: Part) -> Sums:
+    """Rows and columns of the entries, in lists."""
+    pattern: Any = part.objective.pattern  # pyright: ignore[reportAttributeAccessIssue]
+    return [pattern.rows], [pattern.cols]
 
 
 def largest(part: Part, kept: Sums) -> Sums:

@@ -28,9 +28,10 @@ class ImplicitMatrix(ABC):
     def largest(self) -> float:
         """The size of the largest entry."""
 
+    @property
     @abstractmethod
-    def toarray(self) -> np.ndarray:
-        """Return all entries; only asked of small matrices."""
+    def fetched(self) -> Any | None:
+        """The matrix with its entries here, where they are so few that this is quicker than products; else None."""
 
     def gram_matvec(self, w: np.ndarray) -> np.ndarray:
         """Return the transpose times the matrix times w."""

@@ -29,6 +29,23 @@ class WeightedMean(Composite):
     """Whether the search for an intercept starts from the last one: faster, but a run resumed from a checkpoint, where
     there is no last one, may then differ in the last digits."""
 
+    weights_name: ClassVar[str] = "sample_weight"
+
+    @classmethod
+    def survey(cls, b: Any, weights: Any) -> Any:
+        """Return what one block of rows tells of its targets, for `agree`."""
+        return None
+
+    @classmethod
+    def agree(cls, surveys: list[Any]) -> dict[str, Any]:
+        """Return the options that the models of all blocks must share."""
+        return {}
+
+    @classmethod
+    def weigh(cls, b: Any, weights: Any) -> Any:
+        """Return the weights of the rows of a block, from those given, once all blocks agree."""
+        return weights
+
     def __init__(self, A: Any, weights: Any, ridge: float, intercept: bool) -> None:
         self.data = A if isinstance(A, DataMatrix) else data_matrix("A", A)
         self.ridge = nonnegative("ridge", ridge)
@@ -64,22 +81,11 @@ class LinearModel(WeightedMean):
     """
 
     kind: ClassVar[int | None] = None  # of the loss, where the kernels know it
-    weights_name: ClassVar[str] = "sample_weight"
 
     def __new__(cls, A: Any = None, b: Any = None, **options: Any) -> Any:
         """Return the model, over a cluster or a stream where the rows are in one."""
         scattered = in_parts(A)
         return object.__new__(cls) if scattered is None else scattered(cls, A, b, **options)
-
-    @classmethod
-    def survey(cls, b: Any) -> Any:
-        """Return what one block of rows tells of its targets, for `agree`."""
-        return None
-
-    @classmethod
-    def agree(cls, surveys: list[Any]) -> dict[str, Any]:
-        """Return the options that the models of all blocks must share."""
-        return {}
 
     def __init__(self, A: Any, b: Any, weights: Any, ridge: float, intercept: bool = False) -> None:
         super().__init__(A, weights, ridge, intercept)

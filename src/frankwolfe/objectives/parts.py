@@ -108,7 +108,7 @@ def probe(part: Part, margins: Sums, gamma: float) -> Sums:
         first, second = model.compiled.along(double(start), double(step), gamma)
     else:
         m = start + gamma * step
-        first, second = vdot(model.loss_slope(m), step), vdot(model.loss_curvature(m) * step, step)
+        first, second = vdot(model.loss_slope(m), step), vdot(model.bend(model.loss_curvature(m), step), step)
     return part.share * first, part.share * second
 
 
