@@ -7,8 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frankwolfe.kernels.krylov import Gram, Krylov, entries, log_component
+from frankwolfe.backends import largest, namespace, scaled
+from frankwolfe.kernels.device_krylov import gram_of, is_away, space_of
+from frankwolfe.kernels.gram import entries
+from frankwolfe.kernels.implicit import ImplicitMatrix
+from frankwolfe.kernels.krylov import Krylov, log_component
+from frankwolfe.kernels.pattern import PatternMatrix
 from frankwolfe.kernels.pattern_products import COMPILED_FROM
+from frankwolfe.kernels.tridiagonal import pause
 
 _BASIS_BYTES = 128 * 2**20
 _SMALL_SIDE, _SMALL_SIZE = 64, 2**15  # LAPACK's SVD is quicker there
@@ -66,8 +72,8 @@ def top_singular(
     -----
     Lanczos on the smaller Gram matrix, in exact arithmetic the Golub-Kahan process. A small residual proves that *a*
     singular value is near, not that it is the largest, and with a cluster at the top the usual residual²/gap estimate
-    stops too soon. The rule here is the upper bound of :class:`frankwolfe.kernels.krylov.Krylov`, which looks at the
-    whole Krylov polynomial and needs no gap: stop when it lies within `accuracy` of the Ritz value.
+    stops too soon. The rule here is the upper bound of :class:`frankwolfe.kernels.krylov.Krylov`, which looks at all
+    Krylov polynomials and needs no gap: stop when it lies within `accuracy` of the Ritz value.
 
     Examples
     --------
@@ -78,19 +84,18 @@ def top_singular(
     """
     G = _checked(G)
     m, n = G.shape
-    if min(m, n) <= _SMALL_SIDE and m * n <= _SMALL_SIZE and entries(G) is not None:
-        return _by_lapack(G if isinstance(G, np.ndarray) else G.toarray())
-    A = Gram(G, rng)
+    if min(m, n) <= _SMALL_SIDE and m * n <= _SMALL_SIZE and _known(G):
+        return by_svd(G.toarray()) if is_away(G) else _by_lapack(G if isinstance(G, np.ndarray) else G.toarray())
+    A = gram_of(G, rng, accuracy)
     if A.is_zero:
-        return _zero_pair(m, n, A.dtype)._replace(matvecs=A.matvecs)
+        pair = _zero_pair(m, n, A.kind)
+        return pair._replace(left=A.put(pair.left), right=A.put(pair.right), matvecs=A.matvecs)
     affordable = _BASIS_BYTES // (A.dtype.itemsize * A.size)
-    space = Krylov(A, rng, max(20, min(400, affordable)) if max_basis is None else max(4, max_basis))
-    log_bound = log_component(A.size, doubt)
+    space = space_of(A, rng, max(20, min(400, affordable)) if max_basis is None else max(4, max_basis))
+    log_bound = log_component(A.size, doubt, A.width)
     _, coordinates, error = _converge(space, math.ldexp(accuracy, -A.exponent), rtol, log_bound)
     y = space.vector(coordinates)
-    z = A.half(y)
-    sigma = float(np.linalg.norm(z.astype(np.float64)))
-    z = z / z.dtype.type(sigma)
+    sigma, z = A.image(y)
     left, right = (z, y) if A.tall else (y, z)
     sigma, error = math.ldexp(sigma, A.exponent), math.ldexp(error, A.exponent)
     return SingularPair(sigma, left, right, error, A.matvecs, space.steps)
@@ -125,34 +130,34 @@ def spectral_norm(A: Any, seed: int = 0, rtol: float = 1e-9) -> float:
 def _converge(space: Krylov, accuracy: float, rtol: float, log_bound: float) -> tuple[float, np.ndarray, float]:
     """Grow the space until the bound is near enough; return the Ritz pair and how far its root may be too low."""
     check, before, last = 2, 0, 0.0
+    in_one_go, rounding = space.A.narrow and space.A.block is not None, _rounding(space.A.kind)
     while True:
-        alive = space.grow()
-        full = space.dimension == space.most
-        if alive and space.steps < check and not full:
-            continue
+        alive = space.reach(accuracy, log_bound) if in_one_go else space.grow(check - space.steps)
         theta, y = space.top()
-        if not alive or space.beta[-1] * abs(y[-1]) <= _rounding(space.A.dtype) * theta:
-            return theta, y, _rounding(space.A.dtype) * math.sqrt(theta)
         sigma = math.sqrt(theta)
+        if not alive or space.beta[-1] * abs(y[-1]) <= rounding * theta:
+            return theta, y, max(accuracy if space.A.narrow else 0.0, rounding * sigma)
         error = max(accuracy, rtol * sigma)
         near = (sigma + error) ** 2
-        reached = space.log_polynomial(near) if near > theta else -math.inf
+        reached = space.log_growth(near) if near > theta else -math.inf
         if reached >= log_bound:
             return theta, y, error
         if space.steps >= _MOST_STEPS:
             return theta, y, math.sqrt(space.upper(theta, log_bound)) - sigma
-        # The logarithm grows about linearly: look again a little before it should arrive.
         slope = (reached - last) / (space.steps - before)
-        wait = 0.8 * (log_bound - reached) / slope if 0.0 < slope < math.inf else 0.0
+        check = pause(space.steps, log_bound - reached, slope, space.dimension, 20)
         before, last = space.steps, reached
-        check = space.steps + max(1 + space.dimension // 20, min(2 + space.dimension // 2, int(wait)))
-        if full:
+        if space.dimension == space.most:
             space.restart(max(1, space.most // 3))
 
 
 def _checked(G: Any) -> Any:
+    if isinstance(G, ImplicitMatrix) and G.fetched is not None:
+        return G.fetched
     if getattr(G, "ndim", 2) != 2 or len(G.shape) != 2 or 0 in G.shape:
         raise ValueError(f"expected a nonempty matrix, got shape {tuple(G.shape)}")
+    if is_away(G):
+        return G
     if np.dtype(G.dtype).kind == "c":
         raise ValueError("expected a real matrix, got complex entries")
     form = getattr(G, "format", None)  # of a SciPy sparse matrix
@@ -169,6 +174,12 @@ def _zero_pair(m: int, n: int, dtype: np.dtype) -> SingularPair:
     return SingularPair(0.0, left, right, 0.0, 0, 0)
 
 
+def by_svd(G: Any) -> SingularPair:
+    """Return the top pair of an array of any library by its own decomposition."""
+    U, s, Vt = namespace(G).linalg.svd(scaled(G), full_matrices=False)
+    return SingularPair(float(s[0]) * float(largest(G)), U[:, 0], Vt[0, :], 0.0, 0, 0)
+
+
 def _by_lapack(G: np.ndarray) -> SingularPair:
     top = float(np.max(np.abs(G)))
     if not math.isfinite(top):
@@ -182,6 +193,11 @@ def _by_lapack(G: np.ndarray) -> SingularPair:
 
 def _rounding(dtype: np.dtype) -> float:
     return 4 * float(np.finfo(dtype).eps)
+
+
+def _known(G: Any) -> bool:
+    """Tell whether the entries of the matrix can be looked at, not only its products."""
+    return entries(G) is not None or is_away(G) or isinstance(G, ImplicitMatrix)
 
 
 def norm_upper_bound(G: Any, rng: np.random.Generator, steps: int = 200, failure: float = 1e-9) -> NormBound:
@@ -219,14 +235,14 @@ def norm_upper_bound(G: Any, rng: np.random.Generator, steps: int = 200, failure
     (True, 0.0)
     """
     G = _checked(G)
-    if entries(G) is not None and min(G.shape) <= _PROOF_SIDE:
-        return _proven_bound(G, rng)
-    A = Gram(G, rng)
-    if A.is_zero:  # a proof where the entries are known, otherwise a random product that vanished
-        return NormBound(0.0, 0.0 if entries(G) is not None else failure, A.matvecs)
+    if (entries(G) is not None or is_away(G)) and min(G.shape) <= _PROOF_SIDE:
+        return proven_bound(G, rng)
+    A = gram_of(G, rng)
+    if A.is_zero:  # a proof where the largest entry is known, otherwise a random product that vanished
+        return NormBound(0.0, 0.0 if _known(G) else failure, A.matvecs)
     affordable = 2 * _BASIS_BYTES // (A.dtype.itemsize * A.size)
-    space = Krylov(A, rng, max(2, min(steps, affordable)))
-    log_bound = log_component(A.size, failure / 2)
+    space = space_of(A, rng, max(2, min(steps, affordable)))
+    log_bound = log_component(A.size, failure / 2, A.width)
     alive = True
     while alive and space.dimension < space.most:
         alive = space.grow()
@@ -240,7 +256,11 @@ def norm_upper_bound(G: Any, rng: np.random.Generator, steps: int = 200, failure
     return NormBound(math.ldexp(math.sqrt(value) * (1 + rounding), A.exponent), failure, A.matvecs)
 
 
-def _proven_bound(G: Any, rng: np.random.Generator) -> NormBound:
+def proven_bound(G: Any, rng: np.random.Generator) -> NormBound:
+    if is_away(G):
+        from frankwolfe.kernels.device_proof import proven_bound
+
+        return proven_bound(G, rng)
     stored = entries(G)
     top = float(np.maximum(np.max(stored), -np.min(stored))) if stored is not None and stored.size else 0.0
     if not math.isfinite(top):
@@ -250,8 +270,9 @@ def _proven_bound(G: Any, rng: np.random.Generator) -> NormBound:
     exponent = math.frexp(top)[1]
     D = _double(G, exponent)
     H = _gram_matrix(D)
-    unit, order, frobenius2 = 2.0**-53, len(H), float(np.trace(H))
-    guess = top_singular(D, 0.0, rng, rtol=1e-11)
+    unit, order = 2.0**-53, len(H)
+    # Nothing is trusted about this guess; on a pattern it comes several times as fast as from D.
+    guess = top_singular(G.scaled(2.0**-exponent, float) if isinstance(G, PatternMatrix) else D, 0.0, rng, rtol=1e-11)
     diagonal, slack = np.diag(H).copy(), 1e-12 + 4 * order * unit
     np.negative(H, out=H)
     while True:
@@ -262,10 +283,16 @@ def _proven_bound(G: Any, rng: np.random.Generator) -> NormBound:
             break
         except np.linalg.LinAlgError:
             slack *= 10
-    cholesky, product = (order + 2) * unit, (max(D.shape) + 8) * unit
+    return NormBound(math.ldexp(widened(s, diagonal, max(D.shape)), exponent), 0.0, guess.matvecs)
+
+
+def widened(s: float, diagonal: np.ndarray, long: int) -> float:
+    """Return the bound on the norm that a factorisation of s I - H proves, H having that diagonal, rounding added."""
+    unit = 2.0**-53
+    cholesky, product = (len(diagonal) + 2) * unit, (long + 8) * unit
     # 1.01 covers the rounding of these few operations and the terms of second order.
-    s += 1.01 * (cholesky * float(np.sum(np.abs(s - diagonal))) + product * frobenius2 + 8 * unit * s)
-    return NormBound(math.ldexp(math.sqrt(s) * (1 + 4 * unit), exponent), 0.0, guess.matvecs)
+    s += 1.01 * (cholesky * float(np.sum(np.abs(s - diagonal))) + product * float(np.sum(diagonal)) + 8 * unit * s)
+    return math.sqrt(s) * (1 + 4 * unit)
 
 
 def _gram_matrix(D: Any) -> np.ndarray:

@@ -52,15 +52,17 @@ def fit(pattern: Pattern, target: np.ndarray, weights: np.ndarray | None, U: np.
     Fit(value=2.0, U=array([[0.],
            [2.]]), V=array([[6.]]))
     """
+    if pattern.places is not None:
+        return Fit(*pattern.places.fit(target, weights, U, V))
     if not _compiled(pattern, U, V):
         return plain_fit(pattern, target, weights, U, V)
     from frankwolfe.kernels import pattern_loops
 
-    U, V, rank = np.ascontiguousarray(U), np.ascontiguousarray(V), U.shape[1]
+    rank, U, V = U.shape[1], _padded(U), _padded(V)
     weights = target[:0] if weights is None else weights
     GU, GV = np.empty_like(U), _scattered(pattern, 3 * rank, V.shape, V.dtype)
     squares = _over_rows(pattern, len(GV), lambda rows, b: pattern_loops.fit(*rows, target, weights, U, V, GU, GV[b]))
-    return Fit(0.5 * sum(squares), GU, _summed(GV))
+    return Fit(0.5 * sum(squares), GU[:, :rank], _summed(GV)[:, :rank])
 
 
 def plain_fit(pattern: Pattern, target: np.ndarray, weights: np.ndarray | None, U: np.ndarray, V: np.ndarray) -> Fit:
@@ -80,6 +82,8 @@ def entries(pattern: Pattern, U: np.ndarray, V: np.ndarray) -> np.ndarray:
     >>> entries(Pattern([0, 1], [0, 0], (2, 1)), np.array([[1.0], [3.0]]), np.array([[2.0]]))
     array([2., 6.])
     """
+    if pattern.places is not None:
+        return pattern.places.entries(U, V)
     if not _compiled(pattern, U, V):
         return plain_entries(pattern, U, V)
     from frankwolfe.kernels import pattern_loops
@@ -102,8 +106,15 @@ def plain_entries(pattern: Pattern, U: np.ndarray, V: np.ndarray) -> np.ndarray:
     return out
 
 
+def dense_entries(pattern: Pattern, X: np.ndarray) -> np.ndarray:
+    """Return the observed entries of an m x n array."""
+    return X[pattern.rows, pattern.cols] if pattern.places is None else pattern.places.dense_entries(X)
+
+
 def rank_one(pattern: Pattern, u: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return the observed entries of outer(u, v)."""
+    if pattern.places is not None:
+        return pattern.places.rank_one(u, v)
     if not _compiled(pattern, u, v):
         return plain_rank_one(pattern, u, v)
     from frankwolfe.kernels import pattern_loops
@@ -156,7 +167,7 @@ def plain_transposed_times(pattern: Pattern, values: np.ndarray, U: np.ndarray) 
 
 
 def gram_times(pattern: Pattern, values: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return G' G w for a vector, in one read of G.
+    """Return G' G w for a vector or a block of four, in one read of G.
 
     Examples
     --------
@@ -164,33 +175,34 @@ def gram_times(pattern: Pattern, values: np.ndarray, w: np.ndarray) -> np.ndarra
     >>> gram_times(Pattern([0, 1], [0, 1], (2, 2)), np.array([2.0, 3.0]), np.ones(2))
     array([4., 9.])
     """
-    if not _compiled(pattern, None, w) or w.ndim > 1:
+    if not _compiled(pattern, None, w) or (w.ndim == 2 and w.shape[1] != 4):
         return transposed_times(pattern, values, times(pattern, values, w))
-    from frankwolfe.kernels import pattern_loops
+    from frankwolfe.kernels import packed, pattern_loops
 
     values, w = _alike(values, w)
     out = _scattered(pattern, 1, w.shape, w.dtype)
-    _over_rows(pattern, len(out), lambda rows, b: pattern_loops.gram_times(*rows, values, w, out[b]))
+    loop: Any = packed.gram_times if w.ndim == 2 else pattern_loops.gram_times
+    _over_rows(pattern, len(out), lambda rows, b: loop(*rows, values, w, out[b]))
     return _summed(out)
 
 
-def gram_operator(pattern: Pattern, values: np.ndarray) -> Callable[[np.ndarray], np.ndarray] | None:
-    """Return what `gram_times` does to vectors of the kind of `values`, looked up once; None where nothing is gained.
-
-    In small matrices a product costs little more than the looking up.
-    """
-    if not _compiled(pattern, None, None, values) or _blocks(pattern, 1, pattern.shape[1]) > 1:
-        return None
+def arranged(values: np.ndarray, order: np.ndarray, scale: float, dtype: Any) -> np.ndarray:
+    """Return scale * values[order] in another precision, in one read where that is compiled."""
+    if values.size < COMPILED_FROM:
+        return scale * values[order].astype(dtype)
     from frankwolfe.kernels import pattern_loops
 
-    rows, loop, n = (_ZERO, np.uint64(pattern.shape[0]), *pattern.unsigned), pattern_loops.gram_times, pattern.shape[1]
+    out = np.empty(order.size, dtype)
+    pattern_loops.arrange(values, order.view(f"u{order.itemsize}"), scale, out)
+    return out
 
-    def product(w: np.ndarray) -> np.ndarray:
-        out = np.zeros(n, values.dtype)
-        loop(*rows, values, w, out)
-        return out
 
-    return product
+def one_block(pattern: Pattern, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Return row pointers, columns and values for compiled loops over all rows; None where threads should share them.
+
+    In small matrices a product costs little more than calling it.
+    """
+    return None if _blocks(pattern, 1, pattern.shape[1]) > 1 else (*pattern.unsigned, np.ascontiguousarray(values))
 
 
 def _compiled(pattern: Pattern, U: np.ndarray | None, V: np.ndarray | None, *others: np.ndarray) -> bool:
@@ -211,6 +223,12 @@ def _csr(pattern: Pattern, values: np.ndarray) -> Any:
 def _alike(values: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     kind = np.result_type(values, W)
     return values.astype(kind, copy=False), np.ascontiguousarray(W, kind)
+
+
+def _padded(U: np.ndarray) -> np.ndarray:
+    """Return U with columns of zeros up to a multiple of eight in single precision: a part of a register costs more."""
+    more = -U.shape[1] % 8 if U.dtype == np.float32 else 0
+    return np.hstack([U, np.zeros((len(U), more), U.dtype)]) if more else np.ascontiguousarray(U)
 
 
 def _width(W: np.ndarray) -> int:

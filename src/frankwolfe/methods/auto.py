@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
 from frankwolfe.kernels.layouts import Rows
 from frankwolfe.lowrank import LowRank
 from frankwolfe.methods import working_set
@@ -151,7 +149,7 @@ class Facts:
     def allow(self, name: str) -> bool:
         """Tell whether a method applies to the problem."""
         method = CHOICES[name].method
-        if isinstance(method, NUMPY_ONLY) and not isinstance(self.x0.coords, np.ndarray | LowRank):
+        if isinstance(method, NUMPY_ONLY) and self.problem.away:
             return False
         if name in ("apgd", "newton") and not (self.projects if name == "apgd" else self.small or self.light):
             return False
@@ -161,7 +159,7 @@ class Facts:
             return False
 
 
-NUMPY_ONLY = (FactoredFrankWolfe, FullyCorrective, NewtonFrankWolfe, DecompositionInvariant, SubspaceFrankWolfe)
+NUMPY_ONLY = (FullyCorrective, NewtonFrankWolfe, DecompositionInvariant, SubspaceFrankWolfe)
 
 FAMILIES: tuple[tuple[Callable[[Facts], bool], tuple[str, ...]], ...] = (
     (lambda known: known.allow("factored"), ("factored",)),
