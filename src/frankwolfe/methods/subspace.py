@@ -148,7 +148,7 @@ class SubspaceFrankWolfe(Method):
             return x, past
         weights = c @ T
         coords = blend(weights.tolist(), vectors)
-        length = products([coords], [coords])[0, 0] ** 0.5
+        length = float(products([coords], [coords])[0, 0]) ** 0.5
         image = _rows(weights[None], images)[0]
         if length > radius:  # by rounding
             coords, image = coords * (radius / length), image * (radius / length)
