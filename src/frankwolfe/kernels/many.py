@@ -30,7 +30,7 @@ def differentiate(first, mixing, known, new, start, loss, watched, r, sums):
             y[i] = c2 * m[first + i] + c3 * q[low + i]
             watched[j, first + i] = y[i]
         if c0 != c2 or c1 != c3:
-            sums[j, 2] = at_margins(kind, y, b, share, slope, none)[0]
+            sums[j, 2] = at_margins(kind, y, b, share, none, none)[0]
             for i in range(n):
                 y[i] = c0 * m[first + i] + c1 * q[low + i]
         value, inner = at_margins(kind, y, b, share, slope, none)
