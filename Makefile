@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench quickbench backends check format clean
+.PHONY: help demo test bench quickbench backends docs check format clean
 
 help:  ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -40,6 +40,13 @@ backends: .venv-backends/.done  ## the backend tests with PyTorch and JAX too (a
 	.venv-backends/bin/python -m pip install --quiet --editable ".[test,torch,jax]"
 	@touch $@
 
+docs: $(VENV)/.docs  ## build the site, docs/_build/html/index.html, with every example run afresh
+	$(BIN)/sphinx-build -q -b html docs docs/_build/html
+
+$(VENV)/.docs: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	@touch $@
+
 check: $(VENV)/.dev  ## lint, format and types, without the tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -50,4 +57,4 @@ format: $(VENV)/.dev  ## let ruff tidy the code
 	$(BIN)/ruff format .
 
 clean:  ## remove everything that was generated
-	rm -rf $(VENV) .venv-backends report reproduction .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-backends docs/_build docs/gallery docs/reference report reproduction .pytest_cache .ruff_cache .hypothesis

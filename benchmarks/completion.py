@@ -21,7 +21,8 @@ from benchmarks.completion_peers import RADIUS, certified, copt_style, own_fw, p
 from benchmarks.memory import peak, resident, watch
 from benchmarks.report import command_line
 from frankwolfe import datasets
-from frankwolfe.kernels.krylov import Gram, Krylov
+from frankwolfe.kernels.gram import Gram
+from frankwolfe.kernels.krylov import Krylov
 from frankwolfe.kernels.lanczos import top_singular
 from frankwolfe.kernels.pattern import PatternMatrix
 from frankwolfe.kernels.pattern_products import fit

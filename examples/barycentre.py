@@ -1,4 +1,5 @@
 """Average histograms by moving mass, not by averaging heights.
+===============================================================
 
 The barycentre of some histograms is the histogram that is cheapest to reach from all of them, where moving mass costs
 the squared distance it travels. The unknowns are transport plans T_k, one for each input: the rows of T_k sum to input
@@ -39,7 +40,7 @@ def histograms(grid):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--out", default="barycentre.png", help="where the picture goes")
     out = parser.parse_args().out
 

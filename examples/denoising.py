@@ -1,4 +1,5 @@
 """Take the noise out of a picture by allowing it only so much total variation.
+===============================================================================
 
 Total variation is the sum of the jumps between neighbouring pixels. Noise has a lot of it, flat regions with sharp
 edges have little, so the picture nearest to the noisy one among those of small variation is flat where the original
@@ -40,7 +41,7 @@ def variation(x):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--out", default="denoising.png", help="where the picture goes")
     out = parser.parse_args().out
 

@@ -1,4 +1,5 @@
 """Read handwritten digits with a softmax model whose weights have a small trace norm.
+======================================================================================
 
 One column of weights for each of the ten digits makes a 64 x 10 matrix. A bound on its trace norm, the sum of its
 singular values, lets the digits share a few patterns of pixels: the smaller the bound, the fewer patterns. The average
@@ -25,7 +26,7 @@ TRAIN, RADII = 400, (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--out", default="multiclass.png", help="where the picture goes")
     out = parser.parse_args().out
 

@@ -1,4 +1,5 @@
 """Read rows of noisy digits, learning at once what a digit looks like and which digit tends to follow which.
+=============================================================================================================
 
 The digits of a row count upwards, mostly by one or two; their pictures are so noisy that many cannot be told apart
 alone. A structural support vector machine scores a whole reading of the row: one weight for each pixel and digit, one
@@ -74,7 +75,7 @@ def train(pictures, shown, pairs):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--out", default="sequences.png", help="where the picture goes")
     out = parser.parse_args().out
 

@@ -1,4 +1,5 @@
 """Train a small neural network in PyTorch without projections: every layer stays in its own norm ball.
+=======================================================================================================
 
 The parameters of a `torch.nn.Module` are a nest of arrays, and the set is a product of balls, one for each of them:
 spectral-norm balls for the weights, which bound how much a layer can stretch its input, and cubes for the biases. The

@@ -1,4 +1,5 @@
 """Follow several objects through a video, where the detector also sees things that are not there.
+==================================================================================================
 
 In every frame a detector returns a handful of positions: the objects, some of them missed, and clutter. A track is a
 path through the detections from the first frame to the last, so a choice of three tracks is a flow of three units
@@ -84,7 +85,7 @@ def draw(out, seen, edges, whole):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--out", default="tracks.png", help="where the picture goes")
     out = parser.parse_args().out
 

@@ -41,12 +41,18 @@ class Certificate:
         """
         self._offer(float(evidence.floor))
         slack = 0.0
+        witness = next((vertex.point for _, vertex in evidence.minorants if vertex is not None), None)
         for tangent, vertex in evidence.minorants:
             slack = max(slack, 600 * float(tangent.noise / tangent.weight))
             rounding = ROUNDING * problem.eps
             if vertex is not None and float(vertex.lower) > -math.inf:
                 self._offer(float(tangent.bound(vertex.lower, rounding)), (tangent, float(vertex.lower)))
             elif problem.domain is not None and problem.domain.closed_form:
+                # The minimum is at most the value at a known vertex: it may not be worth the asking.
+                if witness is not None and not problem.domain.quick_support:
+                    most = tangent.bound(problem.inner(tangent.slope, witness), rounding)
+                    if float(most) <= self.lower_bound:
+                        continue
                 minimum = -problem.domain.support(-tangent.slope)
                 self._offer(float(tangent.bound(minimum, rounding)), (tangent, float(minimum)))
             elif vertex is not None or len(evidence.minorants) == 1:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.atoms import Mixable, RankOne
-from frankwolfe.backends import vdot
+from frankwolfe.backends import eps, host, namespace, vdot, zeros
+from frankwolfe.backends.namespace import as_like, columns, is_foreign
 from frankwolfe.kernels.pattern import PatternMatrix
 
 
@@ -24,7 +25,8 @@ class LowRank(Mixable):
     weights : array_like, shape (r,)
         Any sign.
     left, right : sequence of ndarray
-        r vectors of length m, r vectors of length n. They are kept, not copied: do not write to them.
+        r vectors of length m, r vectors of length n, of NumPy or another array library. They are kept, not copied: do
+        not write to them.
     shape : tuple of int
         (m, n).
 
@@ -54,6 +56,7 @@ class LowRank(Mixable):
         *,
         dtype: Any = None,
         settled: int = 0,
+        like: Any = None,
     ) -> None:
         self.weights = np.asarray(weights, dtype=np.float64)
         self.settled = settled  # factors left by the last compression: tells when the next one pays
@@ -64,14 +67,18 @@ class LowRank(Mixable):
                 f"weights, left and right must be equally many, got {self.weights.shape}, "
                 f"{len(self.left)} and {len(self.right)}"
             )
-        if dtype is None:
-            dtype = np.result_type(*{f.dtype for f in (*self.left, *self.right)}) if self.left else np.float64
-        self._dtype = np.dtype(dtype)
+        if like is None and self.left and not isinstance(self.left[0], np.ndarray):
+            like = self.left[0]
+        if like is None:
+            if dtype is None:
+                dtype = np.result_type(*{f.dtype for f in (*self.left, *self.right)}) if self.left else np.float64
+            like = np.empty(0, dtype)
+        self.like = like[:0]  # empty: tells library, device and kind of number
 
     @classmethod
-    def zero(cls, shape: tuple[int, int], dtype: Any = np.float64) -> LowRank:
-        """Return the zero matrix, with no factors."""
-        return cls((), (), (), shape, dtype=dtype)
+    def zero(cls, shape: tuple[int, int], dtype: Any = np.float64, like: Any = None) -> LowRank:
+        """Return the zero matrix, with no factors; those to come are arrays like `like`."""
+        return cls((), (), (), shape, dtype=dtype, like=like)
 
     @classmethod
     def from_atom(cls, atom: RankOne) -> LowRank:
@@ -88,16 +95,37 @@ class LowRank(Mixable):
         array([[3.],
                [6.]])
         """
-        left, right = np.asarray(left), np.asarray(right)
+        away = is_foreign(left)
+        left, right = (left, right) if away else (np.asarray(left), np.asarray(right))
         if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[1]:
             raise ValueError(f"left and right must be m x r and n x r, got shapes {left.shape} and {right.shape}")
+        if away:
+            return cls(np.ones(left.shape[1]), columns(left), columns(right), (left.shape[0], right.shape[0]))
         kind = np.result_type(left, right, np.float32)
         rows, cols = (np.ascontiguousarray(f.T, dtype=kind) for f in (left, right))
         return cls(np.ones(len(rows)), tuple(rows), tuple(cols), (left.shape[0], right.shape[0]))
 
+    @classmethod
+    def from_dense(cls, X: Any) -> LowRank:
+        """Return an m x n array by its singular value decomposition, without what rounding has put there.
+
+        Examples
+        --------
+        >>> LowRank.from_dense(np.diag([3.0, 0.0]))
+        LowRank(2 x 2, 1 factors, float64)
+        """
+        U, sigma, Vt = namespace(X).linalg.svd(X, full_matrices=False)
+        sigma = host(sigma)
+        kept = int(np.count_nonzero(sigma > sigma[0] * max(X.shape) * eps(X)))
+        return cls(sigma[:kept], columns(U[:, :kept]), columns(Vt[:kept, :].T), tuple(X.shape), like=X[0, :0])
+
     @property
     def dtype(self) -> np.dtype:
-        return self._dtype
+        return self.like.dtype
+
+    @property
+    def _xp(self) -> Any:
+        return namespace(self.like)
 
     @property
     def stored(self) -> int:
@@ -111,10 +139,18 @@ class LowRank(Mixable):
 
     @property
     def factors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Arrays U (m x r) and V (n x r) with X = U @ V.T; each carries the root of |weight|, V the sign too."""
-        root = np.sqrt(np.abs(self.weights)).astype(self.dtype)
-        signed = np.copysign(root, self.weights).astype(self.dtype)
-        return self._stack(self.left, 0) * root, self._stack(self.right, 1) * signed
+        """Arrays U (m x r) and V (n x r) with X = U @ V.T; each carries the root of a weight, V the sign too."""
+        root = np.sqrt(np.abs(self.weights))
+        signed = np.copysign(root, self.weights)
+        return (
+            self._stack(self.left, 0) * as_like(root, self.like),
+            self._stack(self.right, 1) * as_like(signed, self.like),
+        )
+
+    @property
+    def unit_factors(self) -> tuple[Any, Any]:
+        """Arrays (m x r) and (n x r) with the factors as they are, without weights."""
+        return self._stack(self.left, 0), self._stack(self.right, 1)
 
     def triples(self) -> Iterable[tuple[float, np.ndarray, np.ndarray]]:
         """Return the (weight, left, right) of each factor."""
@@ -139,21 +175,20 @@ class LowRank(Mixable):
     def combine(cls, coefficients: Iterable[float], matrices: Iterable[LowRank]) -> LowRank:
         """Return the linear combination; factors that the matrices share are kept once, zero weights dropped."""
         total: dict[tuple[int, int], list[Any]] = {}
-        shape, kinds = None, set()
+        shape, likes = None, []
         for c, X in zip(coefficients, matrices, strict=True):
             if shape is not None and X.shape != shape:
                 raise ValueError(f"matrices of different shapes: {shape} and {X.shape}")
             shape = X.shape
-            kinds.add(X.dtype)
+            likes.append(X.like)
             for weight, left, right in zip(X.weights, X.left, X.right, strict=True):
                 entry = total.setdefault((id(left), id(right)), [0.0, left, right])
                 entry[0] += float(c) * weight
         if shape is None:
             raise ValueError("combine needs at least one matrix")
         kept = [entry for entry in total.values() if entry[0] != 0.0]
-        out = cls([e[0] for e in kept], [e[1] for e in kept], [e[2] for e in kept], shape)
-        out._dtype = np.result_type(*kinds)
-        return out
+        like = likes[0] if not isinstance(likes[0], np.ndarray) else np.empty(0, np.result_type(*likes))
+        return cls([e[0] for e in kept], [e[1] for e in kept], [e[2] for e in kept], shape, like=like)
 
     def __add__(self, other: LowRank) -> LowRank:
         return LowRank.combine((1.0, 1.0), (self, other)) if isinstance(other, LowRank) else NotImplemented
@@ -172,7 +207,10 @@ class LowRank(Mixable):
         return -1.0 * self
 
     def __matmul__(self, w: np.ndarray) -> np.ndarray:
-        """Return X @ w for a vector or a block of columns, one factor at a time."""
+        """Return X @ w for a vector or a block of columns, one factor at a time on NumPy."""
+        if not isinstance(self.like, np.ndarray):
+            U, V = self.factors
+            return U @ (V.T @ w)
         out = np.zeros((self.shape[0], *w.shape[1:]), np.result_type(self.dtype, w))
         for weight, left, right in self.triples():
             out += weight * np.multiply.outer(left, right @ w)
@@ -186,11 +224,18 @@ class LowRank(Mixable):
         >>> LowRank.from_arrays([[1.0], [2.0]], [[3.0], [4.0]]).entries([0, 1], [1, 1])
         array([4., 8.])
         """
+        if not isinstance(self.like, np.ndarray):
+            return self._entries_away(rows, cols)
         rows, cols = np.broadcast_arrays(np.asarray(rows), np.asarray(cols))
         out = np.zeros(rows.shape, self.dtype)
         for weight, left, right in self.triples():
             out += weight * left[rows] * right[cols]
         return out
+
+    def _entries_away(self, rows: Any, cols: Any) -> Any:
+        (U, V), xp = self.factors, self._xp
+        rows, cols = (xp.asarray(index, device=self.like.device) for index in (rows, cols))
+        return xp.sum(xp.take(U, rows, axis=0) * xp.take(V, cols, axis=0), axis=-1)
 
     def toarray(self) -> np.ndarray:
         """Return the m x n array."""
@@ -205,29 +250,29 @@ class LowRank(Mixable):
         QR of both stacks of factors, then the SVD of the small core: O((m + n) r²).
         """
         if not self.stored:
-            m, n = self.shape
-            return np.zeros((m, 0), self.dtype), np.zeros(0, self.dtype), np.zeros((n, 0), self.dtype)
-        U, V = self.factors
-        Qu, Ru = np.linalg.qr(U)
-        Qv, Rv = np.linalg.qr(V)
-        left, s, right = np.linalg.svd(Ru @ Rv.T, full_matrices=False)
+            (U, V), none = self.unit_factors, zeros((0,), self.like)
+            return U, none, V
+        (U, V), linalg = self.factors, self._xp.linalg
+        Qu, Ru = linalg.qr(U)
+        Qv, Rv = linalg.qr(V)
+        left, s, right = linalg.svd(Ru @ Rv.T, full_matrices=False)
         return Qu @ left, s, Qv @ right.T
 
     def singular_values(self) -> np.ndarray:
         """Return the min(m, n, stored) singular values that can differ from zero, descending."""
         if not self.stored:
-            return np.zeros(0, self.dtype)
-        U, V = self.factors
-        (_, Ru), (_, Rv) = np.linalg.qr(U), np.linalg.qr(V)
-        return np.linalg.svd(Ru @ Rv.T, compute_uv=False)
+            return zeros((0,), self.like)
+        (U, V), linalg = self.factors, self._xp.linalg
+        (_, Ru), (_, Rv) = linalg.qr(U), linalg.qr(V)
+        return linalg.svdvals(Ru @ Rv.T)
 
     def rank(self, tol: float = 1e-6) -> int:
         """Return the number of singular values above `tol` (absolute)."""
-        return int(np.count_nonzero(self.singular_values() > tol))
+        return int(np.count_nonzero(host(self.singular_values()) > tol))
 
     def nuclear_norm(self) -> float:
         """Return the sum of singular values."""
-        return float(np.sum(self.singular_values()))
+        return float(np.sum(host(self.singular_values())))
 
     def compress(self, tol: float = 1e-12) -> LowRank:
         """Return the matrix with orthonormal factors, without singular values at most `tol` times the largest.
@@ -239,15 +284,16 @@ class LowRank(Mixable):
         (2, 1)
         """
         U, s, V = self.svd()
-        kept = s > tol * (s[0] if s.size else 0.0)
-        left, right = (np.ascontiguousarray(f[:, kept].T) for f in (U, V))
-        return LowRank(s[kept], tuple(left), tuple(right), self.shape, dtype=self.dtype, settled=len(left))
+        s = host(s)
+        kept = int(np.count_nonzero(s > tol * (s[0] if s.size else 0.0)))  # the first ones: they descend
+        left, right = columns(U[:, :kept]), columns(V[:, :kept])
+        return LowRank(s[:kept], left, right, self.shape, settled=kept, like=self.like)
 
     def inner(self, other: Any) -> float:
         """Return <X, other> for another LowRank, a PatternMatrix, or anything that multiplies a vector."""
         if isinstance(other, LowRank):
             (U, V), (P, Q) = self.factors, other.factors
-            return float(np.sum((U.T @ P) * (V.T @ Q)))
+            return float(self._xp.sum((U.T @ P) * (V.T @ Q)))
         if isinstance(other, PatternMatrix) and self.stored:
             pattern = other.pattern
             total = (w * pattern.rank_one(a, b).inner(other) for w, a, b in self.triples())
@@ -258,15 +304,15 @@ class LowRank(Mixable):
     def norm2(self) -> float:
         """Return the squared Frobenius norm."""
         U, V = self.factors
-        return max(0.0, float(np.sum((U.T @ U) * (V.T @ V))))
+        return max(0.0, float(self._xp.sum((U.T @ U) * (V.T @ V))))
 
     def _stack(self, factors: Sequence[np.ndarray], axis: int) -> np.ndarray:
         if not factors:
-            return np.zeros((self.shape[axis], 0), self.dtype)
-        return np.stack(factors, axis=1).astype(self.dtype, copy=False)
+            return zeros((self.shape[axis], 0), self.like)
+        return self._xp.astype(self._xp.stack(list(factors), axis=1), self.dtype, copy=False)
 
     def _like(self, weights: Any, left: Sequence[Any], right: Sequence[Any], shape: tuple[int, ...]) -> LowRank:
-        return LowRank(weights, left, right, (shape[0], shape[1]), dtype=self.dtype, settled=self.settled)
+        return LowRank(weights, left, right, (shape[0], shape[1]), settled=self.settled, like=self.like)
 
     def __repr__(self) -> str:
         return f"LowRank({self.shape[0]} x {self.shape[1]}, {self.stored} factors, {self.dtype})"

@@ -66,7 +66,7 @@ def minimize(
     method : str or Method, default "auto"
         A name, or an object with options such as `AcceleratedFrankWolfe(offset=2)`.
     tol, rtol : float
-        Stop when the certified gap is at most `tol`, or at most `rtol` times max(1, |fun|). Both zero: run to the
+        Stop when the certified gap is at most `tol`, or at most `rtol` times ``max(1, |fun|)``. Both zero: run to the
         iteration limit.
     max_iter : int, default 10000
         Largest number of steps.
@@ -106,7 +106,8 @@ def minimize(
     threads = None if n_threads is None else integer("n_threads", n_threads, 1)
     limits = (nonnegative("tol", tol), nonnegative("rtol", rtol), integer("trace_every", trace_every, 1))
     with thread_limit(threads):
-        problem = Problem(objective.oriented(domain is not None and domain.sparse_atoms), domain, seed)
+        forms = (False, False) if domain is None else (domain.sparse_atoms, domain.parallel_atoms)
+        problem = Problem(objective.oriented(*forms), domain, seed)
         chosen, reason = auto.choose(problem) if method == "auto" else (named(method), "chosen by the caller")
         chosen.check(problem)
         start = problem.start(x0.x if isinstance(x0, Result) else x0, chosen.dense)
@@ -165,7 +166,7 @@ def _loop(
                 return Status.TIME_LIMIT
             if interrupted.is_set():
                 return Status.INTERRUPTED
-            before = run.state
+            before, run.problem.goal = run.state, run.goal
             # A callback and a batch see every step; otherwise a device works on for a while before the host looks.
             many = pace(run.problem, method, before.k) if callback is None and isinstance(run, Run) else 1
             state, evidence = advance(run.problem, method, before, min(many, max_iter - before.k))

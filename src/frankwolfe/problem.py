@@ -57,6 +57,8 @@ class Problem:
     eps: float = 2.0**-52  # of the arithmetic; `start` sets it
     # Whether arrays may live on a device, so that looking at a number costs time; `start` sets it.
     away: bool = False
+    # The gap that ends the run, by the loop: a step that finds it closed may rest instead of moving on.
+    goal: float = 0.0
     # Buffers of a fast path: nothing that affects the future.
     scratch: dict[str, Any] = field(default_factory=dict)
 
@@ -115,6 +117,8 @@ class Problem:
     def descend(self, x: Point, slope: Any, step: Scalar) -> Array:
         """Return the coordinates x - step * slope."""
         if isinstance(slope, PatternMatrix):
+            if slope.pattern.places is not None:
+                return x.coords - step * slope.toarray()
             moved = x.coords.copy()
             moved[slope.pattern.rows, slope.pattern.cols] -= step * slope.values
             return moved
@@ -194,8 +198,9 @@ class Problem:
         shape = self.objective.shape or (self.domain.shape if self.domain else None)
         known = x0 is not None or self.objective.shape is not None or shape is None
         coords = self.objective.start(x0 if known else np.zeros(shape or ()), dense)
-        self.eps = float(np.finfo(coords.dtype).eps) if isinstance(coords.dtype, np.dtype) else eps(coords)
-        self.away = not isinstance(coords, np.ndarray | LowRank)
+        kind = coords.like if isinstance(coords, LowRank) else coords
+        self.eps = float(np.finfo(kind.dtype).eps) if isinstance(kind.dtype, np.dtype) else eps(kind)
+        self.away = not isinstance(kind, np.ndarray)
         if shape is not None and tuple(coords.shape) != tuple(shape):
             raise ValueError(f"x0 must have shape {tuple(shape)} to match the problem, got {tuple(coords.shape)}")
         if not isinstance(coords, LowRank) and not all_finite(coords):
@@ -210,7 +215,7 @@ class Problem:
 
 def _vanishes(slope: Any) -> bool:
     if isinstance(slope, ImplicitMatrix):
-        return False  # not known without a product; the oracle finds out
+        return slope.largest == 0.0
     return is_zero(slope.values if isinstance(slope, PatternMatrix) else slope)
 
 

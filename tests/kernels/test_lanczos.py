@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from frankwolfe.kernels import lanczos
-from frankwolfe.kernels.krylov import Gram, Krylov, log_component
+from frankwolfe.kernels.gram import Gram
+from frankwolfe.kernels.krylov import Krylov, log_component
 from frankwolfe.kernels.lanczos import norm_upper_bound, spectral_norm, top_singular
 from frankwolfe.kernels.pattern import Pattern
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from frankwolfe.kernels import lanczos, threads
 from frankwolfe.kernels import pattern_products as products
-from frankwolfe.kernels.krylov import Gram, Krylov
+from frankwolfe.kernels.gram import Gram
+from frankwolfe.kernels.krylov import Krylov
 from frankwolfe.kernels.pattern import Pattern
 
 

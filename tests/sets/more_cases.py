@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from tests import naive
@@ -36,15 +35,8 @@ ROADS = [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3), (0, 3), (2, 4), (3, 1)]  # (3, 
 DAG = ROADS[:7]
 
 
-@dataclass(frozen=True)
-class More(Case):
-    """A case that also says whether the diameter is exact and how finely membership is decided."""
-
-    exact: bool = True
-    room: float = 1e-12
-
-    def __repr__(self) -> str:
-        return self.name
+def _lowest_point(g):
+    return POINTS[np.argmin(POINTS @ g)]
 
 
 def _hull(name, domain, vertices, **more):
@@ -59,7 +51,7 @@ def _hull(name, domain, vertices, **more):
         return [cp.sum(share) == 1, rows.T @ share == x]
 
     shape = vertices[0].shape
-    return More(name, domain, shape, lambda g: naive.best_vertex(vertices, g), judge, array_native=False, **more)
+    return Case(name, domain, shape, lambda g: naive.best_vertex(vertices, g), judge, **more)
 
 
 def _singular(name, domain, shape, p):
@@ -76,7 +68,7 @@ def _singular(name, domain, shape, p):
     def least(g):
         return -domain.radius * naive.lp_norm(np.linalg.svd(g, compute_uv=False), naive.dual_exponent(p))
 
-    return More(name, domain, shape, least, judge if p in (1, 2, INF) else None, size)
+    return Case(name, domain, shape, least, judge if p in (1, 2, INF) else None, size)
 
 
 def _spectrahedron(n, radius):
@@ -89,7 +81,7 @@ def _spectrahedron(n, radius):
     def least(g):
         return radius * float(np.linalg.eigvalsh((g + g.T) / 2)[0])
 
-    return More(f"spectrahedron-{n}", Spectrahedron(radius), (n, n), least, judge, room=1e-11)
+    return Case(f"spectrahedron-{n}", Spectrahedron(radius), (n, n), least, judge, room=1e-11)
 
 
 def owl_vertices(weights, radius):
@@ -113,7 +105,7 @@ def _owl(name, radius, weights):
 
     vertices = list(owl_vertices(weights, radius))
     domain = OWLBall(radius, weights=weights)
-    return More(name, domain, (len(weights),), lambda g: naive.best_vertex(vertices, g), judge, size)
+    return Case(name, domain, (len(weights),), lambda g: naive.best_vertex(vertices, g), judge, size)
 
 
 def _permutahedron(c):
@@ -191,7 +183,7 @@ def _ellipsoid(name, center, matrix, radius):
         return float(np.dot(center, g)) - radius * math.hypot(*(M.T @ g))
 
     flat = np.linalg.matrix_rank(M) < len(center)
-    return More(name, Ellipsoid(center, matrix, radius), (len(center),), least, judge, room=1e-9 if flat else 1e-12)
+    return Case(name, Ellipsoid(center, matrix, radius), (len(center),), least, judge, room=1e-9 if flat else 1e-12)
 
 
 L1_4, CUBE_4 = list(naive.vertices_l1((4,), 2.0)), list(naive.vertices_box(-np.ones(4), np.ones(4)))
@@ -211,7 +203,7 @@ def _stadium():
         return -math.hypot(*g) - 2 * abs(g.sum())
 
     domain = MinkowskiSum(L2Ball(1.0), ConvexHull([[2.0, 2.0], [-2.0, -2.0]]))
-    return More("stadium", domain, (2,), least, judge, array_native=True, room=1e-9)
+    return Case("stadium", domain, (2,), least, judge, room=1e-9)
 
 
 MORE = [
@@ -286,5 +278,12 @@ MORE = [
     ),
     _hull("image-tall", LinearImage(L1Ball(1.0), TALL), [TALL @ v for v in naive.vertices_l1((3,), 1.0)], exact=False),
     _hull("image-wide", LinearImage(L1Ball(2.0), WIDE), [WIDE @ v for v in L1_4], exact=False, room=1e-11),
-    _hull("own", OracleSet(lambda g: POINTS[np.argmin(POINTS @ g)], shape=(3,)), POINTS, exact=False, room=1e-11),
+    _hull(
+        "own",
+        OracleSet(_lowest_point, shape=(3,)),
+        POINTS,
+        array_native=False,  # the user's function is NumPy's
+        exact=False,
+        room=1e-11,
+    ),
 ]

@@ -25,6 +25,11 @@ def namespace(*arrays: Array) -> Any:
     return array_api_compat.array_namespace(*arrays)
 
 
+def is_foreign(a: Any) -> bool:
+    """Tell whether a is an array of a library other than NumPy."""
+    return not isinstance(a, np.ndarray | np.generic) and array_api_compat.is_array_api_obj(a)
+
+
 def zeros(shape: tuple[int, ...], like: Array) -> Array:
     """Return zeros with the namespace, dtype and device of `like`."""
     xp = namespace(like)
@@ -64,8 +69,8 @@ def as_like(values: Any, like: Array) -> Array:
     xp = namespace(like)
     if xp is np:
         return np.asarray(values, dtype=like.dtype)
-    if isinstance(values, np.ndarray) and not values.flags.writeable:
-        values = values.copy()  # torch would warn that it cannot protect them
+    if isinstance(values, np.ndarray) and (not values.flags.writeable or min(values.strides, default=0) < 0):
+        values = values.copy()  # torch would warn that it cannot protect them, and knows no negative strides
     return xp.asarray(values, dtype=like.dtype, device=array_api_compat.device(like))
 
 
@@ -152,6 +157,22 @@ def add_at(x: Array, index: Any, value: Array) -> Array:
         for place in range(index.shape[0]):
             flat[int(index[place])] += value[place]
     return flat if x.ndim == 1 else xp.reshape(flat, x.shape)
+
+
+def put(x: Array, rows: Any, values: Array) -> Array:
+    """Return x with some of its rows replaced; x itself must be ours to overwrite."""
+    if hasattr(x, "at"):  # JAX
+        return x.at[rows].set(values)
+    x[rows, ...] = values
+    return x
+
+
+def columns(F: Array) -> tuple[Array, ...]:
+    """Return the columns of an array as vectors that lie together in memory."""
+    if isinstance(F, np.ndarray):
+        return tuple(np.ascontiguousarray(F.T))
+    rows = namespace(F).asarray(F.T, copy=True)
+    return tuple(rows[i, :] for i in range(rows.shape[0]))
 
 
 def eps(x: Array) -> float:

@@ -7,19 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.backends import Array, Scalar, vdot
-from frankwolfe.distributed import shards
+from frankwolfe.backends import Array, Scalar
+from frankwolfe.distributed import observed, shards
 from frankwolfe.distributed.cluster import ClusterParts, current_client
 from frankwolfe.distributed.collections import row_blocks, vector_blocks
 from frankwolfe.distributed.model import placed
 from frankwolfe.kernels.implicit import ImplicitMatrix
+from frankwolfe.kernels.pattern import Pattern, PatternMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
-from frankwolfe.objectives.parts import Part, Parts, Sums, probe, segment
+from frankwolfe.objectives.parts import Part, Task, probe, segment
 from frankwolfe.points import Point
 from frankwolfe.serialisation import register
 
+FETCH_UP_TO = 1 << 18  # entries of a gradient that are sooner brought to the oracle than multiplied where they are
 COMPRESS_FROM = 128  # factors of an average of points; its rank is far less
 
 
@@ -29,27 +31,29 @@ class PartitionedCompletion(Objective):
     Entries never move. The gradient at X is the observed part of X minus the values, so an average of gradients belongs
     to the average of the points: it is kept as a low-rank matrix and a weight, and what moves for a product with it is
     a vector. Made by `MatrixCompletion` from Dask arrays or lists of delayed blocks.
+
+    The oracle takes the same steps from the same random start as in memory, so that iterates agree up to rounding.
     """
 
-    def __init__(self, parts: Parts, shape: tuple[int, int]) -> None:
+    def __init__(self, parts: CompletionParts) -> None:
         self.parts = parts
-        self.shape: tuple[int, ...] = shape
+        self.shape: tuple[int, ...] = parts.shape
 
-    @property
+    @cached_property
     def smoothness(self) -> float:
-        return 1.0
+        return float(self.parts.total(observed.heaviest, reads=False)[0])
 
     def value(self, x: Any) -> Scalar:
         return self.value_at(Point.at(x))[0]
 
     def grad(self, x: Any) -> Any:
-        return Residuals(self.parts, self._shape, x, 1.0)
+        return Residuals(self.parts, x, 1.0)
 
     def start(self, x0: Any, dense: bool) -> Any:
         if dense:
             raise TypeError("projected methods need the whole matrix in memory; use 'fw' or 'afw'")
         if x0 is None:
-            return LowRank.zero(self._shape, self.parts.dtype)
+            return LowRank.zero(self.parts.shape, self.parts.dtype)
         if not isinstance(x0, LowRank):
             raise TypeError(f"x0 must be a LowRank over entries in parts, got {type(x0).__name__}")
         return x0
@@ -58,53 +62,69 @@ class PartitionedCompletion(Objective):
         for leaf in (*y.pending, *watch.pending):
             leaf.resolve(0.0)  # images are not kept: see `Partitioned`
         end = None if watch is y else watch.coords
-        value, inner, watched = self.parts.total(errors, y.coords, end)
+        value, inner, watched = self.parts.total(observed.errors, y.coords, end)
         return Evaluation(value, self.grad(y.coords), inner, watched, 1.0, float(np.finfo(self.parts.dtype).eps))
 
     def value_at(self, x: Point) -> tuple[Scalar, float]:
-        return self.parts.total(errors, x.coords, None)[0], 1.0
+        return self.parts.total(observed.errors, x.coords, None)[0], 1.0
 
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
         return _Parabola(self.parts, x.coords, v.coords), 1.0
 
     def dual(self, values: Any) -> Residuals:
-        return Residuals(self.parts, self._shape, *values)
+        return Residuals(self.parts, *values)
 
     def fingerprint(self, start: Any) -> list[Any]:
-        (number,) = self.parts.total(checksum)
+        (number,) = self.parts.total(observed.checksum)
         return ["PartitionedCompletion", *self.shape, self.parts.rows, number]
-
-    @property
-    def _shape(self) -> tuple[int, int]:
-        return self.shape[0], self.shape[1]
 
 
 class Residuals(ImplicitMatrix):
     """The observed part of `point` minus `weight` times the values: a gradient, or an average of gradients."""
 
-    def __init__(self, parts: Parts, shape: tuple[int, int], point: Any, weight: float) -> None:
-        self.parts, self.shape, self.dtype = parts, shape, parts.dtype
+    def __init__(self, parts: CompletionParts, point: Any, weight: float) -> None:
+        self.parts, self.shape, self.dtype = parts, parts.shape, parts.dtype
         many = isinstance(point, LowRank) and point.stored > COMPRESS_FROM
         self.point, self.weight = point.compress(1e-14) if many else point, float(weight)
 
     @cached_property
     def _kept(self) -> Any:
-        return self.parts.keep(residuals, self.point, self.weight)
+        return self.parts.keep(observed.residuals, self.point, self.weight)
+
+    @cached_property
+    def largest(self) -> float:
+        if self.fetched is not None:
+            return float(np.max(np.abs(self.fetched.values)))
+        return float(self.parts.total(observed.largest, kept=self._kept, reads=False)[0])
 
     def __matmul__(self, w: np.ndarray) -> np.ndarray:
-        return self.parts.total(product, w, kept=self._kept, reads=False)[0]
+        return self._product(observed.product, w)
 
     def rmatvec(self, u: np.ndarray) -> np.ndarray:
-        return self.parts.total(transposed, u, kept=self._kept, reads=False)[0]
+        return self._product(observed.transposed, u)
+
+    def gram_matvec(self, w: np.ndarray) -> np.ndarray:
+        # With every row in one part the squares add up: one round instead of two, and nothing as long as a column.
+        return self._product(observed.squared, w) if self.parts.whole_rows else self.rmatvec(self @ w)
+
+    @cached_property
+    def fetched(self) -> PatternMatrix | None:
+        if self.parts.rows > FETCH_UP_TO:
+            return None
+        (values,) = self.parts.total(observed.entries, self.point, self.weight)
+        return self.parts.pattern.matrix(np.concatenate(values))
+
+    def _product(self, task: Task, *args: np.ndarray) -> np.ndarray:
+        return self.parts.total(task, *args, kept=self._kept, reads=False)[0]
 
     def __add__(self, other: Residuals) -> Residuals:
-        return Residuals(self.parts, self.shape, self.point + other.point, self.weight + other.weight)
+        return Residuals(self.parts, self.point + other.point, self.weight + other.weight)
 
     def __sub__(self, other: Residuals) -> Residuals:
         return self + (-1.0) * other
 
     def __mul__(self, c: Any) -> Residuals:
-        return Residuals(self.parts, self.shape, float(c) * self.point, float(c) * self.weight)
+        return Residuals(self.parts, float(c) * self.point, float(c) * self.weight)
 
     __rmul__ = __mul__
 
@@ -121,7 +141,7 @@ register(Residuals, lambda g: [g.point, g.weight], lambda f, dual: dual(f))  # p
 class _Parabola(Line):
     """The segment on entries that stay with the parts; f is a parabola on it, so two numbers are all."""
 
-    def __init__(self, parts: Parts, x: Any, v: Any) -> None:
+    def __init__(self, parts: CompletionParts, x: Any, v: Any) -> None:
         kept = parts.keep(segment, x, v)
         self.first, self.second = parts.total(probe, 0.0, kept=kept, reads=False)
 
@@ -129,39 +149,27 @@ class _Parabola(Line):
         return self.first + gamma * self.second, self.second
 
 
-def errors(part: Part, y: Any, watch: Any) -> Sums:
-    """Value and <gradient, y> at y, and the value at `watch` (None: y again)."""
-    f = part.objective
-    m = f.map.apply(y)
-    value = f.loss(m)
-    return value, vdot(f.loss_slope(m), m), value if watch is None else f.loss(f.map.apply(watch))
+class CompletionParts(ClusterParts):
+    """Observed entries of a matrix on the workers of a cluster."""
+
+    def __init__(self, client: Any, held: list[Any], entries: int, shape: tuple[int, int], dtype: np.dtype) -> None:
+        super().__init__(client, held, entries, shape[1], dtype)
+        self.shape = shape
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        """Where the entries are, part after part."""
+        rows, cols = (np.concatenate(pieces) for pieces in self.total(observed.positions, reads=False))
+        return Pattern(rows, cols, self.shape)
+
+    @cached_property
+    def whole_rows(self) -> bool:
+        """Whether every row of the matrix has all its entries in one part."""
+        return int(self.total(observed.rows_held, reads=False)[0].max()) <= 1
 
 
-def residuals(part: Part, point: Any, weight: float) -> Sums:
-    """The matrix of a gradient on a part, to be kept."""
-    f: Any = part.objective
-    return (f.dual(f.map.apply(point) - weight * f.values),)
-
-
-def product(part: Part, kept: Sums, w: np.ndarray) -> Sums:
-    return (np.asarray(kept[0] @ w),)
-
-
-def transposed(part: Part, kept: Sums, u: np.ndarray) -> Sums:
-    return (np.asarray(kept[0].T @ u),)
-
-
-def checksum(part: Part) -> Sums:
-    """A number for positions and values that adds up to the same whatever the parts."""
-    from frankwolfe.objectives.parts import odd, words
-
-    f: Any = part.objective
-    rows, cols = (odd(p.astype(np.uint64)) for p in (f.pattern.rows, f.pattern.cols))
-    return ((words(f.values) * rows * odd(cols)).sum(keepdims=True),)
-
-
-def complete(rows: Any, cols: Any, values: Any, shape: tuple[int, int]) -> PartitionedCompletion:
-    """Return matrix completion over entries on a cluster: three collections, cut alike.
+def complete(rows: Any, cols: Any, values: Any, shape: Any, *, weights: Any = None) -> PartitionedCompletion:
+    """Return matrix completion over entries on a cluster: three or four collections, cut alike.
 
     Examples
     --------
@@ -174,32 +182,40 @@ def complete(rows: Any, cols: Any, values: Any, shape: tuple[int, int]) -> Parti
     import dask.array as da
 
     client = current_client()
+    given = {"rows": rows, "cols": cols, "values": values} | ({} if weights is None else {"weights": weights})
     if isinstance(rows, da.Array):
-        sizes = list(rows.chunks[0])
-        pieces = [vector_blocks(name, v, sizes) for name, v in (("rows", rows), ("cols", cols), ("values", values))]
+        pieces = [vector_blocks(name, v, list(rows.chunks[0])) for name, v in given.items()]
     else:
-        pieces = [row_blocks(name, v) for name, v in (("rows", rows), ("cols", cols), ("values", values))]
-    if len({len(p) for p in pieces}) != 1:
-        raise ValueError("rows, cols and values must be in equally many blocks; repartition them")
+        pieces = [row_blocks(name, v) for name, v in given.items()]
     count = len(pieces[0])
+    if {len(p) for p in pieces} != {count}:
+        raise ValueError(f"{', '.join(given)} must be in equally many blocks; repartition them")
     groups = np.array_split(np.arange(count), min(len(client.nthreads()) or 1, count))
     held = []
     for group in groups:
         loaded = placed(client, list, [p[i] for p in pieces for i in group])
-        held.append(client.submit(_shard, loaded, tuple(shape), pure=False))
-    entries = client.gather(client.map(_entries, held, pure=False))
-    if not sum(entries):
+        held.append(client.submit(_shard, loaded, len(pieces), tuple(shape), pure=False))
+    found = [seen for seen in client.gather(client.map(_described, held, pure=False)) if seen is not None]
+    if not found:
         raise ValueError("values is empty; at least one observed entry is needed")
-    parts = ClusterParts(client, held, sum(entries), shape[1], np.dtype(np.float64))
-    return PartitionedCompletion(parts, (int(shape[0]), int(shape[1])))
+    dtype = np.result_type(*{np.dtype(kind) for _, kind in found})
+    size = int(shape[0]), int(shape[1])
+    return PartitionedCompletion(CompletionParts(client, held, sum(n for n, _ in found), size, dtype))
 
 
-def _shard(loaded: list[Array], shape: tuple[int, int]) -> shards.Shard:
-    """Make the parts of a worker from its pieces: rows, then cols, then values."""
-    n = len(loaded) // 3
-    triples = zip(loaded[:n], loaded[n : 2 * n], loaded[2 * n :], strict=True)
-    return shards.Shard([Part(MatrixCompletion(i, j, v, shape), 1.0, 0) for i, j, v in triples if len(v)])
+def _shard(loaded: list[Array], kinds: int, shape: tuple[int, int]) -> shards.Shard:
+    """Make the part of a worker from its pieces: all of rows, then of cols, of values and, if any, of weights."""
+    n = len(loaded) // kinds
+    columns = [np.concatenate([np.asarray(p) for p in loaded[i * n : (i + 1) * n]]) for i in range(kinds)]
+    if not len(columns[2]):
+        return shards.Shard([])
+    more = {} if kinds == 3 else {"weights": columns[3]}
+    return shards.Shard([Part(MatrixCompletion(*columns[:3], shape, **more), 1.0, 0)])
 
 
-def _entries(shard: shards.Shard) -> int:
-    return sum(part.objective.pattern.size for part in shard.parts)  # pyright: ignore[reportAttributeAccessIssue]
+def _described(shard: shards.Shard) -> tuple[int, str] | None:
+    """Return the number of entries and their type; None for an empty shard."""
+    for part in shard.parts:
+        values = part.objective.values  # pyright: ignore[reportAttributeAccessIssue]
+        return values.size, values.dtype.str
+    return None

@@ -10,7 +10,7 @@ from frankwolfe.distributed import shards
 from frankwolfe.distributed.cluster import ClusterParts, current_client, log
 from frankwolfe.distributed.collections import row_blocks, vector_blocks
 from frankwolfe.distributed.shards import Block, Recipe
-from frankwolfe.objectives.free_intercept import FreeIntercept
+from frankwolfe.objectives.free_intercepts import assembled
 from frankwolfe.objectives.partitioned import Partitioned
 
 
@@ -20,7 +20,7 @@ def distribute(cls: Any, A: Any, b: Any, *, ridge: float = 0.0, intercept: bool 
     Parameters
     ----------
     cls : type
-        The model, such as Logistic.
+        The model, such as Logistic; or what decides on one when it has seen all targets, with the same methods.
     A : dask array, dask dataframe, or list of delayed blocks
         Rows; blocks dense or SciPy-sparse.
     b, and sample weights among the options : like A in blocks of the same rows, or an array
@@ -47,22 +47,19 @@ def distribute(cls: Any, A: Any, b: Any, *, ridge: float = 0.0, intercept: bool 
         return [placed(client, function, [pieces[i] for i in group]) for group in groups]
 
     loaded = place(_load, blocks)
-    found = [block for group in client.gather(client.map(shards.describe, loaded, pure=False)) for block in group]
+    found = _gathered(client, client.map(shards.describe, loaded, pure=False))
     sizes = [block.rows for block in found]
     columns, dtype = _agreed(found)
     targets = place(shards.vectors, vector_blocks("b", b, sizes))
     given = options.pop(cls.weights_name, None)
     weights = None if given is None else place(shards.vectors, vector_blocks(cls.weights_name, given, sizes))
     per_group = [None] * len(groups) if weights is None else weights
-    surveys = [
-        entry
-        for group in client.gather(
-            [client.submit(shards.survey, cls, t, w, pure=False) for t, w in zip(targets, per_group, strict=True)]
-        )
-        for entry in group
-    ]
-    options |= cls.agree([seen for (seen, _), size in zip(surveys, sizes, strict=True) if size])
-    weight = [float(size) if w is None else w for size, (_, w) in zip(sizes, surveys, strict=True)]
+    rows = list(zip(targets, per_group, strict=True))
+    surveys = _gathered(client, [client.submit(shards.survey, cls, t, w, pure=False) for t, w in rows])
+    options |= cls.agree([seen for seen, size in zip(surveys, sizes, strict=True) if size])
+    per_group = [client.submit(shards.weigh, cls, t, w, pure=False) for t, w in rows]
+    sums = _gathered(client, client.map(shards.weight_sums, per_group, pure=False))
+    weight = [float(size) if w is None else w for size, w in zip(sizes, sums, strict=True)]
     if not sum(weight) > 0:
         raise ValueError(f"{cls.weights_name} must have a positive sum, and all are zero")
     shares = [w / sum(weight) for w in weight]
@@ -81,8 +78,12 @@ def distribute(cls: Any, A: Any, b: Any, *, ridge: float = 0.0, intercept: bool 
     models = client.gather(client.map(shards.template, held, pure=False))
     log.info("%d rows x %d columns in %d blocks on %d workers", sum(sizes), columns, len(blocks), len(groups))
     parts = ClusterParts(client, held, sum(sizes), columns, dtype)
-    kind = FreeIntercept if intercept else Partitioned
-    return kind(parts, next(model for model in models if model is not None), ridge)
+    return assembled(parts, next(model for model in models if model is not None), ridge, intercept)
+
+
+def _gathered(client: Any, lists: list[Any]) -> list[Any]:
+    """Return the entries of lists that are on the workers, one after the other."""
+    return [entry for entries in client.gather(lists) for entry in entries]
 
 
 def placed(client: Any, function: Any, pieces: list[Any]) -> Any:

@@ -92,10 +92,21 @@ def vectors(blocks: list[Any]) -> list[np.ndarray]:
     return [a.reshape(-1) if a.ndim == 2 and 1 in a.shape else a for a in arrays]
 
 
-def survey(cls: Any, targets: list[np.ndarray], weights: list[np.ndarray] | None) -> list[tuple[Any, float | None]]:
-    """Return what each block tells of its targets, and the sum of its weights."""
-    sums = [None] * len(targets) if weights is None else [_weight(w) for w in weights]
-    return [(cls.survey(b), w) for b, w in zip(targets, sums, strict=True)]
+def survey(cls: Any, targets: list[np.ndarray], weights: list[np.ndarray] | None) -> list[Any]:
+    """Return what each block tells of its targets."""
+    own = [None] * len(targets) if weights is None else weights
+    return [cls.survey(b, w) for b, w in zip(targets, own, strict=True)]
+
+
+def weigh(cls: Any, targets: list[np.ndarray], weights: list[np.ndarray] | None) -> list[np.ndarray | None]:
+    """Return the weights of the rows of each block."""
+    own = [None] * len(targets) if weights is None else weights
+    return [cls.weigh(b, w) for b, w in zip(targets, own, strict=True)]
+
+
+def weight_sums(weights: list[np.ndarray | None]) -> list[float | None]:
+    """Return the sum of the weights of each block."""
+    return [None if w is None else _weight(w) for w in weights]
 
 
 def _weight(weights: np.ndarray) -> float:
@@ -108,7 +119,7 @@ def build(
     cls: Any,
     loaded: list[DataMatrix | None],
     targets: list[np.ndarray],
-    weights: list[np.ndarray] | None,
+    weights: list[np.ndarray | None],
     shares: list[float],
     firsts: list[int],
     options: dict[str, Any],
@@ -118,7 +129,7 @@ def build(
     for i, (data, share) in enumerate(zip(loaded, shares, strict=True)):
         if data is None or share == 0:
             continue
-        own = None if weights is None else weights[i]
+        own = weights[i]
         more = options if own is None else {**options, cls.weights_name: own}
         parts.append(Part(cls(data.matrix, targets[i], **more), share, firsts[i], own))
     return Shard(parts)
@@ -131,8 +142,9 @@ def template(shard: Shard) -> Any:
     if not shard.parts:
         return None
     model: Any = copy(shard.parts[0].objective)
-    model.data = model.b = model.share = None
-    model.__dict__.pop("compiled", None)  # it holds the targets
+    for name in ("data", "b", "share", "truth", "_last", "compiled"):  # the last one holds the targets
+        if name in model.__dict__:
+            model.__dict__[name] = None
     return model
 
 

@@ -75,7 +75,7 @@ class MatrixCompleter(BaseEstimator):
     mean_, user_effects_, item_effects_ : float and arrays
         Predicted where nothing else is known.
     factors_ : (ndarray, ndarray)
-        U (users x rank_) and V (items x rank_): the matrix is U @ V.T, in units of ratings.
+        U (users x rank) and V (items x rank): the matrix is U @ V.T, in units of ratings.
     users_, items_ : list
         The identifiers, in the order of the rows of U and V.
     search_ : list of (radius, rmse, relax, rank)

@@ -11,52 +11,51 @@ import numpy as np
 from numba import njit
 
 from frankwolfe.kernels.losses import SUMS
+from frankwolfe.kernels.sparse import FOUR, ONE, THREE, TWO
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
 def dots(A, first, last, x, out):
-    """Set out to the products of rows first to last with x."""
-    for i in range(first, last):
-        row, total = A[i], 0.0
-        for j in range(x.size):
-            total += row[j] * x[j]
+    """Set out to the products of rows first to last with x.
+
+    Here and below a vector may be longer than a row: the row is then read to the next whole vector of the processor,
+    into the row that follows. What is read too much meets zeros at the end of x, and lands at the end of g.
+    """
+    flat, d, first = A.reshape(A.size), np.uint64(A.shape[1]), np.uint64(first)
+    for i in range(first, np.uint64(last)):
+        start, total = i * d, 0.0
+        for j in range(min(np.uint64(x.size), np.uint64(flat.size) - start)):
+            total += flat[start + j] * x[j]
         out[i - first] = total
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
 def two_dots(A, first, last, x, y, out, other):
     """Set out and other to the products of rows first to last with x and with y."""
-    d, whole = A.shape[1], first + (last - first) // 2 * 2
-    for i in range(first, whole, 2):
-        s0, s1, t0, t1 = 0.0, 0.0, 0.0, 0.0
-        for j in range(d):
-            a, b = A[i, j], A[i + 1, j]
-            s0 += a * x[j]
-            s1 += b * x[j]
-            t0 += a * y[j]
-            t1 += b * y[j]
-        out[i - first], out[i - first + 1], other[i - first], other[i - first + 1] = s0, s1, t0, t1
-    for i in range(whole, last):
-        s0, t0 = 0.0, 0.0
-        for j in range(d):
-            s0 += A[i, j] * x[j]
-            t0 += A[i, j] * y[j]
-        out[i - first], other[i - first] = s0, t0
+    flat, d, first = A.reshape(A.size), np.uint64(A.shape[1]), np.uint64(first)
+    for i in range(first, np.uint64(last)):
+        start, total, second = i * d, 0.0, 0.0
+        for j in range(min(np.uint64(x.size), np.uint64(flat.size) - start)):
+            total += flat[start + j] * x[j]
+            second += flat[start + j] * y[j]
+        out[i - first], other[i - first] = total, second
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
 def add_rows(A, first, last, r, g):
     """Add the rows first to last, times r, to g: four at a time, so that g is read and written once for four rows."""
-    whole = first + (last - first) // 4 * 4
-    for i in range(first, whole, 4):
-        a0, a1, a2, a3 = A[i], A[i + 1], A[i + 2], A[i + 3]
-        r0, r1, r2, r3 = r[i - first], r[i - first + 1], r[i - first + 2], r[i - first + 3]
-        for j in range(g.size):
-            g[j] += (r0 * a0[j] + r1 * a1[j]) + (r2 * a2[j] + r3 * a3[j])
+    flat, d, first, last = A.reshape(A.size), np.uint64(A.shape[1]), np.uint64(first), np.uint64(last)
+    whole = first + (last - first) // FOUR * FOUR
+    for i in range(first, whole, FOUR):
+        k, i0 = i - first, i * d
+        i1, i2, i3 = i0 + d, i0 + TWO * d, i0 + THREE * d
+        r0, r1, r2, r3 = r[k], r[k + ONE], r[k + TWO], r[k + THREE]
+        for j in range(min(np.uint64(g.size), np.uint64(flat.size) - i3)):
+            g[j] += (r0 * flat[i0 + j] + r1 * flat[i1 + j]) + (r2 * flat[i2 + j] + r3 * flat[i3 + j])
     for i in range(whole, last):
-        row, factor = A[i], r[i - first]
-        for j in range(g.size):
-            g[j] += factor * row[j]
+        start, factor = i * d, r[i - first]
+        for j in range(min(np.uint64(g.size), np.uint64(flat.size) - start)):
+            g[j] += factor * flat[start + j]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)

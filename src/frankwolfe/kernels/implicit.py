@@ -24,6 +24,20 @@ class ImplicitMatrix(ABC):
         """Return the transpose times u."""
 
     @property
+    @abstractmethod
+    def largest(self) -> float:
+        """The size of the largest entry."""
+
+    @property
+    @abstractmethod
+    def fetched(self) -> Any | None:
+        """The matrix with its entries here, where they are so few that this is quicker than products; else None."""
+
+    def gram_matvec(self, w: np.ndarray) -> np.ndarray:
+        """Return the transpose times the matrix times w."""
+        return self.rmatvec(self @ w)
+
+    @property
     def T(self) -> Any:
         """The transpose, for multiplying by it."""
         return _Transposed(self)

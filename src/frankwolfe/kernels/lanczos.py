@@ -7,7 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frankwolfe.kernels.krylov import Gram, Krylov, entries, log_component
+from frankwolfe.backends import largest, namespace, scaled
+from frankwolfe.kernels.device_krylov import gram_of, is_away, space_of
+from frankwolfe.kernels.gram import entries
+from frankwolfe.kernels.implicit import ImplicitMatrix
+from frankwolfe.kernels.krylov import Krylov, log_component
 from frankwolfe.kernels.pattern import PatternMatrix
 from frankwolfe.kernels.pattern_products import COMPILED_FROM
 from frankwolfe.kernels.tridiagonal import pause
@@ -80,19 +84,18 @@ def top_singular(
     """
     G = _checked(G)
     m, n = G.shape
-    if min(m, n) <= _SMALL_SIDE and m * n <= _SMALL_SIZE and entries(G) is not None:
-        return _by_lapack(G if isinstance(G, np.ndarray) else G.toarray())
-    A = Gram(G, rng, accuracy)
+    if min(m, n) <= _SMALL_SIDE and m * n <= _SMALL_SIZE and _known(G):
+        return by_svd(G.toarray()) if is_away(G) else _by_lapack(G if isinstance(G, np.ndarray) else G.toarray())
+    A = gram_of(G, rng, accuracy)
     if A.is_zero:
-        return _zero_pair(m, n, A.kind)._replace(matvecs=A.matvecs)
+        pair = _zero_pair(m, n, A.kind)
+        return pair._replace(left=A.put(pair.left), right=A.put(pair.right), matvecs=A.matvecs)
     affordable = _BASIS_BYTES // (A.dtype.itemsize * A.size)
-    space = Krylov(A, rng, max(20, min(400, affordable)) if max_basis is None else max(4, max_basis))
+    space = space_of(A, rng, max(20, min(400, affordable)) if max_basis is None else max(4, max_basis))
     log_bound = log_component(A.size, doubt, A.width)
     _, coordinates, error = _converge(space, math.ldexp(accuracy, -A.exponent), rtol, log_bound)
     y = space.vector(coordinates)
-    z = A.image(y)
-    sigma = float(np.linalg.norm(z.astype(np.float64)))
-    z = z / z.dtype.type(sigma)
+    sigma, z = A.image(y)
     left, right = (z, y) if A.tall else (y, z)
     sigma, error = math.ldexp(sigma, A.exponent), math.ldexp(error, A.exponent)
     return SingularPair(sigma, left, right, error, A.matvecs, space.steps)
@@ -149,8 +152,12 @@ def _converge(space: Krylov, accuracy: float, rtol: float, log_bound: float) -> 
 
 
 def _checked(G: Any) -> Any:
+    if isinstance(G, ImplicitMatrix) and G.fetched is not None:
+        return G.fetched
     if getattr(G, "ndim", 2) != 2 or len(G.shape) != 2 or 0 in G.shape:
         raise ValueError(f"expected a nonempty matrix, got shape {tuple(G.shape)}")
+    if is_away(G):
+        return G
     if np.dtype(G.dtype).kind == "c":
         raise ValueError("expected a real matrix, got complex entries")
     form = getattr(G, "format", None)  # of a SciPy sparse matrix
@@ -167,6 +174,12 @@ def _zero_pair(m: int, n: int, dtype: np.dtype) -> SingularPair:
     return SingularPair(0.0, left, right, 0.0, 0, 0)
 
 
+def by_svd(G: Any) -> SingularPair:
+    """Return the top pair of an array of any library by its own decomposition."""
+    U, s, Vt = namespace(G).linalg.svd(scaled(G), full_matrices=False)
+    return SingularPair(float(s[0]) * float(largest(G)), U[:, 0], Vt[0, :], 0.0, 0, 0)
+
+
 def _by_lapack(G: np.ndarray) -> SingularPair:
     top = float(np.max(np.abs(G)))
     if not math.isfinite(top):
@@ -180,6 +193,11 @@ def _by_lapack(G: np.ndarray) -> SingularPair:
 
 def _rounding(dtype: np.dtype) -> float:
     return 4 * float(np.finfo(dtype).eps)
+
+
+def _known(G: Any) -> bool:
+    """Tell whether the entries of the matrix can be looked at, not only its products."""
+    return entries(G) is not None or is_away(G) or isinstance(G, ImplicitMatrix)
 
 
 def norm_upper_bound(G: Any, rng: np.random.Generator, steps: int = 200, failure: float = 1e-9) -> NormBound:
@@ -217,13 +235,13 @@ def norm_upper_bound(G: Any, rng: np.random.Generator, steps: int = 200, failure
     (True, 0.0)
     """
     G = _checked(G)
-    if entries(G) is not None and min(G.shape) <= _PROOF_SIDE:
-        return _proven_bound(G, rng)
-    A = Gram(G, rng)
-    if A.is_zero:  # a proof where the entries are known, otherwise a random product that vanished
-        return NormBound(0.0, 0.0 if entries(G) is not None else failure, A.matvecs)
+    if (entries(G) is not None or is_away(G)) and min(G.shape) <= _PROOF_SIDE:
+        return proven_bound(G, rng)
+    A = gram_of(G, rng)
+    if A.is_zero:  # a proof where the largest entry is known, otherwise a random product that vanished
+        return NormBound(0.0, 0.0 if _known(G) else failure, A.matvecs)
     affordable = 2 * _BASIS_BYTES // (A.dtype.itemsize * A.size)
-    space = Krylov(A, rng, max(2, min(steps, affordable)))
+    space = space_of(A, rng, max(2, min(steps, affordable)))
     log_bound = log_component(A.size, failure / 2, A.width)
     alive = True
     while alive and space.dimension < space.most:
@@ -238,7 +256,11 @@ def norm_upper_bound(G: Any, rng: np.random.Generator, steps: int = 200, failure
     return NormBound(math.ldexp(math.sqrt(value) * (1 + rounding), A.exponent), failure, A.matvecs)
 
 
-def _proven_bound(G: Any, rng: np.random.Generator) -> NormBound:
+def proven_bound(G: Any, rng: np.random.Generator) -> NormBound:
+    if is_away(G):
+        from frankwolfe.kernels.device_proof import proven_bound
+
+        return proven_bound(G, rng)
     stored = entries(G)
     top = float(np.maximum(np.max(stored), -np.min(stored))) if stored is not None and stored.size else 0.0
     if not math.isfinite(top):
@@ -248,7 +270,7 @@ def _proven_bound(G: Any, rng: np.random.Generator) -> NormBound:
     exponent = math.frexp(top)[1]
     D = _double(G, exponent)
     H = _gram_matrix(D)
-    unit, order, frobenius2 = 2.0**-53, len(H), float(np.trace(H))
+    unit, order = 2.0**-53, len(H)
     # Nothing is trusted about this guess; on a pattern it comes several times as fast as from D.
     guess = top_singular(G.scaled(2.0**-exponent, float) if isinstance(G, PatternMatrix) else D, 0.0, rng, rtol=1e-11)
     diagonal, slack = np.diag(H).copy(), 1e-12 + 4 * order * unit
@@ -261,10 +283,16 @@ def _proven_bound(G: Any, rng: np.random.Generator) -> NormBound:
             break
         except np.linalg.LinAlgError:
             slack *= 10
-    cholesky, product = (order + 2) * unit, (max(D.shape) + 8) * unit
+    return NormBound(math.ldexp(widened(s, diagonal, max(D.shape)), exponent), 0.0, guess.matvecs)
+
+
+def widened(s: float, diagonal: np.ndarray, long: int) -> float:
+    """Return the bound on the norm that a factorisation of s I - H proves, H having that diagonal, rounding added."""
+    unit = 2.0**-53
+    cholesky, product = (len(diagonal) + 2) * unit, (long + 8) * unit
     # 1.01 covers the rounding of these few operations and the terms of second order.
-    s += 1.01 * (cholesky * float(np.sum(np.abs(s - diagonal))) + product * frobenius2 + 8 * unit * s)
-    return NormBound(math.ldexp(math.sqrt(s) * (1 + 4 * unit), exponent), 0.0, guess.matvecs)
+    s += 1.01 * (cholesky * float(np.sum(np.abs(s - diagonal))) + product * float(np.sum(diagonal)) + 8 * unit * s)
+    return math.sqrt(s) * (1 + 4 * unit)
 
 
 def _gram_matrix(D: Any) -> np.ndarray:

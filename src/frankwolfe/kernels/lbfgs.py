@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from frankwolfe.backends import Array, host, zeros
+from frankwolfe.backends.namespace import as_like, put
+
 ARMIJO = 1e-4
-Smooth = Callable[[np.ndarray], tuple[float, np.ndarray]]
+Smooth = Callable[[Array], tuple[float, Array]]
 
 
 class Descent(NamedTuple):
     """Where L-BFGS arrived, the value there, and how many evaluations it took."""
 
-    z: np.ndarray
+    z: Array
     value: float
     evaluations: int
 
 
-def lbfgs(smooth: Smooth, z: np.ndarray, most: int, memory: int, goal: float) -> Descent:
+def lbfgs(smooth: Smooth, z: Array, most: int, memory: int, goal: float) -> Descent:
     """Minimise by L-BFGS with backtracking until |gradient| <= `goal`, in at most `most` iterations.
 
     Examples
@@ -32,7 +36,7 @@ def lbfgs(smooth: Smooth, z: np.ndarray, most: int, memory: int, goal: float) ->
     evaluations = 1
     pairs = Pairs(memory, g)
     for _ in range(most):
-        norm = float(np.sqrt(g @ g))
+        norm = math.sqrt(float(g @ g))
         if not norm > goal:
             break
         d = pairs.direction()
@@ -40,7 +44,7 @@ def lbfgs(smooth: Smooth, z: np.ndarray, most: int, memory: int, goal: float) ->
         if not slope < 0:
             pairs.clear()
             d, slope = -g, -(norm**2)
-        t = 1.0 if pairs.count else min(1.0, float(np.sqrt(z @ z)) / norm * 1e-2)
+        t = 1.0 if pairs.count else min(1.0, math.sqrt(float(z @ z)) / norm * 1e-2)
         while True:
             ahead = z + t * d
             trial, g_trial = smooth(ahead)
@@ -71,10 +75,10 @@ class Pairs:
     .. [2] W. Chen, Z. Wang and J. Zhou, Large-scale L-BFGS using MapReduce, NIPS 2014.
     """
 
-    def __init__(self, memory: int, g: np.ndarray) -> None:
+    def __init__(self, memory: int, g: Array) -> None:
         self.memory = memory
         self._g = g
-        self._basis = np.empty((2 * memory, g.size), g.dtype)  # s_i in row 2i, y_i in row 2i + 1; untouched until used
+        self._basis = zeros((2 * memory, g.shape[0]), g)  # s_i in row 2i, y_i in row 2i + 1; untouched until used
         self._inner = np.zeros((2 * memory, 2 * memory))
         self._with_g = np.zeros(2 * memory)
         self._of_basis, self._of_g = np.zeros(2 * memory), -1.0  # coefficients of the last direction
@@ -88,7 +92,7 @@ class Pairs:
         self._order = []
         self._of_basis, self._of_g = np.zeros(2 * self.memory), -1.0
 
-    def direction(self) -> np.ndarray:
+    def direction(self) -> Array:
         """Return minus the inverse Hessian estimate times the gradient."""
         inner, with_g = self._inner, self._with_g
         c, of_g = np.zeros(2 * self.memory), -1.0  # the direction is c @ basis + of_g * g
@@ -106,18 +110,16 @@ class Pairs:
             c[s] += alphas[i] - (c @ inner[:, y] + of_g * with_g[y]) / inner[s, y]
         self._of_basis, self._of_g = c, of_g
         used = 2 * self.count
-        d = c[:used].astype(self._g.dtype) @ self._basis[:used]
-        d += self._g.dtype.type(of_g) * self._g
-        return d
+        return as_like(c[:used], self._g) @ self._basis[:used, :] + float(of_g) * self._g
 
-    def add(self, t: float, d: np.ndarray, g: np.ndarray) -> None:
+    def add(self, t: float, d: Array, g: Array) -> None:
         """Move on to the gradient g, t times the last direction d away; remember the pair if its curvature is positive.
 
         The products with s follow from the coefficients of d, those with y from the two gradients'.
         """
         used = 2 * self.count
         before, after = self._with_g, np.zeros(2 * self.memory)
-        after[:used] = self._basis[:used] @ g
+        after[:used] = host(self._basis[:used, :] @ g)
         with_s, with_y = t * (self._inner @ self._of_basis + self._of_g * before), after - before
         s, y = t * d, g - self._g
         sy, ss, yy = float(s @ y), float(s @ s), float(y @ y)
@@ -127,7 +129,7 @@ class Pairs:
         slot = self._order.pop(0) if self.count == self.memory else self.count
         self._order.append(slot)
         i, j = 2 * slot, 2 * slot + 1
-        self._basis[i], self._basis[j] = s, y
+        self._basis = put(put(self._basis, i, s), j, y)
         self._inner[:, i] = self._inner[i] = with_s
         self._inner[:, j] = self._inner[j] = with_y
         self._inner[i, i], self._inner[j, j] = ss, yy

@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numba import njit
 
-from frankwolfe.kernels.layouts import CHUNK, LOGISTIC
+from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, Loss
 
 SUMS = {"reassoc", "contract", "nsz", "arcp"}  # sums in an order that vectorises; infinities and NaN stay what they are
 
@@ -24,40 +24,38 @@ A1, A2, A3, A4, A5, A6, A7, A8, A9, A10 = (1.0 / (2 * k + 1) for k in range(1, 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
-def exp_negative(t, out, bits):
-    """Set out to exp(-t), for t >= 0, and overwrite t; `bits` are the memory of out, as integers."""
-    for i in range(t.size):
-        out[i] = MAGIC - min(t[i], 708.0) * LOG2E
-    for i in range(t.size):
-        k = out[i] - MAGIC
-        s = (-min(t[i], 708.0) - k * LN2_HIGH) - k * LN2_LOW  # |s| <= log(2)/2: the series of exp is short
-        near = s * (E7 + s * (E8 + s * (E9 + s * (E10 + s * (E11 + s * (E12 + s * E13))))))
-        near = s * (E2 + s * (E3 + s * (E4 + s * (E5 + s * (E6 + near)))))
-        t[i] = 1.0 + (s + s * near)
-    for i in range(t.size):
-        bits[i] = (bits[i] + np.int64(1023)) << np.int64(52)  # 2^k
-    for i in range(t.size):
-        out[i] *= t[i]
+def _exp(t):
+    """Return exp(-t) for t >= 0: 2^k times a short series."""
+    t = min(t, 708.0)
+    near = MAGIC - t * LOG2E
+    k = near - MAGIC
+    s = (-t - k * LN2_HIGH) - k * LN2_LOW  # |s| <= log(2)/2
+    series = s * (E7 + s * (E8 + s * (E9 + s * (E10 + s * (E11 + s * (E12 + s * E13))))))
+    series = s * (E2 + s * (E3 + s * (E4 + s * (E5 + s * (E6 + series)))))
+    bits = (np.float64(near).view(np.int64) + np.int64(1023)) << np.int64(52)
+    return np.int64(bits).view(np.float64) * (1.0 + (s + s * series))
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
+def _log(u):
+    """Return log(1 + u) for 0 <= u <= 1: 2 atanh(u/(2+u)), from 2 rather than 1 where that is nearer."""
+    far = u > 0.4142135623730951
+    s = (u - 1.0 if far else u) / (u + 3.0 if far else u + 2.0)
+    q = s * s
+    series = q * (A6 + q * (A7 + q * (A8 + q * (A9 + q * A10))))
+    series = q * (A1 + q * (A2 + q * (A3 + q * (A4 + q * (A5 + series)))))
+    return (LN2 if far else 0.0) + 2.0 * (s + s * series)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
 def _logistic(m, b, share, r, c):
     """Set r and c to slope and curvature at the margins m, where they have room; return value and <r, m>."""
     n = m.size
-    t, small = np.empty(n), np.empty(n)
+    small, value, inner = np.empty(n), 0.0, 0.0
+    for i in range(n):  # short loops, which vectorise one by one
+        small[i] = _exp(abs(m[i]))
     for i in range(n):
-        t[i] = abs(m[i])
-    exp_negative(t, small, small.view(np.int64))
-    value, inner = 0.0, 0.0
-    for i in range(n):
-        u, z = small[i], b[i] * m[i]
-        # log(1 + u) = 2 atanh(u/(2+u)), from 2 rather than 1 where that is nearer.
-        far = u > 0.4142135623730951
-        s = (u - 1.0) / (u + 3.0) if far else u / (2.0 + u)
-        q = s * s
-        series = q * (A6 + q * (A7 + q * (A8 + q * (A9 + q * A10))))
-        series = q * (A1 + q * (A2 + q * (A3 + q * (A4 + q * (A5 + series)))))
-        value += share[i] * (max(-z, 0.0) + (LN2 if far else 0.0) + 2.0 * (s + s * series))
+        value += share[i] * (max(-b[i] * m[i], 0.0) + _log(small[i]))
     for i in range(min(n, r.size)):
         u = small[i]
         r[i] = -b[i] * share[i] * ((u if b[i] * m[i] > 0.0 else 1.0) / (1.0 + u))
@@ -83,89 +81,102 @@ def _squares(m, b, share, r, c):
 
 
 @njit(cache=True, nogil=True)
-def at_margins(kind, m, b, share, r, c):
+def at_margins(loss, m, r, c):
     """Set r to the slope of the loss at the margins m, and c to its curvature, where they have room.
 
     Returns the value of the loss and <r, m> (which is zero for a logistic loss where r has no room).
     """
+    kind, b, share = loss
     if kind == LOGISTIC:
         return _logistic(m, b, share, r, c)
     return _squares(m, b, share, r, c)
 
 
 @njit(cache=True, nogil=True)
-def differentiate(low, n, mixing, known, q, loss, watched, r, c, sums):
-    """Take in n rows from `low` on, whose products with a vector are q; set r and c to slope and curvature.
+def on_rows(loss, low, high):
+    """Return the loss of some rows, at most CHUNK of them: equal weights are kept for so many rows only."""
+    kind, b, share = loss
+    return Loss(kind, b[low:high], share[low:high] if share.size == b.size else share[: high - low])
+
+
+@njit(cache=True, nogil=True)
+def differentiate(mixing, known, q, loss, watched, r, c, sums):
+    """Take in the rows of a loss, whose products with a vector are q; set r and c to slope and curvature.
 
     The margins are mixing[0] known + mixing[1] q where f is differentiated, and with mixing[2], mixing[3] where it is
     watched; the latter are kept. `sums` takes the loss, <slope, margins>, and the watched loss.
     """
-    kind, b, share = loss
-    b, share, y = b[low : low + n], share[low : low + n], np.empty(n)
+    n = loss.b.size
+    y, known_at, new_at, known_watched, new_watched = np.empty(n), mixing[0], mixing[1], mixing[2], mixing[3]
     for i in range(n):
-        y[i] = mixing[2] * known[low + i] + mixing[3] * q[i]
-        watched[low + i] = y[i]
-    if mixing[0] != mixing[2] or mixing[1] != mixing[3]:
-        sums[2] += at_margins(kind, y, b, share, r, c[:0])[0]
+        y[i] = known_watched * known[i] + new_watched * q[i]
+        watched[i] = y[i]
+    if known_at != known_watched or new_at != new_watched:
+        sums[2] += at_margins(loss, y, r[:0], c[:0])[0]
         for i in range(n):
-            y[i] = mixing[0] * known[low + i] + mixing[1] * q[i]
-    value, inner = at_margins(kind, y, b, share, r, c[:n])
+            y[i] = known_at * known[i] + new_at * q[i]
+    value, inner = at_margins(loss, y, r, c[:n])
     sums[0] += value
     sums[1] += inner
+
+
+@njit(cache=True, nogil=True)
+def differentiate_all(first, last, mixing, known, q, loss, watched, r, sums):
+    """Do that for the rows first to last, a few at a time, which stay in cache; arrays are those of all rows."""
+    for low in range(first, last, CHUNK):
+        high = min(low + CHUNK, last)
+        some, rows = on_rows(loss, low, high), slice(low, high)
+        differentiate(mixing, known[rows], q[rows], some, watched[rows], r[rows], r[:0], sums)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
 def along_line(loss, start, step, gamma):
     """Return first and second derivative of the loss along start + gamma step."""
-    kind, b, share = loss
-    m, r, c = np.empty(CHUNK), np.empty(CHUNK), np.empty(CHUNK)
+    y, r, c = np.empty(CHUNK), np.empty(CHUNK), np.empty(CHUNK)
     first, second = 0.0, 0.0
     for low in range(0, start.size, CHUNK):
-        n = min(CHUNK, start.size - low)
-        rows = slice(low, low + n)
+        high = min(low + CHUNK, start.size)
+        m, s, n = start[low:high], step[low:high], high - low
         for i in range(n):
-            m[i] = start[low + i] + gamma * step[low + i]
-        at_margins(kind, m[:n], b[rows], share[rows], r[:n], c[:n])
+            y[i] = m[i] + gamma * s[i]
+        at_margins(on_rows(loss, low, high), y[:n], r[:n], c[:n])
         for i in range(n):
-            first += r[i] * step[low + i]
-            second += c[i] * step[low + i] * step[low + i]
+            first += r[i] * s[i]
+            second += c[i] * s[i] * s[i]
     return first, second
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def value_at(loss, m):
     """Return the loss at the margins m."""
-    kind, b, share = loss
-    total, r = 0.0, np.empty(CHUNK)
+    total, none = 0.0, np.empty(0)
     for low in range(0, m.size, CHUNK):
-        rows = slice(low, min(low + CHUNK, m.size))
-        total += at_margins(kind, m[rows], b[rows], share[rows], r, r[:0])[0]
+        high = min(low + CHUNK, m.size)
+        total += at_margins(on_rows(loss, low, high), m[low:high], none, none)[0]
     return total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def derivatives_at(loss, m, r, c):
     """Set r to the slope of the loss at the margins m, and c to its curvature where it has room."""
-    kind, b, share = loss
     for low in range(0, m.size, CHUNK):
-        rows = slice(low, min(low + CHUNK, m.size))
-        at_margins(kind, m[rows], b[rows], share[rows], r[rows], c[rows])
+        high = min(low + CHUNK, m.size)
+        at_margins(on_rows(loss, low, high), m[low:high], r[low:high], c[low:high])
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
 def _shifted_sums(loss, start, step, gamma, shift, sums):
     """Set the sums over the rows at margins start + gamma step + shift; an empty step counts as zero."""
-    kind, b, share = loss
-    m, r, c = np.empty(CHUNK), np.empty(CHUNK), np.empty(CHUNK)
+    y, r, c = np.empty(CHUNK), np.empty(CHUNK), np.empty(CHUNK)
     sums[:] = 0.0
     for low in range(0, start.size, CHUNK):
-        n = min(CHUNK, start.size - low)
-        rows = slice(low, low + n)
+        high = min(low + CHUNK, start.size)
+        m, s, n = start[low:high], step[low:high], high - low
         for i in range(n):
-            m[i] = start[low + i] + shift
-        for i in range(min(n, step.size)):
-            m[i] += gamma * step[low + i]
-        at_margins(kind, m[:n], b[rows], share[rows], r[:n], c[:n])
+            y[i] = m[i] + shift
+        for i in range(s.size):
+            y[i] += gamma * s[i]
+        at_margins(on_rows(loss, low, high), y[:n], r[:n], c[:n])
         left, size, bend = 0.0, 0.0, 0.0
         for i in range(n):
             left += r[i]
@@ -175,11 +186,10 @@ def _shifted_sums(loss, start, step, gamma, shift, sums):
         sums[1] += size
         sums[3] += bend
         first, along, second = 0.0, 0.0, 0.0
-        for i in range(min(n, step.size)):
-            s = step[low + i]
-            first += r[i] * s
-            along += c[i] * s
-            second += c[i] * s * s
+        for i in range(s.size):
+            first += r[i] * s[i]
+            along += c[i] * s[i]
+            second += c[i] * s[i] * s[i]
         sums[2] += first
         sums[4] += along
         sums[5] += second

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from frankwolfe.kernels.losses import at_margins
+from frankwolfe.kernels.losses import at_margins, on_rows
 
 
 @njit(cache=True, nogil=True)
@@ -19,21 +19,20 @@ def differentiate(first, mixing, known, new, start, loss, watched, r, sums):
     and mixing[j, 3] where it is watched; the latter are kept. `new` begins with row `start` of the data. Set sums[j]
     to the loss, <slope, margins>, and the watched loss.
     """
-    kind, b, share = loss
     n = r.shape[1]
-    rows, y, none = slice(first, first + n), np.empty(n), np.empty(0)
-    b, share, low = b[rows], share[rows], first - start
+    some, y, none, low = on_rows(loss, first, first + n), np.empty(n), np.empty(0), first - start
     for j in range(r.shape[0]):
-        m, q, slope = known[j], new[j], r[j]
+        m, q, slope = known[j, first : first + n], new[j, low : low + n], r[j]
+        kept = watched[j, first : first + n]
         c0, c1, c2, c3 = mixing[j]
         for i in range(n):
-            y[i] = c2 * m[first + i] + c3 * q[low + i]
-            watched[j, first + i] = y[i]
+            y[i] = c2 * m[i] + c3 * q[i]
+            kept[i] = y[i]
         if c0 != c2 or c1 != c3:
-            sums[j, 2] = at_margins(kind, y, b, share, none, none)[0]
+            sums[j, 2] = at_margins(some, y, slope[:0], none)[0]
             for i in range(n):
-                y[i] = c0 * m[first + i] + c1 * q[low + i]
-        value, inner = at_margins(kind, y, b, share, slope, none)
+                y[i] = c0 * m[i] + c1 * q[i]
+        value, inner = at_margins(some, y, slope, none)
         sums[j, 0], sums[j, 1] = value, inner
         if c0 == c2 and c1 == c3:
             sums[j, 2] = value

@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import array_api_compat
 import numpy as np
 
-from frankwolfe.backends import vdot
+from frankwolfe.backends import host, vdot
+from frankwolfe.backends.pattern import Operator, Places
 from frankwolfe.kernels import pattern_products as products
 from frankwolfe.validation import integer
 
@@ -24,6 +26,8 @@ class Pattern:
         Positions in any order, counted from zero. Repeated positions are kept; `duplicates` counts them.
     shape : tuple of int
         (m, n).
+    like : array, optional
+        An array of another library: the positions then live there, on its device.
 
     Attributes
     ----------
@@ -31,6 +35,8 @@ class Pattern:
         The positions, sorted; 32-bit where they fit. `rows` is made when asked for: `indptr` says the same.
     order : ndarray, shape (N,)
         The sorting permutation: `values[order]` sorts values given in the caller's order.
+    places : Places or None
+        The positions on a device; None for NumPy.
 
     Examples
     --------
@@ -42,8 +48,13 @@ class Pattern:
            [5., 0., 0.]])
     """
 
-    def __init__(self, rows: Any, cols: Any, shape: tuple[int, int]) -> None:
+    def __init__(self, rows: Any, cols: Any, shape: tuple[int, int], like: Any = None) -> None:
         m, n = _shape(shape)
+        self.places = None if like is None else Places(rows, cols, (m, n), like)
+        if self.places is not None:
+            self.shape = (m, n)
+            self.order, self.indptr, self.cols = self.places.order, self.places.indptr, self.places.cols
+            return
         rows, cols = _positions("rows", rows, m), _positions("cols", cols, n)
         if rows.size != cols.size:
             raise ValueError(f"rows and cols must have the same length, got {rows.size} and {cols.size}")
@@ -53,6 +64,8 @@ class Pattern:
 
     @cached_property
     def rows(self) -> np.ndarray:
+        if self.places is not None:
+            return self.places.rows
         return np.repeat(np.arange(self.shape[0], dtype=self.cols.dtype), np.diff(self.indptr))
 
     @cached_property
@@ -69,7 +82,7 @@ class Pattern:
     @property
     def size(self) -> int:
         """Number of positions."""
-        return int(self.cols.size)
+        return int(self.cols.shape[0])
 
     def duplicates(self) -> int:
         """Return how many positions repeat an earlier one.
@@ -79,10 +92,14 @@ class Pattern:
         >>> Pattern([0, 1, 0], [0, 1, 0], (2, 2)).duplicates()
         1
         """
+        if self.places is not None:
+            return self.places.duplicates()
         return int(np.count_nonzero((self.cols[1:] == self.cols[:-1]) & (self.rows[1:] == self.rows[:-1])))
 
     def matrix(self, values: Any) -> PatternMatrix:
         """Return the matrix with these values, given in the order in which the positions were given."""
+        if self.places is not None:
+            return PatternMatrix(self.places.sorted(values), self)
         return PatternMatrix(np.asarray(values)[self.order], self)
 
     def zeros(self, dtype: Any = np.float64) -> PatternMatrix:
@@ -110,8 +127,8 @@ class Pattern:
         return (
             isinstance(other, Pattern)
             and self.shape == other.shape
-            and np.array_equal(self.indptr, other.indptr)
-            and np.array_equal(self.cols, other.cols)
+            and np.array_equal(host(self.indptr), host(other.indptr))
+            and np.array_equal(host(self.cols), host(other.cols))
         )
 
     __hash__ = None  # pyright: ignore[reportAssignmentType]
@@ -144,9 +161,10 @@ class PatternMatrix:
     ndim = 2
 
     def __init__(self, values: np.ndarray, pattern: Pattern) -> None:
-        if values.shape != (pattern.size,):
+        if tuple(values.shape) != (pattern.size,):
             raise ValueError(f"values must have shape ({pattern.size},) to match the pattern, got {values.shape}")
-        self.values = values if values.dtype.kind == "f" else values.astype(np.float64)
+        floats = not isinstance(values, np.ndarray) or values.dtype.kind == "f"
+        self.values = values if floats else values.astype(np.float64)
         self.pattern = pattern
 
     @property
@@ -162,10 +180,17 @@ class PatternMatrix:
         """Number of stored entries."""
         return self.pattern.size
 
+    @cached_property
+    def _operator(self) -> Operator:
+        """The matrix on a device, ready to multiply."""
+        assert self.pattern.places is not None
+        return Operator(self.pattern.places, self.values)
+
     def _by_row(self) -> csr_array:
         from scipy.sparse import csr_array
 
-        return csr_array((self.values, self.pattern.cols, self.pattern.indptr), shape=self.shape)
+        parts = (host(part) for part in (self.values, self.pattern.cols, self.pattern.indptr))
+        return csr_array(tuple(parts), shape=self.shape)
 
     def _values_of(self, other: object) -> np.ndarray:
         if isinstance(other, PatternMatrix):
@@ -183,23 +208,30 @@ class PatternMatrix:
     def __mul__(self, c: Any) -> PatternMatrix:
         if np.ndim(c) != 0:
             return NotImplemented
-        return PatternMatrix(self.values * self.dtype.type(c), self.pattern)
+        return PatternMatrix(self.values * self._number(c), self.pattern)
 
     __rmul__ = __mul__
 
     def __truediv__(self, c: Any) -> PatternMatrix:
         if np.ndim(c) != 0:
             return NotImplemented
-        return PatternMatrix(self.values / self.dtype.type(c), self.pattern)
+        return PatternMatrix(self.values / self._number(c), self.pattern)
+
+    def _number(self, c: Any) -> Any:
+        return self.dtype.type(c) if self.pattern.places is None else c
 
     def __neg__(self) -> PatternMatrix:
         return PatternMatrix(-self.values, self.pattern)
 
     def __matmul__(self, w: np.ndarray) -> np.ndarray:
+        if self.pattern.places is not None:
+            return self._operator.times(w)
         return products.times(self.pattern, self.values, w)
 
     def rmatvec(self, u: np.ndarray) -> np.ndarray:
         """Return the transpose times u, a vector or a block of columns."""
+        if self.pattern.places is not None:
+            return self._operator.transposed(u)
         return products.transposed_times(self.pattern, self.values, u)
 
     def gram_matvec(self, w: np.ndarray) -> np.ndarray:
@@ -225,8 +257,8 @@ class PatternMatrix:
 
     def inner(self, other: PatternMatrix | np.ndarray) -> float:
         """Return the sum of products with the entries of another one on the pattern, or of an m x n array."""
-        dense = isinstance(other, np.ndarray)
-        entries = other[self.pattern.rows, self.pattern.cols] if dense else self._values_of(other)
+        dense = array_api_compat.is_array_api_obj(other)
+        entries = products.dense_entries(self.pattern, other) if dense else self._values_of(other)
         return vdot(self.values, entries)
 
     def tocsr(self) -> csr_array:
@@ -235,7 +267,7 @@ class PatternMatrix:
 
     def toarray(self) -> np.ndarray:
         """Return the m x n array; for small examples only."""
-        return self._by_row().toarray()
+        return self._by_row().toarray() if self.pattern.places is None else self.pattern.places.dense(self.values)
 
     def __repr__(self) -> str:
         return f"PatternMatrix({self.nnz} entries of {self.shape[0]} x {self.shape[1]}, {self.dtype})"

@@ -52,6 +52,8 @@ def fit(pattern: Pattern, target: np.ndarray, weights: np.ndarray | None, U: np.
     Fit(value=2.0, U=array([[0.],
            [2.]]), V=array([[6.]]))
     """
+    if pattern.places is not None:
+        return Fit(*pattern.places.fit(target, weights, U, V))
     if not _compiled(pattern, U, V):
         return plain_fit(pattern, target, weights, U, V)
     from frankwolfe.kernels import pattern_loops
@@ -80,6 +82,8 @@ def entries(pattern: Pattern, U: np.ndarray, V: np.ndarray) -> np.ndarray:
     >>> entries(Pattern([0, 1], [0, 0], (2, 1)), np.array([[1.0], [3.0]]), np.array([[2.0]]))
     array([2., 6.])
     """
+    if pattern.places is not None:
+        return pattern.places.entries(U, V)
     if not _compiled(pattern, U, V):
         return plain_entries(pattern, U, V)
     from frankwolfe.kernels import pattern_loops
@@ -102,8 +106,15 @@ def plain_entries(pattern: Pattern, U: np.ndarray, V: np.ndarray) -> np.ndarray:
     return out
 
 
+def dense_entries(pattern: Pattern, X: np.ndarray) -> np.ndarray:
+    """Return the observed entries of an m x n array."""
+    return X[pattern.rows, pattern.cols] if pattern.places is None else pattern.places.dense_entries(X)
+
+
 def rank_one(pattern: Pattern, u: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return the observed entries of outer(u, v)."""
+    if pattern.places is not None:
+        return pattern.places.rank_one(u, v)
     if not _compiled(pattern, u, v):
         return plain_rank_one(pattern, u, v)
     from frankwolfe.kernels import pattern_loops

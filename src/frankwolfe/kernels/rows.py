@@ -12,7 +12,7 @@ from numba import njit
 
 from frankwolfe.kernels import dense, sparse
 from frankwolfe.kernels.layouts import CHUNK
-from frankwolfe.kernels.losses import differentiate
+from frankwolfe.kernels.losses import differentiate, on_rows
 
 
 @njit(cache=True, nogil=True)
@@ -56,21 +56,24 @@ def outer(matrix, first, last, c, H):
 def sweep(matrix, first, last, step, x, base, mixing, known, loss, every, images, g, H, sums):
     """Read some rows once, `step` at a time: product with x, margins, loss, and their part of gradient and Hessian.
 
-    `x` is empty where all is known, H where no Hessian is wanted; it is made from one row in `every`. Where `base` is
-    not empty, what is known is its product, made here. Ax and the watched margins are written to `images`; for `mixing`
-    and `sums` see `differentiate`.
+    `x` is empty where all is known, `known` where nothing is, H where no Hessian is wanted; it is made from one row in
+    `every`. Where `base` is not empty, what is known is its product, made here. Ax and the watched margins are written
+    to `images` where that has room; for `mixing` and `sums` see `differentiate`.
     """
     q, r, c = np.zeros(CHUNK), np.empty(CHUNK), np.empty(CHUNK if H.size else 0)
+    own, spare = np.zeros(CHUNK), np.empty(CHUNK)  # what is known and what is watched, where nobody keeps it
     for low in range(first, last, step):
         high = min(low + step, last)
+        before = known[low:high] if known.size else own
+        watched = images[1][low:high] if images.size else spare
         if x.size:
             if base.size:
-                products(matrix, low, high, x, base, q, known[low:])
+                products(matrix, low, high, x, base, q, before)
             else:
                 product(matrix, low, high, x, q)
-            for i in range(high - low):
-                images[0, low + i] = q[i]
-        differentiate(low, high - low, mixing, known, q, loss, images[1], r, c, sums)
+            if images.size:
+                images[0][low:high] = q[: high - low]
+        differentiate(mixing, before, q, on_rows(loss, low, high), watched, r, c, sums)
         adjoint(matrix, low, high, r, g)
         if H.size:
             for i in range(high - low):

@@ -1,4 +1,4 @@
-"""Small quadratic programs on the simplex, by an active-set method: exact up to rounding."""
+"""Quadratic programs on the simplex and on the l1 ball, by an active-set method: exact up to rounding."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import numpy as np
 
 RIDGE = 1e-14  # of the largest diagonal entry, added where atoms depend on each other
 EPS = 2.0**-52
+HALF = 0.5  # of the largest violation: entries that violate optimality by more are let go together
+FRACTIONS = (0.05, 0.2, 0.5, 1.0)  # of a step that are tried, beside the one that ends at the first zero
+HOPELESS = 1e280  # a ridge beyond all data
 
 
 def simplex_qp(H: np.ndarray, b: np.ndarray, start: np.ndarray, tol: float = 0.0) -> np.ndarray:
@@ -25,9 +28,9 @@ def simplex_qp(H: np.ndarray, b: np.ndarray, start: np.ndarray, tol: float = 0.0
     Notes
     -----
     The primal active-set method: minimise over the affine hull of the entries that are not held at zero; stop at the
-    first entry that would become negative and hold it; at a minimiser let go the entry with the most negative
-    multiplier. The objective never rises, and no support comes up twice. Solved for the step, from differences of
-    slopes: accurate where b is large beside H.
+    first entry that would become negative and hold it; at a minimiser let go the entries whose multipliers are the most
+    negative, several at a time. The objective never rises. Solved for the step, from differences of slopes: accurate
+    where b is large beside H.
 
     Examples
     --------
@@ -35,45 +38,137 @@ def simplex_qp(H: np.ndarray, b: np.ndarray, start: np.ndarray, tol: float = 0.0
     array([0.65, 0.35, 0.  ])
     """
     u = np.array(start, dtype=np.float64)
-    u, free, released = u / u.sum(), u > 0, -1
-    ridge = RIDGE * float(np.max(np.diag(H))) or RIDGE * float(np.ptp(b)) or 1.0
+    u = _minimised(H, b, u / u.sum(), 1.0, tol, signed=False)
+    return u / u.sum()
+
+
+def l1_qp(H: np.ndarray, b: np.ndarray, radius: float, start: np.ndarray, tol: float = 0.0) -> np.ndarray:
+    """Return the z with |z|_1 <= radius that minimises z'Hz/2 + b'z, as `simplex_qp` does.
+
+    Examples
+    --------
+    >>> l1_qp(np.eye(2), np.array([-3.0, 0.5]), 1.0, np.zeros(2))
+    array([1., 0.])
+    """
+    z = _minimised(H, b, np.array(start, dtype=np.float64), radius, tol, signed=True)
+    return z * min(1.0, radius / max(float(np.abs(z).sum()), 1e-300))
+
+
+def _minimised(H: np.ndarray, b: np.ndarray, z: np.ndarray, radius: float, tol: float, signed: bool) -> np.ndarray:
+    """Move z to the minimiser over the simplex of this radius or, signed, the l1 ball."""
+    ridge = RIDGE * float(H.diagonal().max()) or RIDGE * float(np.ptp(b)) or 1.0
+    slope, share = b + H @ z, HALF
     for _ in range(20 * len(b) + 100):
-        F, slope = np.flatnonzero(free), b + H @ u
-        step = _step(H[np.ix_(F, F)], slope[F], int(np.argmax(u[F])), ridge)
-        if step is None:
+        worth = np.abs(slope) if signed else -slope
+        inner, best = float(slope @ z), float(worth.max())
+        noise = 4 * EPS * radius * float(np.max(np.abs(slope)))
+        if inner + radius * best <= max(tol, noise):
+            break
+        level = -inner / radius
+        new = (z == 0) & (worth >= level + share * (best - level))
+        signs = np.sign(z)
+        signs[new] = -np.sign(slope[new]) if signed else 1.0
+        moved, ridge = _over_face(H, b, z, slope, signs, radius, ridge, signed)
+        if moved <= noise and share == 1.0:
+            break  # rounding alone made it look worth letting go
+        share = HALF if moved > noise else 1.0
+        slope = b + H @ z
+    return z
+
+
+def _over_face(
+    H: np.ndarray,
+    b: np.ndarray,
+    z: np.ndarray,
+    slope: np.ndarray,
+    signs: np.ndarray,
+    radius: float,
+    ridge: float,
+    signed: bool,
+) -> tuple[float, float]:
+    """Move z, in place, to the minimiser over the entries with a sign; return a bound on the decrease, and the ridge."""
+    F, gained = np.flatnonzero(signs), 0.0
+    while F.size:
+        s, sign = slope[F], signs[F]
+        now, bend = sign * z[F], H if F.size == len(H) else H[F[:, None], F]
+        room = radius - float(np.abs(z).sum()) if signed else 0.0
+        step = _step(bend, s, sign, room, ridge, signed)
+        if step is None and ridge < HOPELESS:
             ridge *= 1e3  # rounding made the system indefinite
             continue
-        rooms = np.divide(u[F], -step, out=np.full(F.size, np.inf), where=u[F] + step < 0)
-        i = int(np.argmin(rooms))
-        if rooms[i] <= 0 and F[i] == released:
-            break  # rounding alone made it look worth letting go
-        u[F] = np.maximum(u[F] + min(float(rooms[i]), 1.0) * step, 0.0)
-        if rooms[i] < 1:
-            u[F[i]], free[F[i]] = 0.0, False
-            u /= u.sum()
-            continue
-        u /= u.sum()
-        slope = b + H @ u
-        released = int(np.argmin(np.where(free, np.inf, slope)))
-        if free.all() or slope[released] >= float(slope @ u) - max(tol, 4 * EPS * float(np.max(np.abs(slope)))):
+        if step is None:
             break
-        free[released] = True
-    return u
+        ahead = sign * step
+        stuck = (now == 0) & (ahead < 0)
+        if stuck.any():  # let go too early
+            F = F[~stuck]
+            continue
+        crossing = now + ahead < 0
+        if not crossing.any():
+            z[F] = sign * (now + ahead)
+            return gained - float(s @ step), ridge
+        after, change = _cut_short(bend, s, sign, now, ahead, crossing, now.sum() + room)
+        z[F], gained = sign * after, gained - change
+        F, slope = F[after > 0], b + H @ z
+    return gained, ridge
 
 
-def _step(H: np.ndarray, slope: np.ndarray, first: int, ridge: float) -> np.ndarray | None:
-    """Return the step, of sum zero, to the minimiser with signs free; None if the system is not definite.
+def _cut_short(
+    H: np.ndarray,
+    slope: np.ndarray,
+    sign: np.ndarray,
+    now: np.ndarray,
+    ahead: np.ndarray,
+    crossing: np.ndarray,
+    most: float,
+) -> tuple[np.ndarray, float]:
+    """Return what becomes of sizes `now` on the way to now + ahead, where some would become negative; and the change.
 
-    Entry `first` pays for what the others gain.
+    Either the first of them stops the step, or more of it is taken and those that would be negative end at zero, the
+    sum brought back to `most`: whichever lowers the objective most.
     """
-    step = np.zeros(slope.size)
-    rest = np.arange(slope.size) != first
-    across = H[first, rest]
-    bend = H[np.ix_(rest, rest)] - across[:, None] - across[None, :] + H[first, first]
-    bend.flat[:: len(bend) + 1] += ridge
-    try:
-        step[rest] = np.linalg.solve(bend, slope[first] - slope[rest])
-    except np.linalg.LinAlgError:
+    rooms = now[crossing] / -ahead[crossing]
+    first = float(rooms.min())
+    parts = np.array([first, *(t for t in FRACTIONS if t > first)])
+    after = np.maximum(now + parts[:, None] * ahead, 0.0)
+    after[0, np.flatnonzero(crossing)[rooms.argmin()]] = 0.0
+    after *= np.minimum(1.0, most / np.maximum(after.sum(axis=1), 1e-300))[:, None]
+    moves = sign * (after - now)
+    changes = moves @ slope + 0.5 * np.sum(moves @ H * moves, axis=1)
+    best = int(changes.argmin())
+    return after[best], float(changes[best])
+
+
+def _step(
+    H: np.ndarray, slope: np.ndarray, sign: np.ndarray, room: float, ridge: float, signed: bool
+) -> np.ndarray | None:
+    """Return the step to the minimiser with signs free, None if rounding spoils it.
+
+    The sum of sign times step is `room`: on the simplex always, on the ball unless less is better. Curvature along the
+    signs does no harm where that sum is given, and makes the system definite; the part of the slope along them does no
+    good, and is taken off.
+    """
+    size, right = sign.size, np.empty((sign.size, 2), order="F")
+    right[:, 0], right[:, 1] = float(sign @ slope) / size * sign - slope, sign
+    shifted = sign[:, None] * (float(H.diagonal().max()) or ridge) * sign + H
+    shifted.flat[:: size + 1] += ridge
+    solved = _solve(shifted, right)
+    if solved is None:
         return None
-    step[first] = -step.sum()
-    return step if float(slope @ step) <= 0 else None  # NaN is no descent either
+    free, along = solved[:, 0], solved[:, 1]
+    step = free + (room - float(sign @ free)) / float(sign @ along) * along
+    if signed and float(sign @ (slope + H @ step)) > 0:  # the ball need not be left at its boundary
+        inner = H.copy()
+        inner.flat[:: size + 1] += ridge
+        solved = _solve(inner, -slope)
+        step = step if solved is None or float(sign @ solved) > room else solved
+    descent = float(slope @ step) <= EPS * float(np.abs(slope) @ np.abs(step))  # not so for NaN
+    return step if descent else None
+
+
+def _solve(K: np.ndarray, right: np.ndarray) -> np.ndarray | None:
+    """Return K⁻¹ times one or more right-hand sides, for K positive definite; None where it is not. K is spoilt."""
+    from scipy.linalg.lapack import dposv
+
+    _, solved, failed = dposv(K.T, right, lower=1, overwrite_a=1)
+    return None if failed else solved

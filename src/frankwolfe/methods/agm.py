@@ -32,7 +32,7 @@ class AcceleratedGradient(GradientMethod):
     Notes
     -----
     Algorithm 2 of [1]_ with v_0 = x_0, δ_k = 2/(k+3), μ_0 = 2L: f(x_k) - f* <= 2B/((k+1)(k+2)) with
-    B = f(x_0) - f* + L|x_0 - x*|². Nothing bounds the unconstrained optimum from below without knowing |x_0 - x*|, so
+    B = f(x_0) - f* + L‖x_0 - x*‖². Nothing bounds the unconstrained optimum from below without knowing ‖x_0 - x*‖, so
     the certified lower bound is minus infinity and the run ends at `max_iter`.
 
     References
@@ -77,9 +77,9 @@ class StronglyConvexAGM(GradientMethod):
 
     Notes
     -----
-    With κ = L/μ and δ = κ^(-1/2), f(x_k) - f* <= (1-δ)^k (f(x_0) - f* + μ|x_0 - x*|²/2). The paper prints the step as
+    With κ = L/μ and δ = κ^(-1/2), f(x_k) - f* <= (1-δ)^k (f(x_0) - f* + μ‖x_0 - x*‖²/2). The paper prints the step as
     z = y - y/μ; it is z = y - ∇f(y)/μ, the minimiser of the quadratic lower bound. Strong convexity certifies
-    f* >= f(y) - |∇f(y)|²/(2μ).
+    f* >= f(y) - ‖∇f(y)‖²/(2μ).
 
     Examples
     --------

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
 from frankwolfe.kernels.layouts import Rows
 from frankwolfe.lowrank import LowRank
+from frankwolfe.methods import working_set
 from frankwolfe.methods.accelerated import AcceleratedFrankWolfe
 from frankwolfe.methods.agm import AcceleratedGradient, StronglyConvexAGM
 from frankwolfe.methods.base import Evidence, Method, delegate
@@ -49,6 +48,7 @@ INSIDE = 0.25  # depth from which on x counts as inside
 EARLY = 6  # corrective steps, each with many atoms, after which an x amid the set tells that it is not the vertices
 AMID = 0.45  # depth from which on the set has not been felt at all
 CROWD = 50  # atoms that a corrective step takes easily, whatever the number of variables
+THRONG = 3000  # columns from which on their Hessian costs more than many passes over the data
 
 
 class Choice(NamedTuple):
@@ -62,6 +62,7 @@ class Choice(NamedTuple):
 CHOICES = {
     "factored": Choice(FactoredFrankWolfe(), "low-rank matrices: corrective steps on the factors"),
     "newton": Choice(NewtonFrankWolfe(), "few variables: second-order steps need the fewest passes over the data"),
+    "columns": Choice(NewtonFrankWolfe(), "few columns matter: second-order steps on those alone"),
     "subspace": Choice(SubspaceFrankWolfe(), "a Euclidean ball: the best of the plane through the last steps"),
     "search": Choice(AcceleratedFrankWolfe(line_search=True), "the set is curved: momentum with a line search"),
     "fcfw": Choice(FullyCorrective(), "the curvature is known: correct the weights of all atoms that matter"),
@@ -148,7 +149,7 @@ class Facts:
     def allow(self, name: str) -> bool:
         """Tell whether a method applies to the problem."""
         method = CHOICES[name].method
-        if isinstance(method, NUMPY_ONLY) and not isinstance(self.x0.coords, np.ndarray | LowRank):
+        if isinstance(method, NUMPY_ONLY) and self.problem.away:
             return False
         if name in ("apgd", "newton") and not (self.projects if name == "apgd" else self.small or self.light):
             return False
@@ -158,7 +159,7 @@ class Facts:
             return False
 
 
-NUMPY_ONLY = (FactoredFrankWolfe, FullyCorrective, NewtonFrankWolfe, DecompositionInvariant, SubspaceFrankWolfe)
+NUMPY_ONLY = (FullyCorrective, NewtonFrankWolfe, DecompositionInvariant, SubspaceFrankWolfe)
 
 FAMILIES: tuple[tuple[Callable[[Facts], bool], tuple[str, ...]], ...] = (
     (lambda known: known.allow("factored"), ("factored",)),
@@ -167,6 +168,7 @@ FAMILIES: tuple[tuple[Callable[[Facts], bool], tuple[str, ...]], ...] = (
     (lambda known: known.light, ("newton",)),
     (lambda known: known.curved and known.small, ("search", "newton")),
     (lambda known: known.curved, ("search", "apgd", "fw")),
+    (lambda known: working_set.applies(known.problem), ("columns", "apgd", "columns")),
     (lambda known: known.sparse and known.small, ("fcfw", "newton")),
     (lambda known: known.sparse and known.projects, ("fcfw", "apgd", "fcfw")),
     (lambda known: known.small and not known.dear, ("newton",)),
@@ -295,6 +297,8 @@ def planned(problem: Problem, x0: Point) -> tuple[str, ...]:
 
 def crowded(state: AutoState) -> bool:
     """Tell whether corrective steps, first in the plan, hold an atom for every four variables: nothing is sparse."""
+    if state.turn == 0 and state.plan[0] == "columns":
+        return np.count_nonzero(state.x.coords) > THRONG
     if state.turn > 0 or state.plan[0] != "fcfw" or state.x.parts is None:
         return False
     return len(state.x.parts[1]) > max(CROWD, math.prod(state.x.coords.shape) // 4)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from frankwolfe.backends import Scalar
+from frankwolfe.objectives.base import ROUNDING
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem, Vertex
-from frankwolfe.sets.base import ProjectableSet
+from frankwolfe.sets.base import IterativeSet, ProjectableSet
 from frankwolfe.sets.nuclear import NuclearBall
 from frankwolfe.validation import positive
 
@@ -125,7 +126,7 @@ def advance(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, 
 
 def pace(problem: Problem, method: Method, k: int) -> int:
     """Return how many steps to take before the host looks: one for NumPy, several where reading back costs time."""
-    if not problem.away:
+    if not problem.away or isinstance(problem.domain, IterativeSet):  # an iterative oracle looks all the time
         return 1
     from frankwolfe.methods.on_device import schedule
 
@@ -136,6 +137,14 @@ def _leap(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, li
     from frankwolfe.methods.on_device import leap
 
     return leap(problem, method, state, n)
+
+
+def closed(problem: Problem, value: Scalar, tangent: Tangent, vertex: Vertex) -> bool:
+    """Tell whether the gap at a point is within the run's goal, so that moving on from it would be for nothing.
+
+    The loop has the last word: asked again, a method must move.
+    """
+    return float(value) - float(tangent.bound(vertex.lower, ROUNDING * problem.eps)) <= problem.goal
 
 
 def delegate(problem: Problem, method: Method, state: Any) -> tuple[Any, Evidence]:

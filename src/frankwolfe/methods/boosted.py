@@ -39,7 +39,7 @@ class BoostedFrankWolfe(Method):
     Notes
     -----
     Algorithm 2 of [1]_. The residual r = -g - d is matched by u = v - x, v the vertex of -r (or by undoing a part of d
-    itself); d grows by <r, u>/|u|² u. Divided by the sum of the coefficients, x + d is a convex combination of
+    itself); d grows by <r, u>/‖u‖² u. Divided by the sum of the coefficients, x + d is a convex combination of
     vertices, so the whole step is feasible. The first round is the Frank-Wolfe direction, and the cosine only rises, so
     the rates of Frank-Wolfe with the same step size hold: O(1/k), and geometric where the alignment stays away from
     zero. One gradient a step, as many oracle calls as rounds. Iterates are arrays.

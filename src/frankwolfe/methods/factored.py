@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from frankwolfe.atoms import RankOne
-from frankwolfe.backends import vdot
+from frankwolfe.backends import Array, host, namespace, vdot, zeros
+from frankwolfe.backends.namespace import as_like, columns
 from frankwolfe.kernels.lbfgs import Smooth, lbfgs
 from frankwolfe.kernels.pattern import PatternMatrix
 from frankwolfe.kernels.pattern_products import entries, fit
@@ -53,7 +55,7 @@ class FactoredFrankWolfe(Method):
 
     Notes
     -----
-    The ball is {U V' : (|U|² + |V|²)/2 <= R}, a Euclidean ball in factor space [1]_; with one more coordinate for the
+    The ball is {U V' : (‖U‖² + ‖V‖²)/2 <= R}, a Euclidean ball in factor space [1]_; with one more coordinate for the
     slack it is a sphere, on which L-BFGS [2]_ runs unconstrained. An evaluation reads the observed entries once and
     costs rank flops for each; an m x n array is never made. Besides a few numbers for each observed entry, memory holds
     2 `memory` + 6 arrays of (m + n) rank numbers. A step is
@@ -117,7 +119,7 @@ class FactoredFrankWolfe(Method):
             U, V = self._grown(problem, k, x, at_x, vertex.point.coords, more)
         found = U.shape[1] - rank
         more = max(FIRST, min(2 * found, int(GROWTH * U.shape[1])))
-        kind = np.float32 if self._single(problem, gap, before) else U.dtype.type
+        kind = namespace(U).float32 if self._single(problem, gap, before) else U.dtype
         x_next = self._corrected(problem, U, V, float(at_x.value), gap, kind)
         return FactoredState(k + 1, x_next, gap, more), Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
 
@@ -125,57 +127,59 @@ class FactoredFrankWolfe(Method):
         """Tell whether single precision does: squares in its range, rounding small beside the gap, and getting on."""
         objective, radius = _completion(problem), _radius(problem)
         slope = objective.values if objective.weights is None else objective.weights * objective.values  # at zero
-        size = float(np.sqrt(vdot(slope, slope)))
+        size = math.sqrt(float(vdot(slope, slope)))
         return 1e-8 < min(radius, size) <= max(radius, size) < 1e8 and SINGLE * radius * size < gap < STALLED * before
 
     def _grown(
         self, problem: Problem, k: int, x: Point, at_x: Evaluation, top: RankOne, more: int
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[Array, Array]:
         """Return the factors of the best point between x and a mixture of atoms that beat the multiplier."""
         objective, radius, slope = _completion(problem), _radius(problem), at_x.slope
         best, multiplier = float(top.inner(slope)) / -radius, -float(at_x.inner) / radius
         level = multiplier - AHEAD * (best - multiplier)
         left, sigma, right = _new_pairs(slope, x.coords, more, level, problem.rng(k))
         problem.counts.n_matvec += 2 * BLOCKS * _width(slope, x.coords, more)
-        left, right = np.hstack([top.left[:, None], left]), np.hstack([top.right[:, None], right])
+        left, right = _beside(top.left[:, None], left), _beside(top.right[:, None], right)
         # Those that do not beat the multiplier yet start with next to nothing: together they cannot spoil the step.
         excess = np.maximum(np.append(best, sigma) - multiplier, 0.25 * (best - multiplier) / (1 + len(sigma)))
         share = radius * excess / excess.sum()
-        image = entries(objective.pattern, left * -share, right)
+        image = entries(objective.pattern, left * as_like(-share, left), right)
         problem.counts.n_pass += len(share)
-        mixture = Point(LowRank(-share, list(left.T), list(right.T), slope.shape), ((1.0, Leaf(None, image)),))
+        mixture = Point(LowRank(-share, columns(left), columns(right), slope.shape), ((1.0, Leaf(None, image)),))
         gamma = problem.line_search(x, mixture)
         U, V = x.coords.factors
         if not gamma > 0:
             return U, V
-        kept, new = (1 - gamma) ** 0.5, ((gamma * share) ** 0.5).astype(U.dtype)
-        return np.hstack([kept * U, -new * left]), np.hstack([kept * V, new * right])
+        kept, new = (1 - gamma) ** 0.5, as_like((gamma * share) ** 0.5, U)
+        return _beside(kept * U, -new * left), _beside(kept * V, new * right)
 
-    def _corrected(self, problem: Problem, U: np.ndarray, V: np.ndarray, value: float, gap: float, kind: Any) -> Point:
+    def _corrected(self, problem: Problem, U: Array, V: Array, value: float, gap: float, kind: Any) -> Point:
         """Return the point after L-BFGS on the factors, as an SVD without what the gap does not notice."""
         objective, radius = _completion(problem), _radius(problem)
-        (m, n), rank, corrected = objective.pattern.shape, U.shape[1], value
+        (m, n), rank, corrected, xp = objective.pattern.shape, U.shape[1], value, namespace(U)
         if rank:
-            slack = max(2 * radius - float(np.sum(U * U) + np.sum(V * V)), 0.0) ** 0.5
-            z = np.concatenate([U.ravel(), V.ravel(), [slack]]).astype(kind)
+            slack = max(2 * radius - float(vdot(U, U) + vdot(V, V)), 0.0) ** 0.5
+            z = xp.astype(_long(U, V, slack), kind)
             smooth = _on_sphere(objective, rank, (2 * radius) ** 0.5, kind)
             goal = SETTLED * gap / (2 * radius) ** 0.5
             z, corrected, evaluations = lbfgs(smooth, z, self.corrections, self.memory, goal)
             problem.counts.n_grad += evaluations
             problem.counts.n_pass += evaluations * rank
-            z = z.astype(U.dtype)
-            z *= (2 * radius) ** 0.5 / float(np.sqrt(z @ z))
-            U, V = z[: m * rank].reshape(m, rank), z[m * rank : -1].reshape(n, rank)
-        X = LowRank.from_arrays(U, V) if rank else LowRank.zero((m, n), objective.values.dtype)
+            z = xp.astype(z, U.dtype)
+            z = z * ((2 * radius) ** 0.5 / math.sqrt(float(z @ z)))
+            U, V = xp.reshape(z[: m * rank], (m, rank)), xp.reshape(z[m * rank : -1], (n, rank))
+        X = LowRank.from_arrays(U, V) if rank else LowRank.zero((m, n), like=objective.values)
         left, sigma, right = X.svd()
+        sigma = host(sigma)
         tail = np.cumsum(sigma[::-1])[::-1]  # what would be lost by cutting from here on
         # Cutting a part of nuclear norm t moves f by at most t|G| + Lt²/2, and |G| is at most the root of 2Lf.
         L = objective.smoothness
         kept = tail * ((2 * L * corrected) ** 0.5 + 0.5 * L * tail) > min(1e-3 * gap, CUT * (value - corrected))
-        left, sigma, right = left[:, kept], sigma[kept], right[:, kept]
+        rank = int(np.count_nonzero(kept))  # the first ones: what is lost falls with each
+        left, sigma, right = left[:, :rank], sigma[:rank], right[:, :rank]
         sigma = sigma * min(1.0, radius / max(float(sigma.sum()), 1e-300))
-        coords = LowRank(sigma, list(left.T.copy()), list(right.T.copy()), (m, n), settled=len(sigma))
-        image = entries(objective.pattern, left * sigma, right)
+        coords = LowRank(sigma, columns(left), columns(right), (m, n), settled=rank, like=objective.values)
+        image = entries(objective.pattern, left * as_like(sigma, left), right)
         problem.counts.n_pass += max(len(sigma), 1)
         return Point(coords, ((1.0, Leaf(None, image)),))
 
@@ -195,9 +199,19 @@ def _width(G: PatternMatrix, x: LowRank, more: int) -> int:
     return min(-(-more // (BLOCKS - 1)), (min(G.shape) - x.stored) // BLOCKS)
 
 
+def _beside(left: Array, right: Array) -> Array:
+    return namespace(left).concat([left, right], axis=1)
+
+
+def _long(U: Array, V: Array, slack: float) -> Array:
+    """Return the variable of a correction as one vector."""
+    xp = namespace(U)
+    return xp.concat([xp.reshape(U, (-1,)), xp.reshape(V, (-1,)), as_like([slack], U)])
+
+
 def _new_pairs(
     G: PatternMatrix, x: LowRank, more: int, level: float, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[Array, np.ndarray, Array]:
     """Return left, sigma, right: roughly, the singular pairs of G above `level` outside the spans of x, at most `more`.
 
     They come from a block Krylov space with a random start and need no accuracy: the corrective steps see to that.
@@ -205,36 +219,38 @@ def _new_pairs(
     """
     m, n = G.shape
     if not _width(G, x, more):
-        return np.zeros((m, 0), G.dtype), np.zeros(0), np.zeros((n, 0), G.dtype)
-    P, basis = np.array(x.left, G.dtype).reshape(-1, m).T, np.array(x.right, G.dtype).reshape(-1, n).T
+        return zeros((m, 0), G.values), np.zeros(0), zeros((n, 0), G.values)
+    xp, (P, basis) = namespace(G.values), x.unit_factors
 
-    def outside(space: np.ndarray, block: np.ndarray) -> np.ndarray:
+    def outside(space: Array, block: Array) -> Array:
         return block - space @ (space.T @ block)
 
-    block, images = rng.standard_normal((n, _width(G, x, more))).astype(G.dtype), []
+    block, images = as_like(rng.standard_normal((n, _width(G, x, more))), G.values), []
     for _ in range(BLOCKS):
-        block = np.linalg.qr(outside(basis, outside(basis, block)))[0]
-        basis = np.hstack([basis, block])
+        block = xp.linalg.qr(outside(basis, outside(basis, block)))[0]
+        basis = _beside(basis, block)
         images.append(outside(P, G @ block))
         block = G.rmatvec(images[-1])
-    left, sigma, turn = np.linalg.svd(np.hstack(images), full_matrices=False)
-    kept = np.flatnonzero(sigma > level)[:more]
-    return left[:, kept], sigma[kept], basis[:, x.stored :] @ turn[kept].T
+    left, sigma, turn = xp.linalg.svd(xp.concat(images, axis=1), full_matrices=False)
+    sigma = host(sigma)
+    kept = min(int(np.count_nonzero(sigma > level)), more)
+    return left[:, :kept], sigma[:kept], basis[:, x.stored :] @ turn[:kept, :].T
 
 
 def _on_sphere(objective: MatrixCompletion, rank: int, rho: float, kind: Any) -> Smooth:
     """Return f(UV') as a function of z = (U, V, slack) brought to length rho first: the same along every ray."""
     (m, n), pattern = objective.pattern.shape, objective.pattern
-    target, weights = objective.values.astype(kind, copy=False), objective.weights
-    weights = None if weights is None else weights.astype(kind, copy=False)
+    xp = namespace(objective.values)
+    target, weights = xp.astype(objective.values, kind, copy=False), objective.weights
+    weights = None if weights is None else xp.astype(weights, kind, copy=False)
 
-    def smooth(z: np.ndarray) -> tuple[float, np.ndarray]:
-        scale = kind(rho / float(np.sqrt(z @ z)))
+    def smooth(z: Array) -> tuple[float, Array]:
+        scale = rho / math.sqrt(float(z @ z))
         y = scale * z
-        U, V = y[: m * rank].reshape(m, rank), y[m * rank : -1].reshape(n, rank)
+        U, V = xp.reshape(y[: m * rank], (m, rank)), xp.reshape(y[m * rank : -1], (n, rank))
         value, GU, GV = fit(pattern, target, weights, U, V)
-        g = np.concatenate([GU.ravel(), GV.ravel(), np.zeros(1, kind)])
-        g -= kind(float(g @ y) / rho**2) * y
+        g = _long(GU, GV, 0.0)
+        g -= (float(g @ y) / rho**2) * y
         g *= scale
         return value, g
 

@@ -74,6 +74,7 @@ class InFaceFrankWolfe(Method):
     """
 
     name: ClassVar[str] = "inface"
+    on_host: ClassVar[bool] = True
     gamma1: float = 0.0
     gamma2: float = math.inf
 

@@ -8,8 +8,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from frankwolfe.atoms import Atom
-from frankwolfe.kernels.simplex_qp import simplex_qp
-from frankwolfe.methods.base import Evidence, Method
+from frankwolfe.kernels.simplex_qp import l1_qp, simplex_qp
+from frankwolfe.methods import working_set
+from frankwolfe.methods.base import Evidence, Method, closed
 from frankwolfe.methods.subspace import ball_radius, in_simplex
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.data import OperatorMatrix
@@ -26,6 +27,7 @@ from frankwolfe.validation import integer
 LARGEST = 5000  # variables up to which a Hessian is formed
 SEARCH = 1e-3  # accuracy of the line search: near the solution the step is the whole one anyway
 FAR, FEW = 1.0, 4  # while the last gap exceeds f so many times, a Hessian from one row in four will do
+ROWS = 50  # for each variable, with which that is a good one
 
 
 @plain
@@ -33,6 +35,7 @@ class NewtonState(NamedTuple):
     k: int
     x: Point
     gap: float  # the last Frank-Wolfe gap, relative to f
+    rested: bool = False  # whether the last step stayed, its gap being all that was asked for
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ class NewtonFrankWolfe(Method):
                 f"method 'newton' forms the Hessian from the data, which {type(objective).__name__} does not hold as a "
                 "matrix; use 'subspace' or 'afw'"
             )
-        if objective.data.shape[1] > LARGEST:
+        if objective.data.shape[1] > LARGEST and not working_set.applies(problem):
             raise ValueError(
                 f"method 'newton' forms a p x p Hessian, and p = {objective.data.shape[1]} is more than {LARGEST}; use "
                 "'subspace'"
@@ -108,18 +111,27 @@ class NewtonFrankWolfe(Method):
         return NewtonState(0, x0, np.inf)
 
     def step(self, problem: Problem, state: NewtonState) -> tuple[NewtonState, Evidence]:
-        k, x, gap = state
+        return (
+            working_set.step(problem, state, self.whole) if working_set.applies(problem) else self.whole(problem, state)
+        )
+
+    def whole(self, problem: Problem, state: NewtonState) -> tuple[NewtonState, Evidence]:
+        """Take a step with the model in all variables."""
+        k, x, gap, rested = state
         far = gap > FAR
         at_x, H = _expansion(problem, x, FEW if far else 1)
         vertex = problem.lmo(at_x.slope, k, share=0.0, keep=x)
+        evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
+        if not rested and closed(problem, at_x.value, at_x.tangent, vertex):
+            return NewtonState(k + 1, x, gap, True), evidence
         radius, q = ball_radius(problem.domain), at_x.slope - H @ x.coords
         gap = max(float(at_x.inner - vertex.value), 0.0)
-        tol = gap * (min(10 * self.accuracy, 0.1) if far else self.accuracy)
+        tol = gap * (min(30 * self.accuracy, 0.3) if far else self.accuracy)
         if radius is not None:
             multiplier = float(np.linalg.norm(at_x.slope)) / radius  # what it is at the solution
             target = in_ball(q, H, radius, multiplier, 1e-3 if far else 1e-8)
         elif isinstance(problem.domain, L1Ball):
-            target = in_l1_ball(q, H, problem.domain.radius, x.coords, tol)
+            target = l1_qp(H, q, problem.domain.radius, x.coords, tol)
         elif isinstance(problem.domain, Simplex):
             size = problem.domain.radius
             target = size * simplex_qp(size**2 * H, size * q, x.coords / size, tol)
@@ -128,7 +140,7 @@ class NewtonFrankWolfe(Method):
         z = Point.at(target.astype(x.coords.dtype, copy=False))
         x_next = problem.mix(x, z, problem.line_search(x, z, rtol=SEARCH))
         gap /= max(abs(float(at_x.value)), 1e-300)
-        return NewtonState(k + 1, x_next, gap), Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
+        return NewtonState(k + 1, x_next, gap), evidence
 
     def _corrective(self, problem: Problem, H: np.ndarray, g: np.ndarray, x: np.ndarray, first: Point) -> np.ndarray:
         """Return z in the set that minimises <g, z> + (z - x)'H(z - x)/2 up to a Frank-Wolfe gap of its decrease."""
@@ -163,7 +175,8 @@ def _expansion(problem: Problem, x: Point, every: int) -> tuple[Evaluation, np.n
         matrix = objective.data.matrix
         dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
         return problem.evaluate(x), np.asarray(dense, dtype=np.float64)
-    at_x, H = objective.evaluate_twice(x, every)
+    n, d = objective.data.shape
+    at_x, H = objective.evaluate_twice(x, every if n >= ROWS * d else 1)
     problem.counts.n_grad += 1
     problem.counts.n_pass += at_x.passes
     return at_x, H
@@ -203,28 +216,6 @@ def in_ball(q: np.ndarray, H: np.ndarray, radius: float, shift: float, rtol: flo
         shift = moved
     length = float(np.sqrt(z @ z))
     return z * min(1.0, radius / length) if length > 0 else z
-
-
-def in_l1_ball(q: np.ndarray, H: np.ndarray, radius: float, x: np.ndarray, tol: float = 0.0) -> np.ndarray:
-    """Return the minimiser of q'z + z'Hz/2 over |z|_1 <= radius up to a Frank-Wolfe gap of `tol`, from the feasible x.
-
-    A quadratic program in the weights of the 2p signed vertices. The closer the signs of x to the answer's, the fewer
-    linear systems are solved.
-
-    Examples
-    --------
-    >>> in_l1_ball(np.array([-3.0, 0.5]), np.eye(2), 1.0, np.zeros(2))
-    array([1., 0.])
-    """
-    weights = np.concatenate([np.maximum(x, 0.0), np.maximum(-x, 0.0)]) / radius
-    j = int(np.argmax(np.abs(q)))
-    weights[[j, j + q.size]] += 0.5 * max(1.0 - float(weights.sum()), 0.0)  # what is left: a pair that cancels
-    gram = np.empty((2, q.size, 2, q.size))
-    gram[0, :, 0], gram[1, :, 1] = radius**2 * H, radius**2 * H
-    gram[0, :, 1], gram[1, :, 0] = -gram[0, :, 0], -gram[0, :, 0]
-    gram = gram.reshape(2 * q.size, 2 * q.size)
-    weights = simplex_qp(gram, radius * np.concatenate([q, -q]), weights / weights.sum(), tol)
-    return radius * (weights[: q.size] - weights[q.size :])
 
 
 def _dense(v: Point) -> np.ndarray:

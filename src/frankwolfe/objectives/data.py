@@ -14,10 +14,13 @@ from frankwolfe.backends import all_finite
 from frankwolfe.objectives.matrices import DataMatrix, DenseMatrix, OperatorMatrix
 from frankwolfe.objectives.sparse_matrices import CSCMatrix, CSRMatrix
 
+REPEATED = 1 << 20  # as many solves as it takes
 
-def reoriented(objective: Any, sparse_atoms: bool) -> Any:
+
+def reoriented(objective: Any, sparse_atoms: bool, parallel_atoms: bool = False) -> Any:
     """Return an objective with the data laid out for the set's atoms; itself where nothing is gained."""
     turned = objective.data.by_columns() if sparse_atoms else objective.data
+    turned = turned.carrying() if parallel_atoms else turned
     if turned is objective.data:
         return objective
     twin = copy(objective)
@@ -41,6 +44,30 @@ def in_parts(matrix: Any) -> Callable[..., Any] | None:
 
             return distribute
     return None
+
+
+def picked(data: DataMatrix, columns: np.ndarray) -> DataMatrix:
+    """Return some columns of the data, laid out in rows.
+
+    Examples
+    --------
+    >>> picked(data_matrix("A", [[1, 2, 3], [4, 5, 6]]), np.array([0, 2])).matrix
+    array([[1., 3.],
+           [4., 6.]])
+    """
+    if isinstance(data, CSRMatrix) and data.layout is not None:
+        from scipy.sparse import csr_array
+
+        from frankwolfe.kernels.pick import picked as pick
+
+        rows = pick(data.matrix.indptr, data.matrix.indices, data.matrix.data, data.shape[1], columns)
+        few: DataMatrix = CSRMatrix(csr_array(rows, shape=(data.shape[0], columns.size)))
+    else:
+        chosen = data.columns(columns)
+        few = CSRMatrix(chosen.tocsr()) if hasattr(chosen, "tocsr") else DenseMatrix(chosen)
+    few.dtype = data.dtype
+    few.solves = REPEATED if data.layout is not None else 1  # where the kernels are loaded, any size repays them
+    return few
 
 
 def data_matrix(name: str, matrix: Any) -> DataMatrix:

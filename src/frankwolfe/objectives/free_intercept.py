@@ -10,7 +10,7 @@ import numpy as np
 from frankwolfe.backends import Scalar, vdot
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.linear_model import LinearModel
-from frankwolfe.objectives.partitioned import Partitioned, dense, norm2
+from frankwolfe.objectives.partitioned import Partitioned, dense, norm2, ridge_along
 from frankwolfe.objectives.parts import Part, Sums, segment
 from frankwolfe.points import Point
 
@@ -113,8 +113,7 @@ class _FreeLine(Line):
     def __init__(self, objective: FreeIntercept, x: Any, v: Any) -> None:
         self.objective, self.c = objective, 0.0
         self.kept = objective.parts.keep(segment, x, v)
-        step = dense(v) - dense(x)
-        self.ridge = objective.ridge * float(step @ dense(x)), objective.ridge * float(step @ step)
+        self.ridge = ridge_along(objective.ridge, x, v)
 
     def __call__(self, gamma: float) -> tuple[float, float]:
         (found,) = self.objective._balanced(self.kept, [gamma], self.c)

@@ -8,6 +8,7 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import vdot
+from frankwolfe.backends.imaged import Imaged
 from frankwolfe.kernels.layouts import NONE, Layout, double
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.points import Leaf, Point, weighted_sum
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
 
 
 def fused(
-    objective: LinearModel, y: Point, watch: Point, layout: Layout, hessian: int = 0
+    objective: LinearModel, y: Point, watch: Point, layout: Layout, hessian: int = 0, keep: bool = True
 ) -> tuple[Evaluation, np.ndarray | None] | None:
     """Return f and gradient at y and f at `watch`, and the Hessian at y if wanted, from one read of the data.
 
-    None where more than one image is pending, unless they are of the two points themselves.
+    None where more than one image is pending, unless they are of the two points themselves. Without `keep` images that
+    are not needed here are not kept: the points are not to be used again.
     """
     data, loss = objective.data, objective.compiled
     assert loss is not None
@@ -35,18 +37,23 @@ def fused(
         if len(y.terms) + len(watch.terms) + len(pending) > 4 or (y_new, w_new) != (1.0, 1.0):
             return None
         mixing, second = (0.0, 1.0, 1.0, 0.0), _vector(pending[1].coords)
-    known = np.zeros(data.shape[0]) if base is None else double(base)
+    known = NONE if base is None else double(base)
     x = NONE if not pending else _vector(pending[0].coords)
-    swept = layout.sweep(loss, mixing, known, x, hessian, second)
+    keep = keep or not together
+    swept = layout.sweep(loss, mixing, known, x, hessian, second, keep, data.carries)
 
-    for leaf, image in zip(pending, (swept.image, swept.watched_image), strict=False):
+    for leaf, image in zip(pending if keep else [], (swept.image, swept.watched_image), strict=False):
         leaf.resolve(image.astype(data.dtype, copy=False))
-    if together and second is NONE:
+    if keep and together and second is NONE:
         watch.terms = ((1.0, Leaf(None, swept.watched_image.astype(data.dtype, copy=False))),)
     value = swept.value + objective._ridge(y)
     inner, slope = swept.inner, swept.slope.astype(data.dtype, copy=False)
+    at = y.coords if objective.ridge else None
+    if swept.slope_image is not None:
+        slope = Imaged.known(slope, swept.slope_image, layout)
+        at = Imaged.known(_vector(at), y.image, layout) if objective.ridge else None
     if objective.ridge:
-        slope = slope + objective.ridge * y.coords
+        slope = slope + objective.ridge * at
         inner = inner + 2 * objective._ridge(y)
     if watch is y:
         watched = value
@@ -78,12 +85,12 @@ class FusedLine(Line):
 
 
 def _settle(objective: LinearModel, leaf: Leaf) -> float:
-    """Compute the image of a sparse atom, which costs a few columns; return the reads of the data that took."""
-    coords = leaf.coords
-    if not isinstance(coords, Atom) or isinstance(coords, Dense):
+    """Compute an image that costs no more than a few columns; return the reads of the data that took."""
+    coords, cost = leaf.coords, objective.data.cost(leaf.coords)
+    if cost > 0 and (not isinstance(coords, Atom) or isinstance(coords, Dense)):
         return 0.0
     leaf.resolve(objective.data.apply(coords))
-    return objective.data.cost(coords)
+    return cost
 
 
 def _split(point: Point) -> tuple[float, float, np.ndarray | None]:

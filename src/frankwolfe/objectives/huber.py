@@ -14,7 +14,8 @@ from frankwolfe.validation import positive, vector
 class Huber(LinearModel):
     """Mean Huber loss of a linear model: squared for residuals up to `delta`, linear beyond, so outliers pull less.
 
-    f(x) = mean h(a_i'x - b_i) + (ridge/2)|x|² with h(r) = r²/2 where |r| <= delta, and delta|r| - delta²/2 elsewhere.
+    f(x) = mean h(a_i'x - b_i) + (ridge/2)‖x‖² with h(r) = r²/2 for r between -delta and delta, and
+    ``delta |r| - delta²/2`` elsewhere.
 
     Parameters
     ----------

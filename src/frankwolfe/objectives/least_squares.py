@@ -18,7 +18,7 @@ GRAM_LIMIT = 2000  # features up to which the smallest eigenvalue is computed fr
 
 
 class LeastSquares(LinearModel):
-    """Mean squared error of a linear model, f(x) = |Ax - b|²/(2n) + (ridge/2)|x|².
+    """Mean squared error of a linear model, f(x) = ‖Ax - b‖²/(2n) + (ridge/2)‖x‖².
 
     Parameters
     ----------

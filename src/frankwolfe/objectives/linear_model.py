@@ -10,11 +10,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
+from frankwolfe.backends.imaged import Imaged
 from frankwolfe.backends.namespace import nonzero
-from frankwolfe.kernels.layouts import LOGISTIC, Loss, Rows, double
+from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, Loss, Rows, double
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import Composite
-from frankwolfe.objectives.data import DataMatrix, data_matrix, in_parts, reoriented
+from frankwolfe.objectives.data import DataMatrix, data_matrix, in_parts, picked, reoriented
 from frankwolfe.objectives.fused import FusedLine, fused
 from frankwolfe.objectives.profiled import ProfiledLine, balanced, find_intercept
 from frankwolfe.points import Point
@@ -28,6 +29,23 @@ class WeightedMean(Composite):
     """Whether the search for an intercept starts from the last one: faster, but a run resumed from a checkpoint, where
     there is no last one, may then differ in the last digits."""
 
+    weights_name: ClassVar[str] = "sample_weight"
+
+    @classmethod
+    def survey(cls, b: Any, weights: Any) -> Any:
+        """Return what one block of rows tells of its targets, for `agree`."""
+        return None
+
+    @classmethod
+    def agree(cls, surveys: list[Any]) -> dict[str, Any]:
+        """Return the options that the models of all blocks must share."""
+        return {}
+
+    @classmethod
+    def weigh(cls, b: Any, weights: Any) -> Any:
+        """Return the weights of the rows of a block, from those given, once all blocks agree."""
+        return weights
+
     def __init__(self, A: Any, weights: Any, ridge: float, intercept: bool) -> None:
         self.data = A if isinstance(A, DataMatrix) else data_matrix("A", A)
         self.ridge = nonnegative("ridge", ridge)
@@ -39,8 +57,8 @@ class WeightedMean(Composite):
     def start(self, x0: Any, dense: bool) -> Array:
         return self.data.array(np.zeros(self.shape or ()) if x0 is None else x0)
 
-    def oriented(self, sparse_atoms: bool) -> Self:
-        return reoriented(self, sparse_atoms)
+    def oriented(self, sparse_atoms: bool, parallel_atoms: bool = False) -> Self:
+        return reoriented(self, sparse_atoms, parallel_atoms)
 
     @cached_property
     def _gram_norm(self) -> float:
@@ -63,22 +81,11 @@ class LinearModel(WeightedMean):
     """
 
     kind: ClassVar[int | None] = None  # of the loss, where the kernels know it
-    weights_name: ClassVar[str] = "sample_weight"
 
     def __new__(cls, A: Any = None, b: Any = None, **options: Any) -> Any:
         """Return the model, over a cluster or a stream where the rows are in one."""
         scattered = in_parts(A)
         return object.__new__(cls) if scattered is None else scattered(cls, A, b, **options)
-
-    @classmethod
-    def survey(cls, b: Any) -> Any:
-        """Return what one block of rows tells of its targets, for `agree`."""
-        return None
-
-    @classmethod
-    def agree(cls, surveys: list[Any]) -> dict[str, Any]:
-        """Return the options that the models of all blocks must share."""
-        return {}
 
     def __init__(self, A: Any, b: Any, weights: Any, ridge: float, intercept: bool = False) -> None:
         super().__init__(A, weights, ridge, intercept)
@@ -98,6 +105,18 @@ class LinearModel(WeightedMean):
         twin = copy(self)
         twin.data, twin.b = data, data.array(self.b)
         twin.share = data.array(self.share if self.weighted else shares(None, data.shape[0]))
+        return twin
+
+    def dual(self, values: Any) -> Array:
+        """Return a gradient that a checkpoint stored: an array, or one with its image."""
+        return values if isinstance(values, np.ndarray) else Imaged.known(*values, self.data.layout)
+
+    def restricted(self, columns: np.ndarray) -> Self:
+        """Return the model of some of the variables, the others held at zero."""
+        twin = copy(self)
+        twin.__dict__.pop("_gram_norm", None)
+        twin.data = picked(self.data, columns)
+        twin.shape = (columns.size,)
         return twin
 
     def _centre(self) -> None:
@@ -131,13 +150,15 @@ class LinearModel(WeightedMean):
         """The loss as the kernels know it; None where the data are small or the loss is not among theirs."""
         if self.kind is None or self.data.layout is None:
             return None
-        return Loss(self.kind, double(self.b), double(self.share))
+        share = self.share if self.weighted else np.full(CHUNK, self.share[0])
+        return Loss(self.kind, double(self.b), double(share))
 
-    def evaluate(self, y: Point, watch: Point) -> Evaluation:
+    def evaluate(self, y: Point, watch: Point, *, keep: bool = True) -> Evaluation:
+        """Return f, gradient and the rest; without `keep` the points are not used again, and need no image."""
         if not self.separable or self.kind is None:
             return super().evaluate(y, watch)
         if self.compiled is not None and self.data.layout is not None:
-            swept = fused(self, y, watch, self.data.layout)
+            swept = fused(self, y, watch, self.data.layout, keep=keep)
             return super().evaluate(y, watch) if swept is None else swept[0]
         seen = self.data.evaluate(self, y, watch)
         if seen is None or not self.ridge:
@@ -180,10 +201,12 @@ class LinearModel(WeightedMean):
 
     def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
         t = self._shifted(m)
-        if self.compiled is not None and t.shape == self.b.shape:
+        if self.compiled is None or t.shape != self.b.shape:
+            slope = self._slope(t, rows)
+        elif self.intercept:
             slope = self.compiled.slope(t)
         else:
-            slope = self._slope(t, rows)
+            slope = self.compiled.slope(t).astype(t.dtype, copy=False)
         return balanced(slope) if self.intercept else slope
 
     def loss_curvature(self, m: Array) -> Array:

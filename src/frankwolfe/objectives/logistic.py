@@ -72,7 +72,7 @@ class Logistic(LinearModel):
         self._odds = self._log_odds() if intercept else 0.0
 
     @classmethod
-    def survey(cls, b: Any) -> np.ndarray:
+    def survey(cls, b: Any, weights: Any) -> np.ndarray:
         return np.unique(b)
 
     @classmethod

@@ -5,12 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from frankwolfe.atoms import Atom, RankOne
-from frankwolfe.backends import Array, Scalar, vdot
+from frankwolfe.backends import Array, Scalar, all_finite, namespace, vdot, zeros
+from frankwolfe.backends.namespace import as_like, is_foreign
 from frankwolfe.kernels.pattern import Pattern, PatternMatrix
-from frankwolfe.kernels.pattern_products import entries
+from frankwolfe.kernels.pattern_products import dense_entries, entries
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.data import in_parts
@@ -59,12 +58,13 @@ class MatrixCompletion(Composite):
         return complete(rows, cols, values, shape, **more)
 
     def __init__(self, rows: Any, cols: Any, values: Any, shape: tuple[int, int], *, weights: Any = None) -> None:
-        values = vector("values", values)
-        if values.size == 0:
+        values = _vector("values", values)
+        size = int(values.shape[0])
+        if size == 0:
             raise ValueError("values is empty; at least one observed entry is needed")
-        self.pattern = Pattern(rows, cols, shape)
-        if values.size != self.pattern.size:
-            raise ValueError(f"values must have one entry per position, {self.pattern.size}, got {values.size}")
+        self.pattern = Pattern(rows, cols, shape, values if is_foreign(values) else None)
+        if size != self.pattern.size:
+            raise ValueError(f"values must have one entry per position, {self.pattern.size}, got {size}")
         repeated = self.pattern.duplicates()
         if repeated:
             raise ValueError(f"{repeated} positions in (rows, cols) occur more than once; average or drop the repeats")
@@ -73,14 +73,14 @@ class MatrixCompletion(Composite):
         self.shape: tuple[int, ...] = self.pattern.shape
 
     def _checked(self, weights: Any) -> Array:
-        weights = vector("weights", weights)
-        if weights.size != self.pattern.size or not np.all(weights > 0):
+        weights = _vector("weights", weights)
+        if weights.shape[0] != self.pattern.size or not bool(namespace(weights).all(weights > 0)):
             raise ValueError(f"weights must be {self.pattern.size} positive numbers, one for each observed entry")
-        return weights.astype(self.values.dtype)[self.pattern.order]
+        return self.pattern.matrix(as_like(weights, self.values)).values
 
     @property
     def smoothness(self) -> float:
-        return 1.0 if self.weights is None else float(np.max(self.weights))
+        return 1.0 if self.weights is None else float(namespace(self.weights).max(self.weights))
 
     @cached_property
     def map(self) -> ObservedEntries:
@@ -95,20 +95,18 @@ class MatrixCompletion(Composite):
         return residual if self.weights is None else self.weights[rows] * residual
 
     def loss_curvature(self, m: Array) -> Array:
-        return np.ones_like(m) if self.weights is None else self.weights
+        return namespace(m).ones_like(m) if self.weights is None else self.weights
 
     def start(self, x0: Any, dense: bool) -> Any:
         m, n = self.pattern.shape
         if x0 is None:
-            return np.zeros((m, n), self.values.dtype) if dense else LowRank.zero((m, n), self.values.dtype)
+            return zeros((m, n), self.values) if dense else LowRank.zero((m, n), like=self.values)
         if isinstance(x0, LowRank):
             return x0.toarray() if dense else x0
-        x0 = np.asarray(x0, dtype=self.values.dtype)
+        x0 = as_like(x0, self.values)
         if dense or x0.ndim != 2:
             return x0
-        left, sigma, right = np.linalg.svd(x0, full_matrices=False)
-        keep = sigma > sigma[0] * max(m, n) * np.finfo(x0.dtype).eps
-        return LowRank(sigma[keep], list(left.T[keep]), list(right[keep]), (m, n))
+        return LowRank.from_dense(x0)
 
     def dual(self, values: Array) -> PatternMatrix:
         return PatternMatrix(values, self.pattern)
@@ -133,7 +131,7 @@ class ObservedEntries:
             return entries(self.pattern, *coords.factors)
         if isinstance(coords, Atom):
             coords = coords.toarray()
-        return coords[self.pattern.rows, self.pattern.cols]
+        return dense_entries(self.pattern, coords)
 
     def cost(self, coords: Any) -> float:
         return 1.0  # one read of the observed entries, whatever the rank
@@ -143,3 +141,14 @@ class ObservedEntries:
 
     def apply_then_adjoint(self, leaves: list[Any], residual: Any) -> None:
         return None
+
+
+def _vector(name: str, values: Any) -> Array:
+    """Return numbers as a finite vector, on the device where they are."""
+    if not is_foreign(values):
+        return vector(name, values)
+    if values.ndim != 1 or not namespace(values).isdtype(values.dtype, "real floating"):
+        raise ValueError(f"{name} must be a vector of floats, got shape {tuple(values.shape)} and {values.dtype}")
+    if not all_finite(values):
+        raise ValueError(f"{name} contains NaN or infinity; clean or impute the data first")
+    return values

@@ -10,7 +10,8 @@ from frankwolfe.atoms import Atom, Dense, OneHot, RankOne, Sparse
 from frankwolfe.backends import Array, Scalar, eps, namespace, vdot
 from frankwolfe.backends.namespace import as_like, nonzero
 from frankwolfe.lowrank import LowRank
-from frankwolfe.objectives.data import DataMatrix, OperatorMatrix
+from frankwolfe.objectives.class_intercepts import Trial, balance, regular, sliver
+from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, in_parts
 from frankwolfe.objectives.linear_model import WeightedMean
 from frankwolfe.objectives.profiled import enough
 
@@ -41,6 +42,8 @@ class Multinomial(WeightedMean):
     intercept : bool, default False
         Add a free intercept for each class, outside the set: f(X) is then the minimum over them. `best_intercept`
         returns them for scores AX.
+    classes : array, optional
+        All labels, sorted, where `labels` may not hold each of them.
     ridge : float, default 0
         Weight of an optional squared-norm term.
 
@@ -67,8 +70,28 @@ class Multinomial(WeightedMean):
 
     separable = False
 
+    def __new__(cls, A: Any = None, labels: Any = None, **options: Any) -> Any:
+        """Return the model, over a cluster or a stream where the rows are in one."""
+        scattered = in_parts(A)
+        return object.__new__(cls) if scattered is None else scattered(cls, A, labels, **options)
+
+    @classmethod
+    def survey(cls, b: Any, weights: Any) -> np.ndarray:
+        return np.unique(b)
+
+    @classmethod
+    def agree(cls, surveys: list[Any]) -> dict[str, Any]:
+        return {"classes": np.unique(np.concatenate(surveys))}
+
     def __init__(
-        self, A: Any, labels: Any, *, sample_weight: Any = None, intercept: bool = False, ridge: float = 0.0
+        self,
+        A: Any,
+        labels: Any,
+        *,
+        sample_weight: Any = None,
+        intercept: bool = False,
+        classes: Any = None,
+        ridge: float = 0.0,
     ) -> None:
         super().__init__(A, sample_weight, ridge, intercept)
         n, d = self.data.shape
@@ -78,12 +101,17 @@ class Multinomial(WeightedMean):
             raise ValueError(f"labels must have one entry per row of A, {n}, got shape {labels.shape}")
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
             raise ValueError("labels contains NaN or infinity; drop the samples without a label first")
-        self.classes, codes = np.unique(labels, return_inverse=True)
+        found, codes = np.unique(labels, return_inverse=True)
+        self.classes = found if classes is None else np.asarray(classes)
+        if classes is not None:
+            if not np.isin(found, self.classes).all():
+                raise ValueError(f"classes must hold all labels, got {self.classes.tolist()!r}")
+            codes = np.searchsorted(self.classes, found)[codes]
         K = len(self.classes)
         if K < 2:
             raise ValueError(f"labels must have at least two distinct values, got {self.classes.tolist()}")
         self.shape = (d, K)
-        self.codes = codes
+        self.b = codes
         self.truth = self.data.array(np.arange(K)[:, None] == codes)  # (K, n), as everything on scores
         self.frequency = self._sum(self.truth)
         if self.intercept and not self.frequency.min() > 0:
@@ -177,41 +205,22 @@ class Multinomial(WeightedMean):
         return self._balance(scores, c, slice(None))
 
     def _balance(self, scores: Array, c: np.ndarray, rows: slice) -> _Softmax:
-        """Minimise the loss over the intercepts: Newton steps, or scaling steps, which always help, where they fail."""
-        wanted, few = self._sum(self.truth[:, rows], rows), enough(scores)
+        """Minimise the loss on some rows over the intercepts."""
 
-        def at(c: np.ndarray) -> tuple[_Softmax, np.ndarray, float]:
-            found = _Softmax(c, *self._at(scores, c, rows))
-            mean = self._sum(found.chances, rows)
-            return found, mean, float(np.abs(mean - wanted).max())
+        def at(c: np.ndarray) -> Trial:
+            loss, chances = self._at(scores, c, rows)
+            mean = self._sum(chances, rows)
+            return Trial(c, loss, mean, lambda: self._intercept_hessian(chances, rows), chances)
 
-        here, mean, size = at(c)
-        for _ in range(30):
-            if size <= few:
-                break
-            step = np.linalg.solve(self._intercept_hessian(here.chances, rows), mean - wanted)
-            scaling = np.log(np.maximum(mean, 1e-12) / wanted)
-            for move in (step - step.mean(), 0.25 * (step - step.mean()), scaling):
-                trial = at(here.intercepts - np.clip(move, -20.0, 20.0))
-                promised = 0.1 * float((mean - wanted) @ move)
-                if trial[2] <= 0.5 * size or trial[0].loss < here.loss - promised:
-                    break
-            if not (trial[2] < size or trial[0].loss < here.loss):
-                break  # rounding has the last word
-            here, mean, size = trial
-        return here
+        found = balance(at, c, self._sum(self.truth[:, rows], rows), enough(scores))
+        return _Softmax(found.intercepts, found.loss, found.more)
 
     def _balanced(self, chances: Array) -> Array:
         """Return probabilities whose mean is the classes' frequency exactly: a sliver of the needed ones mixed in."""
         if not self.intercept:
             return chances
-        mean, wanted = self._sum(chances), self.frequency / self.frequency.sum()
-        excess = mean / mean.sum() - wanted
-        part = float(np.max(excess / (wanted + np.maximum(excess, 0.0))))
-        if not part > 4 * eps(chances):
-            return chances  # balanced up to rounding
-        needed = np.maximum(wanted - excess * (1 - part) / part, 0.0)
-        return (1 - part) * chances + as_like(part * needed / needed.sum(), chances)[:, None]
+        part, needed = sliver(self._sum(chances), self.frequency, 4 * eps(chances))
+        return (1 - part) * chances + as_like(part * needed, chances)[:, None] if part else chances
 
     def _sum(self, table: Array, rows: slice = slice(None)) -> np.ndarray:
         """Return the weighted sum over the rows, for each class."""
@@ -220,11 +229,7 @@ class Multinomial(WeightedMean):
     def _intercept_hessian(self, chances: Array, rows: slice = slice(None)) -> np.ndarray:
         """Return the Hessian in the intercepts, made regular along the all-ones direction, which changes nothing."""
         weighted = self.share[rows] * chances
-        H = np.asarray(-weighted @ chances.T, dtype=np.float64)
-        np.fill_diagonal(H, 0.0)
-        np.fill_diagonal(H, -H.sum(axis=1))  # rows add up to zero: accurate where a class is all but certain
-        K, size = len(H), np.trace(H)
-        return 0.5 * (H + H.T) + (size / K**2 + 1e-300) * np.ones((K, K)) + 1e-14 * size * np.eye(K)
+        return regular(np.asarray(-weighted @ chances.T, dtype=np.float64))
 
     def _spread(self, P: Array, V: Array) -> Array:
         """Return the Hessian of the mean loss times V."""
@@ -232,7 +237,7 @@ class Multinomial(WeightedMean):
         return self.share * (PV - P * namespace(P).sum(PV, axis=-2, keepdims=True))
 
     def fingerprint(self, start: Any) -> list[Any]:
-        return [*super().fingerprint(start), self.codes]
+        return [*super().fingerprint(start), self.b]
 
 
 class ClassScores:

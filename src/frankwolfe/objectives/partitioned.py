@@ -13,7 +13,7 @@ from frankwolfe.backends import Array, Scalar
 from frankwolfe.objectives import parts as tasks
 from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.objectives.least_squares import LeastSquares
-from frankwolfe.objectives.linear_model import LinearModel
+from frankwolfe.objectives.linear_model import WeightedMean
 from frankwolfe.objectives.parts import Parts
 from frankwolfe.points import Point
 from frankwolfe.validation import nonnegative
@@ -33,20 +33,20 @@ class Partitioned(Objective):
     ----------
     parts : Parts
         The rows.
-    template : LinearModel
+    template : LinearModel or Multinomial
         Some part's model, whose formulae hold for the whole: the smoothness of its loss, its classes.
     ridge : float
         Weight of an optional squared-norm term.
     """
 
-    def __init__(self, parts: Parts, template: LinearModel, ridge: float = 0.0) -> None:
+    def __init__(self, parts: Parts, template: WeightedMean, ridge: float = 0.0) -> None:
         self.parts, self.template = parts, template
         self.ridge = nonnegative("ridge", ridge)
-        self.shape: tuple[int, ...] = (parts.columns,)
+        self.shape: tuple[int, ...] = (parts.columns, *(template.shape or ())[1:])
 
     @property
     def classes(self) -> np.ndarray:
-        """The two labels of a classification."""
+        """The labels of a classification."""
         return self.template.classes  # pyright: ignore[reportAttributeAccessIssue]
 
     def value(self, x: Array) -> Scalar:
@@ -79,7 +79,7 @@ class Partitioned(Objective):
         value, passes = self.parts.total(tasks.value, x.coords)
         return value + 0.5 * self.ridge * (norm2(x.coords) if self.ridge else 0.0), passes
 
-    def best_intercept_at(self, x: Any) -> float:
+    def best_intercept_at(self, x: Any) -> Any:
         """Return the intercept that belongs to coefficients: none, unless the model has a free one."""
         return 0.0
 
@@ -125,10 +125,7 @@ class _KeptLine(Line):
     def __init__(self, objective: Partitioned, x: Any, v: Any) -> None:
         self.parts = objective.parts
         self.margins = self.parts.keep(tasks.segment, x, v)
-        self.ridge = (0.0, 0.0)
-        if objective.ridge:
-            step = dense(v) - x
-            self.ridge = objective.ridge * float(step @ x), objective.ridge * float(step @ step)
+        self.ridge = ridge_along(objective.ridge, x, v)
 
     def __call__(self, gamma: float) -> tuple[float, float]:
         first, second = self.parts.total(tasks.probe, gamma, kept=self.margins, reads=False)
@@ -138,6 +135,14 @@ class _KeptLine(Line):
 def dense(x: Any) -> Array:
     """Return coordinates as an array."""
     return x.toarray() if isinstance(x, Atom) else x
+
+
+def ridge_along(ridge: float, x: Any, v: Any) -> tuple[float, float]:
+    """Return first and second derivative of the ridge term at x, on the way to v."""
+    if not ridge:
+        return 0.0, 0.0
+    step = dense(v) - dense(x)
+    return ridge * float(np.vdot(step, dense(x))), ridge * float(np.vdot(step, step))
 
 
 def norm2(x: Any) -> float:

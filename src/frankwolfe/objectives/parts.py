@@ -17,6 +17,7 @@ import numpy as np
 from frankwolfe.backends import vdot
 from frankwolfe.kernels.layouts import double
 from frankwolfe.objectives.composite import Composite
+from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.points import Point
 
 Sums = tuple[Any, ...]  # numbers and arrays that add up over parts
@@ -78,7 +79,8 @@ def tree_sum(sums: list[Sums]) -> Sums:
 def evaluation(part: Part, y: Any, watch: Any) -> Sums:
     """Value, gradient and <gradient, y> at y, the value at `watch` (None: y again), and the reads of the rows."""
     at = Point.at(y)
-    seen = part.objective.evaluate(at, at if watch is None else Point.at(watch))
+    to, model = at if watch is None else Point.at(watch), part.objective
+    seen = model.evaluate(at, to, keep=False) if isinstance(model, LinearModel) else model.evaluate(at, to)
     c = part.share
     return c * seen.value, c * seen.slope, c * seen.inner, c * seen.watched, c * seen.passes
 
@@ -106,7 +108,7 @@ def probe(part: Part, margins: Sums, gamma: float) -> Sums:
         first, second = model.compiled.along(double(start), double(step), gamma)
     else:
         m = start + gamma * step
-        first, second = vdot(model.loss_slope(m), step), vdot(model.loss_curvature(m) * step, step)
+        first, second = vdot(model.loss_slope(m), step), vdot(model.bend(model.loss_curvature(m), step), step)
     return part.share * first, part.share * second
 
 

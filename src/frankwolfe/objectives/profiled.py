@@ -29,7 +29,8 @@ def find_intercept(model: LinearModel, m: Array, guess: float | None) -> float:
     if guess is not None and near:
         c = guess
     if model.compiled is not None and m.shape == model.b.shape:
-        return model.compiled.balance(double(m), NONE, 0.0, (low, c, high), enough(m))[0]
+        c, sums = model.compiled.balance(double(m), NONE, 0.0, (low, c, high), enough(m))
+        return _closer(c, sums[0], sums[3])
     if m.shape[0] > 100 * COARSE and not near:
         few = slice(None, None, COARSE)
         c = _balance(model, m[few], few, low, c, high)
@@ -41,16 +42,21 @@ def _balance(model: LinearModel, m: Array, rows: slice, low: float, c: float, hi
     for _ in range(100):
         slope = model._slope(m + c, rows)
         left = float(xp.sum(slope))
-        if abs(left) <= few * float(xp.sum(xp.abs(slope))):
-            break
-        low, high = (c, high) if left < 0 else (low, c)
         bend = float(xp.sum(model._curvature(m + c, rows)))
+        if abs(left) <= few * float(xp.sum(xp.abs(slope))):
+            return _closer(c, left, bend)
+        low, high = (c, high) if left < 0 else (low, c)
         step = left / bend if bend > 0 else np.inf
         moved = c - step if low < c - step < high else 0.5 * (low + high)
         if moved == c:
             break
         c = moved
     return c
+
+
+def _closer(c: float, left: float, bend: float) -> float:
+    """Return c after one more step, near enough for Newton's method to be right to rounding: nothing is left over."""
+    return float(c - left / bend) if bend > 0 else float(c)
 
 
 def balanced(slope: Array) -> Array:
@@ -85,7 +91,8 @@ class ProfiledLine(FusedLine):
         low, high = (1 - gamma) * self.ends[0] + gamma * self.ends[1] if gamma <= 1 else (-np.inf, np.inf)
         c = min(max(c + (gamma - before) * drift, low), high)
         c, sums = self.loss.balance(self.start, self.step, float(gamma), (low, c, high), self.enough)
-        _, _, first, bend, along, second = sums
-        self.near = (gamma, c, -along / bend if bend > 0 else 0.0)
-        second -= along**2 / bend if bend > 0 else 0.0
+        left, _, first, bend, along, second = sums
+        drift = -along / bend if bend > 0 else 0.0
+        self.near = (gamma, c, drift)
+        first, second = first + drift * left, second + drift * along  # what c leaves over is felt along the way
         return first + self.ridge[0] + gamma * self.ridge[1], second + self.ridge[1]

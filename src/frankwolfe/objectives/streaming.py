@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.objectives.data import DataMatrix, DenseMatrix, data_matrix
-from frankwolfe.objectives.free_intercept import FreeIntercept
+from frankwolfe.objectives.free_intercepts import assembled
+from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.partitioned import Partitioned
 from frankwolfe.objectives.parts import Part, Parts, Sums, Task, tree_sum
 from frankwolfe.objectives.streams import Stream
@@ -23,7 +24,7 @@ class StreamedParts(Parts):
     def __init__(self, source: Stream, parts: list[Part]) -> None:
         self.source, self.held = source, parts
         self.rows, self.columns = source.shape
-        self.dtype = parts[0].objective.b.dtype  # pyright: ignore[reportAttributeAccessIssue]
+        self.dtype = parts[0].objective.share.dtype  # pyright: ignore[reportAttributeAccessIssue]
 
     @property
     def blocks(self) -> int:
@@ -58,7 +59,8 @@ def streamed(
         weights = vector(cls.weights_name, weights.column() if isinstance(weights, Stream) else weights, n)
         if weights.min() < 0 or not weights.sum() > 0:
             raise ValueError(f"{cls.weights_name} must be nonnegative with a positive sum")
-    options |= cls.agree([cls.survey(b)])
+    options |= cls.agree([cls.survey(b, weights)])
+    weights = cls.weigh(b, weights)
     whole = float(n if weights is None else weights.sum(dtype=np.float64))
     parts = []
     for i, block in enumerate(A.ahead()):
@@ -68,10 +70,10 @@ def streamed(
         # A block without weight keeps its place, with equal weights inside and none outside.
         more = options if own is None or share == 0 else {**options, cls.weights_name: own}
         model = cls(block, b[rows], **more)
-        _ = model.compiled  # the loss outlives the rows
+        if isinstance(model, LinearModel):
+            _ = model.compiled  # the loss outlives the rows
         parts.append(Part(_with_rows(model, None), share, A.cuts[i], own))
-    kind = FreeIntercept if intercept else Partitioned
-    return kind(StreamedParts(A, parts), parts[0].objective, ridge)
+    return assembled(StreamedParts(A, parts), parts[0].objective, ridge, intercept)
 
 
 def _with_rows(model: Any, data: DataMatrix | None) -> Any:

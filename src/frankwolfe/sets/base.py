@@ -25,8 +25,14 @@ class Set(ABC):
     closed_form: ClassVar[bool] = True
     """Whether `lmo` and `support` are exact and cheap (no inner iteration)."""
 
+    quick_support: ClassVar[bool] = False
+    """Whether `support` costs no more than an inner product."""
+
     sparse_atoms: ClassVar[bool] = False
     """Whether atoms have few nonzeros, so that single columns of the data are read (objectives store columns then)."""
+
+    parallel_atoms: ClassVar[bool] = False
+    """Whether the atom for a direction is a multiple of it, and of its image: objectives then give gradients theirs."""
 
     @property
     def curved(self) -> bool:

@@ -74,6 +74,9 @@ class L2Ball(Ball, ProjectableSet):
     array([-3.,  4.])
     """
 
+    quick_support: ClassVar[bool] = True
+    parallel_atoms: ClassVar[bool] = True
+
     @property
     def curved(self) -> bool:
         return True
@@ -116,6 +119,8 @@ class LInfBall(Ball, ProjectableSet):
     array([-2.,  2.,  2.])
     """
 
+    quick_support: ClassVar[bool] = True
+
     def lmo(self, g: Array) -> Atom:
         return _corner(g, self.radius)
 
@@ -146,7 +151,7 @@ class LpBall(Ball, ProjectableSet):
 
     Notes
     -----
-    With q the conjugate exponent the oracle's answer is v = -radius * sign(g) |g|^(q-1), normalised, unique for
+    With q the conjugate exponent the oracle's answer is ``-radius * sign(g) |g|^(q-1)``, normalised, unique for
     1 < p < infinity and nonzero g. Its value is minus `radius` times the l_q norm of g.
 
     The projection is a rescaling (p = 2), a sort (p = 1), a clip (p infinite), and otherwise the root of the optimality

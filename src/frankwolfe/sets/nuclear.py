@@ -10,8 +10,9 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 
 from frankwolfe.atoms import RankOne
-from frankwolfe.backends import Array, eps, largest, namespace, scaled
-from frankwolfe.kernels.lanczos import SingularPair, norm_upper_bound, top_singular
+from frankwolfe.backends import Array, eps, host, namespace, vdot
+from frankwolfe.backends.namespace import is_foreign
+from frankwolfe.kernels.lanczos import SingularPair, by_svd, norm_upper_bound, top_singular
 from frankwolfe.lowrank import LowRank
 from frankwolfe.sets.base import Ball, IterativeSet, LinearMinimum, ProjectableSet, SupportBound
 from frankwolfe.sets.projections import project_l1
@@ -72,7 +73,7 @@ class NuclearBall(Ball, IterativeSet, ProjectableSet):
     def support_bound(self, g: Any, rng: np.random.Generator) -> SupportBound:
         """Return an upper bound on the support value: proven where min(m, n) <= 4000, else failing once in 1e9."""
         g = _as_matrix(g)
-        bound = norm_upper_bound(np.asarray(g) if _is_foreign(g) else g, rng)
+        bound = norm_upper_bound(host(g) if is_foreign(g) else g, rng)
         return SupportBound(self.radius * bound.value * (1 + 2.0**-52), bound.failure, bound.matvecs)
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
@@ -82,7 +83,7 @@ class NuclearBall(Ball, IterativeSet, ProjectableSet):
         limit = self.radius * (1 + tol)
         if isinstance(x, LowRank):
             # The triangle inequality often settles it without a factorisation.
-            lengths = (abs(w) * np.linalg.norm(a) * np.linalg.norm(b) for w, a, b in x.triples())
+            lengths = (abs(w) * math.sqrt(float(vdot(a, a)) * float(vdot(b, b))) for w, a, b in x.triples())
             return bool(sum(lengths) <= limit or x.nuclear_norm() <= limit)
         if not is_array_api_obj(x):
             raise TypeError(f"contains needs an array or a LowRank, got {type(x).__name__}; convert it first")
@@ -130,15 +131,9 @@ class NuclearBall(Ball, IterativeSet, ProjectableSet):
 
     def _top(self, g: Any, accuracy: float, rng: np.random.Generator, rtol: float) -> SingularPair:
         g = _as_matrix(g)
-        if not _is_foreign(g):
+        if not is_foreign(g):
             return top_singular(g, accuracy, rng, rtol=rtol)
-        U, s, Vt = namespace(g).linalg.svd(scaled(g), full_matrices=False)
-        return SingularPair(float(s[0]) * float(largest(g)), U[:, 0], Vt[0, :], 0.0, 0, 0)
-
-
-def _is_foreign(g: Any) -> bool:
-    """Tell whether g is an array of a namespace other than NumPy, which keeps its own dense SVD."""
-    return is_array_api_obj(g) and not isinstance(g, np.ndarray)
+        return by_svd(g)
 
 
 def _as_matrix(g: Any) -> Any:

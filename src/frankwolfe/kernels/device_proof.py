@@ -1,0 +1,54 @@
+"""The proof that a matrix on a pattern has no singular value above a bound, its entries on a device."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from frankwolfe.backends import Array, double, host, largest, namespace
+from frankwolfe.kernels import lanczos
+from frankwolfe.kernels.pattern import PatternMatrix
+
+
+def proven_bound(G: PatternMatrix, rng: np.random.Generator) -> lanczos.NormBound:
+    """Return the bound of `lanczos.norm_upper_bound` with the Gram matrix and its factorisation on the device."""
+    top = float(largest(G.values))
+    if not math.isfinite(top):
+        raise ValueError("the matrix contains NaN or infinity")
+    if top == 0.0:
+        return lanczos.NormBound(0.0, 0.0, 0)
+    exponent = math.frexp(top)[1]
+    known = gram_matrix(G, exponent)
+    if known is None:
+        return lanczos.proven_bound(G.tocsr(), rng)
+    D, H = known
+    xp, order = namespace(H), int(H.shape[0])
+    guess, unit = lanczos.top_singular(D, 0.0, rng, rtol=1e-11), xp.eye(order, dtype=H.dtype, device=H.device)
+    diagonal, slack = np.array(host(xp.linalg.diagonal(H))), 1e-12 + 4 * order * 2.0**-53
+    while not factorises(guess.sigma**2 * (1 + slack) * unit - H):
+        slack *= 10
+    bound = lanczos.widened(guess.sigma**2 * (1 + slack), diagonal, max(D.shape))
+    return lanczos.NormBound(math.ldexp(bound, exponent), 0.0, guess.matvecs)
+
+
+def gram_matrix(G: PatternMatrix, exponent: int) -> tuple[PatternMatrix, Array] | None:
+    """Return 2**-exponent G in double precision and its smaller Gram matrix; None where there is no such precision."""
+    wide, places = double(G.values), G.pattern.places
+    assert places is not None
+    if wide is None:
+        return None
+    D = PatternMatrix(namespace(G.values).astype(G.values, wide) * math.ldexp(1.0, -exponent), G.pattern)
+    return D, places.gram_matrix(D.values)
+
+
+def factorises(H: Array) -> bool:
+    """Tell whether Cholesky's factorisation runs to its end."""
+    xp = namespace(H)
+    try:
+        corner = xp.linalg.cholesky(H)[-1, -1]
+    except Exception as error:
+        if "LinAlgError" not in type(error).__name__:
+            raise
+        return False
+    return bool(np.isfinite(host(corner)))  # JAX and CuPy return NaN instead

@@ -1,0 +1,90 @@
+"""Free intercepts of several classes: those at which mean probabilities meet the classes' frequencies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Trial(NamedTuple):
+    """What some intercepts give: mean loss, mean probability of each class, Hessian (when asked), and what else is."""
+
+    intercepts: np.ndarray
+    loss: float
+    mean: np.ndarray
+    hessian: Callable[[], np.ndarray]
+    more: Any = None
+
+    def off(self, wanted: np.ndarray) -> float:
+        """Return how far the mean probabilities are from those wanted."""
+        return float(np.abs(self.mean - wanted).max())
+
+
+def balance(at: Callable[[np.ndarray], Trial], c: np.ndarray, wanted: np.ndarray, few: float) -> Trial:
+    """Minimise the loss over the intercepts: Newton steps, or scaling steps, which always help, where they fail.
+
+    Parameters
+    ----------
+    at : callable
+        Tries intercepts.
+    c : array of shape (K,)
+        Where to start.
+    wanted : array of shape (K,)
+        The classes' frequencies.
+    few : float
+        How far from them is near enough.
+    """
+    here = at(c)
+    for _ in range(30):
+        size = here.off(wanted)
+        if size <= few:
+            break
+        excess = here.mean - wanted
+        step = np.linalg.solve(here.hessian(), excess)
+        scaling = np.log(np.maximum(here.mean, 1e-12) / wanted)
+        for move in (step - step.mean(), 0.25 * (step - step.mean()), scaling):
+            trial = at(here.intercepts - np.clip(move, -20.0, 20.0))
+            promised = 0.1 * float(excess @ move)
+            if trial.off(wanted) <= 0.5 * size or trial.loss < here.loss - promised:
+                break
+        if not (trial.off(wanted) < size or trial.loss < here.loss):
+            break  # rounding has the last word
+        here = trial
+    return here
+
+
+def regular(H: np.ndarray) -> np.ndarray:
+    """Return the Hessian in the intercepts from its entries off the diagonal, regular along the all-ones direction.
+
+    That direction changes nothing.
+
+    Examples
+    --------
+    >>> regular(np.array([[0.0, -0.25], [-0.25, 0.0]])).round(6)
+    array([[ 0.375, -0.125],
+           [-0.125,  0.375]])
+    """
+    H = np.array(H, dtype=np.float64)
+    np.fill_diagonal(H, 0.0)
+    np.fill_diagonal(H, -H.sum(axis=1))  # rows add up to zero: accurate where a class is all but certain
+    K, size = len(H), np.trace(H)
+    return 0.5 * (H + H.T) + (size / K**2 + 1e-300) * np.ones((K, K)) + 1e-14 * size * np.eye(K)
+
+
+def sliver(mean: np.ndarray, frequency: np.ndarray, rounding: float) -> tuple[float, np.ndarray]:
+    """Return how much of which probabilities to mix in so that their mean is the classes' frequency exactly.
+
+    Examples
+    --------
+    >>> sliver(np.array([0.6, 0.4]), np.array([0.5, 0.5]), 1e-15)
+    (0.166..., array([0., 1.]))
+    """
+    wanted = frequency / frequency.sum()
+    excess = mean / mean.sum() - wanted
+    part = float(np.max(excess / (wanted + np.maximum(excess, 0.0))))
+    if not part > rounding:
+        return 0.0, wanted  # balanced up to rounding
+    needed = np.maximum(wanted - excess * (1 - part) / part, 0.0)
+    return part, needed / needed.sum()
