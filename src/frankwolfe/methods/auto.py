@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from frankwolfe.kernels.layouts import Rows
 from frankwolfe.lowrank import LowRank
 from frankwolfe.methods import working_set
