@@ -265,7 +265,7 @@ def _measure(quick: bool) -> dict:
         f"relative gap {got['relative']:.2g} after {got['steps']} steps",
         "data: rows, columns, values as given and as ordered; state: three numbers an entry, 32 arrays of (m + n) rank",
         "CPU seconds on one thread throughout, medians of interleaved repeats. A peer that runs out of time is stopped "
-        "where the bar is decided and its ratio is a lower bound, never an extrapolation; the short form stops it after "
+        "where the bar is decided and its ratio is a lower bound, never an extrapolation; the short form stops it at "
         "4 s and then decides nothing",
     ]
     growth = {f"measured, exponent {exponent:.2f}": [list(p) for p in points]}

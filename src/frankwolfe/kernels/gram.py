@@ -85,9 +85,9 @@ class Gram:
 
 
 def unit_vector(size: int, dtype: Any, rng: np.random.Generator) -> np.ndarray:
-    """Return a vector uniform on the sphere."""
-    v = rng.standard_normal(size, dtype)
-    return v / v.dtype.type(np.linalg.norm(v))
+    """Return a vector uniform on the sphere, the same in either precision."""
+    v = rng.standard_normal(size)
+    return (v / np.linalg.norm(v)).astype(dtype)
 
 
 def entries(G: Any) -> np.ndarray | None:

@@ -86,7 +86,7 @@ def _over_face(
     ridge: float,
     signed: bool,
 ) -> tuple[float, float]:
-    """Move z, in place, to the minimiser over the entries with a sign; return a bound on the decrease, and the ridge."""
+    """Move z, in place, to the minimiser over the entries with a sign; return a bound on the decrease, and a ridge."""
     F, gained = np.flatnonzero(signs), 0.0
     while F.size:
         s, sign = slope[F], signs[F]
