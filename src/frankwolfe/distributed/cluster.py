@@ -79,7 +79,9 @@ class ClusterParts(Parts):
             self._submit(shards.reweighted, "weights", shard, weights[i:j], i, whole)
             for shard, i, j in zip(self.held, self.firsts, ends, strict=True)
         ]
-        return ClusterParts(self.client, held, self.rows, self.columns, self.dtype, self.firsts)
+        parts = ClusterParts(self.client, held, self.rows, self.columns, self.dtype, self.firsts)
+        parts.dense = self.dense
+        return parts
 
     def report(self) -> dict[str, dict[str, float]]:
         table: dict[str, dict[str, float]] = {}

@@ -43,6 +43,7 @@ class Block(NamedTuple):
     rows: int
     columns: int
     dtype: str
+    dense: bool
 
 
 class Recipe:
@@ -84,7 +85,10 @@ def load(name: str, blocks: list[Any]) -> list[DataMatrix | None]:
 
 
 def describe(loaded: list[DataMatrix | None]) -> list[Block]:
-    return [Block(0, 0, "") if data is None else Block(*data.shape, np.dtype(data.dtype).str) for data in loaded]
+    return [
+        Block(0, 0, "", True) if data is None else Block(*data.shape, np.dtype(data.dtype).str, data.shared)
+        for data in loaded
+    ]
 
 
 def vectors(blocks: list[Any]) -> list[np.ndarray]:

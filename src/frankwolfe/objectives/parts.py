@@ -40,6 +40,7 @@ class Parts(ABC):
     rows: int
     columns: int
     dtype: np.dtype
+    dense: bool = True  # whether the rows are, and not sparse
 
     @abstractmethod
     def total(self, task: Task, *args: Any, kept: Any = None, reads: bool = True) -> Sums:
