@@ -1,6 +1,6 @@
 """Print the GPU table of the performance page and its bar, with the floor measured in the same run.
 
-python -m benchmarks.gpu [--quick] [--only steps narrow large streamed radii accuracy]
+python -m benchmarks.gpu [--quick] [--only steps narrow large streamed radii accuracy completion]
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ def show(title: str, columns: list[str], rows: list[list[Any]]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small shapes")
-    parser.add_argument("--only", nargs="*", default=["steps", "narrow", "large", "streamed", "radii", "accuracy"])
+    everything = ["steps", "narrow", "large", "streamed", "radii", "accuracy", "completion"]
+    parser.add_argument("--only", nargs="*", default=everything)
     chosen = parser.parse_args()
     try:
         import torch
@@ -68,6 +69,14 @@ def main() -> None:
         size, cap = (4, 2) if chosen.quick else (40, 20)
         row = parts.streamed(size * parts.GIB, cap * parts.GIB, 12)
         show(f"Streamed from main memory, torch held to {cap} GiB of the card", [""] * len(row), [row])
+    if "completion" in chosen.only:
+        from benchmarks.gpu.completion import completion
+
+        show(
+            "Matrix completion in the shape of MovieLens 20M, float32",
+            ["", "GPU", "CPU", "", ""],
+            completion(chosen.quick),
+        )
     if "accuracy" in chosen.only:
         rows = parts.to_accuracy(400_000, 64) + ([] if chosen.quick else parts.to_accuracy(1_000_000, 256))
         show("Seconds to relative accuracy 1e-4 (400000 x 64, then 1000000 x 256)", ["solver", "seconds", ""], rows)

@@ -106,7 +106,8 @@ def minimize(
     threads = None if n_threads is None else integer("n_threads", n_threads, 1)
     limits = (nonnegative("tol", tol), nonnegative("rtol", rtol), integer("trace_every", trace_every, 1))
     with thread_limit(threads):
-        problem = Problem(objective.oriented(domain is not None and domain.sparse_atoms), domain, seed)
+        forms = (False, False) if domain is None else (domain.sparse_atoms, domain.parallel_atoms)
+        problem = Problem(objective.oriented(*forms), domain, seed)
         chosen, reason = auto.choose(problem) if method == "auto" else (named(method), "chosen by the caller")
         chosen.check(problem)
         start = problem.start(x0.x if isinstance(x0, Result) else x0, chosen.dense)

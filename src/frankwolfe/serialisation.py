@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from frankwolfe.atoms import Dense, OneHot, RankOne, Sparse
+from frankwolfe.backends.imaged import Imaged
 from frankwolfe.kernels.pattern import PatternMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.points import Leaf, Point, Tangent
@@ -62,6 +63,7 @@ register(
     lambda f, dual: LowRank(f[0], f[1], f[2], tuple(f[3]), dtype=f[4], settled=f[5]),
 )
 register(PatternMatrix, lambda g: [g.values], lambda f, dual: dual(f[0]))
+register(Imaged, lambda g: [np.asarray(g), g.image], lambda f, dual: dual(f))  # pyright: ignore[reportArgumentType]
 
 
 def encode(value: Any) -> tuple[Any, list[np.ndarray]]:
@@ -74,7 +76,7 @@ def encode(value: Any) -> tuple[Any, list[np.ndarray]]:
     def walk(value: Any) -> Any:
         if value is None or isinstance(value, bool | str):
             return value
-        if isinstance(value, np.ndarray | np.generic):
+        if isinstance(value, np.ndarray | np.generic) and not isinstance(value, Imaged):
             if id(value) not in array_numbers:
                 array_numbers[id(value)] = len(arrays)
                 arrays.append(np.asarray(value))

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-NAMES = ("strict", "torch", "jax", "cupy")
-MODULES = {"strict": "array_api_strict", "torch": "torch", "jax": "jax", "cupy": "cupy"}
+NAMES = ("strict", "torch", "jax", "cupy", "cuda")
+MODULES = {"strict": "array_api_strict", "torch": "torch", "jax": "jax", "cupy": "cupy", "cuda": "torch"}
 
 
 class Library(NamedTuple):
@@ -24,12 +24,18 @@ class Library(NamedTuple):
             import jax.numpy as jnp
 
             return jnp.asarray(np.asarray(values, dtype=dtype))
-        return self.module.asarray(np.asarray(values), dtype=getattr(self.module, dtype))
+        options = {"device": "cuda"} if self.name == "cuda" else {}
+        return self.module.asarray(np.asarray(values), dtype=getattr(self.module, dtype), **options)
+
+    def index(self, values: Any) -> Any:
+        """Return integers as an array of the library."""
+        return self.array(values, "int64")
 
     def numpy(self, array: Any) -> np.ndarray:
         """Return an array of the library on the host."""
         assert isinstance(array, type(self.array(0.0)))
-        return np.asarray(array.get() if self.name == "cupy" else array, dtype=np.float64)
+        array = array.get() if self.name == "cupy" else array.cpu() if self.name == "cuda" else array
+        return np.asarray(array, dtype=np.float64)
 
 
 def library(name: str) -> Library:
@@ -41,4 +47,6 @@ def library(name: str) -> Library:
         module.config.update("jax_enable_x64", True)
     if name == "cupy" and not module.cuda.is_available():
         pytest.skip("CuPy finds no GPU")
+    if name == "cuda" and not module.cuda.is_available():
+        pytest.skip("torch finds no GPU")
     return Library(name, module)

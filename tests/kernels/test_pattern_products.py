@@ -11,17 +11,19 @@ from hypothesis import strategies as st
 
 from frankwolfe.kernels import lanczos, threads
 from frankwolfe.kernels import pattern_products as products
-from frankwolfe.kernels.krylov import Gram, Krylov
+from frankwolfe.kernels.gram import Gram
+from frankwolfe.kernels.krylov import Krylov
 from frankwolfe.kernels.pattern import Pattern
 
 
 class always_compiled(pytest.MonkeyPatch):  # a context: hypothesis runs many examples in one test
     """Compiled loops for patterns of any size, in several blocks."""
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> pytest.MonkeyPatch:
         self.setattr(products, "COMPILED_FROM", 0)
         self.setattr(lanczos, "COMPILED_FROM", 0)
         self.setattr(threads, "PART", 4)
+        return self
 
     def __exit__(self, *_: object) -> None:
         self.undo()
@@ -126,30 +128,71 @@ def test_results_do_not_depend_on_the_number_of_threads(threaded: int) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("shape", [(90, 70), (70, 90)])
-def test_lanczos_on_compiled_products(shape: tuple[int, int], dtype: Any) -> None:
-    """The compiled step makes an orthonormal basis and the same coefficients as the plain one, through a restart."""
+@pytest.mark.parametrize("part", [4, 10**6], ids=["several blocks", "one block"])
+def test_compiled_lanczos_equals_the_plain_one(shape: tuple[int, int], dtype: Any, part: int) -> None:
+    """Four vectors side by side: the plain steps on the Kronecker product with the identity, through a restart."""
     rng, eps = np.random.default_rng(4), float(np.finfo(dtype).eps)
     rows, cols = np.nonzero(rng.random(shape) < 0.3)
     G = Pattern(rows, cols, shape).matrix(rng.standard_normal(rows.size).astype(dtype))
     spaces = []
-    for compiled in (False, True):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(products, "COMPILED_FROM", 0 if compiled else 10**9)
-            space = Krylov(Gram(G, np.random.default_rng(0)), np.random.default_rng(1), 12)
-            assert (space.A.quick is not None) == compiled
+    with always_compiled() as patch:
+        patch.setattr(threads, "PART", part)
+        for matrix in (G, np.kron(G.toarray(), np.eye(4, dtype=dtype))):
+            space = Krylov(Gram(matrix, np.random.default_rng(0)), np.random.default_rng(1), 12)
             while space.dimension < 12:
                 assert space.grow()
             space.restart(4)
             while space.dimension < 10:
                 assert space.grow()
             spaces.append(space)
-            pair = lanczos.top_singular(G, 0.0, rng, rtol=1e-9)
-        assert pair.sigma == pytest.approx(np.linalg.norm(G.toarray(), 2), rel=50 * eps + 1e-9)
-        np.testing.assert_allclose(space.basis[:11] @ space.basis[:11].T, np.eye(11), atol=200 * eps)
-    plain, quick = spaces
+            np.testing.assert_allclose(space.basis[:11] @ space.basis[:11].T, np.eye(11), atol=400 * eps)
+        pair = lanczos.top_singular(G, 0.0, rng, rtol=1e-9)
+    quick, plain = spaces
+    assert quick.A.compiled
+    assert (quick.A.block is None) == (part == 4)
+    assert not plain.A.compiled
+    assert pair.sigma == pytest.approx(np.linalg.norm(G.toarray(), 2), rel=50 * eps + 1e-9)
     assert quick.A.matvecs == plain.A.matvecs
     np.testing.assert_allclose(quick.alpha, plain.alpha, rtol=1e4 * eps)
     np.testing.assert_allclose(quick.beta, plain.beta, rtol=1e4 * eps)
+    s = 1.01 * plain.top()[0]
+    assert quick.log_growth(s) == pytest.approx(plain.log_growth(s), rel=1e4 * eps)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-60, 1e60])
+@pytest.mark.parametrize("gap", [0.9992, 0.5, 1.0], ids=["a pair", "alone", "a tie"])
+def test_the_quick_top_pair_is_as_accurate_as_asked(gap: float, scale: float) -> None:
+    """Single precision, four vectors and compiled tests, 360 trials of which one in a thousand may miss."""
+    rng = np.random.default_rng(5)
+    U, V = np.linalg.qr(rng.standard_normal((80, 70)))[0], np.linalg.qr(rng.standard_normal((90, 70)))[0]
+    dense = scale * (U * np.concatenate([[1.0, gap], 0.9 * gap * rng.random(68)])) @ V.T
+    with always_compiled() as patch:
+        patch.setattr(threads, "PART", 10**6)
+        for A in (dense, dense.T):
+            rows, cols = np.nonzero(np.ones_like(A))
+            G = Pattern(rows, cols, A.shape).matrix(A[rows, cols])
+            for accuracy in (0.3, 1e-2, 1e-3, 2e-4):
+                assert Gram(G, rng, accuracy * scale).narrow
+                for most in (None, 8) if accuracy > 1e-3 else (None,):
+                    for _ in range(15):
+                        pair = lanczos.top_singular(G, accuracy * scale, rng, max_basis=most)
+                        assert pair.left.dtype == np.float64
+                        assert scale * (1 - accuracy) <= pair.sigma <= scale * (1 + 1e-12)
+                        assert pair.left @ (A / scale @ pair.right) == pytest.approx(pair.sigma / scale, rel=1e-12)
+                        assert np.linalg.norm(pair.left) == pytest.approx(1.0, rel=1e-12)
+                        assert np.linalg.norm(pair.right) == pytest.approx(1.0, rel=1e-12)
+            assert not Gram(G, rng, 1e-6 * scale).narrow
+
+
+def test_a_quick_pair_can_miss_when_told_to_doubt_less() -> None:
+    """The trials above have something to catch."""
+    rng = np.random.default_rng(0)
+    A = np.diag(np.concatenate([[1.0, 0.99], 0.2 * rng.random(68)]))
+    rows, cols = np.nonzero(np.ones_like(A))
+    G = Pattern(rows, cols, A.shape).matrix(A[rows, cols])
+    with always_compiled():
+        misses = [lanczos.top_singular(G, 2e-3, rng, doubt=doubt).sigma < 1 - 2e-3 for doubt in 200 * [0.99]]
+    assert any(misses)
 
 
 @pytest.mark.parametrize("shape", [(30, 20), (20, 30)])

@@ -69,8 +69,8 @@ def as_like(values: Any, like: Array) -> Array:
     xp = namespace(like)
     if xp is np:
         return np.asarray(values, dtype=like.dtype)
-    if isinstance(values, np.ndarray) and not values.flags.writeable:
-        values = values.copy()  # torch would warn that it cannot protect them
+    if isinstance(values, np.ndarray) and (not values.flags.writeable or min(values.strides, default=0) < 0):
+        values = values.copy()  # torch would warn that it cannot protect them, and knows no negative strides
     return xp.asarray(values, dtype=like.dtype, device=array_api_compat.device(like))
 
 

@@ -7,6 +7,8 @@ kernel where there is Triton. `kernels/pattern_products.py` is the same on NumPy
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -196,13 +198,20 @@ def _runs(values: Array, rows: Array, cols: Array, starts: Array, shape: tuple[i
 
 
 def _torch_csr(starts: Array, cols: Array, values: Array, shape: tuple[int, int]) -> Any:
-    import warnings
-
     import torch
 
+    with quiet():
+        return torch.sparse_csr_tensor(starts, cols, values, shape, check_invariants=False)
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Silence torch's notes that its sparse tensors are young and unchecked."""
+    import warnings
+
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support")
-        return torch.sparse_csr_tensor(starts, cols, values, shape)
+        warnings.filterwarnings("ignore", message="Sparse CSR tensor support|Sparse invariant checks")
+        yield
 
 
 class _Runs:

@@ -15,6 +15,7 @@ from frankwolfe.backends import triton_rows
 kernels: Any = triton_rows  # functions that Triton compiles
 
 BLOCK_BYTES = 1 << 28  # temporaries of the plain code
+VALUES = 4096  # rows to a program that computes values apart
 WIDEST = 16384  # columns that fit into the registers of a program
 LOSSES = {"logistic": kernels.LOGISTIC, "squares": kernels.SQUARES}
 
@@ -37,6 +38,7 @@ class Tile(NamedTuple):
     warps: int
     programs: int
     stages: int
+    apart: bool = False  # whether values are computed in a kernel of their own
 
 
 class Rows(NamedTuple):
@@ -66,6 +68,13 @@ def fits(A: Any) -> bool:
     return bool(A.is_cuda and has_triton() and A.stride(1) == 1 and A.shape[1] <= WIDEST)
 
 
+def is_bytes(A: Any) -> bool:
+    """Tell whether the matrix holds bytes for which there is a quick way to widen them: on NVIDIA's GPUs."""
+    import torch
+
+    return A.dtype == torch.uint8 and torch.version.hip is None
+
+
 def tile(cols: int, size: int, wide: bool) -> Tile:
     """Return how to take a matrix of so many (padded) columns of numbers of `size` bytes; `wide` in double precision.
 
@@ -81,7 +90,7 @@ def tile(cols: int, size: int, wide: bool) -> Tile:
     if cols > 2048:
         return Tile(1, 4, 4, 3)
     if size < 4:  # narrow numbers: one warp to a row, and more of them
-        return Tile(max(1, 4096 // cols), 1, 4 if size == 2 else 8, 4)
+        return Tile(max(1, 4096 // cols), 1, 4 if size == 2 else 8, 4, apart=size == 1)
     return Tile(4096 // cols, 2, 4, 3)
 
 
@@ -109,7 +118,11 @@ class Scratch:
         multiprocessors = torch.cuda.get_device_properties(model.A.device).multi_processor_count
         self.programs = min(self.tile.programs * multiprocessors, -(-n // self.tile.rows))
         self.parts = v.new_empty((self.programs, self.cols))
-        self.sums = torch.empty((self.programs, 3), dtype=torch.float64, device=v.device)
+        # Narrow numbers come so fast that what is done once for a row counts: values wait for a kernel of their own.
+        self.apart = self.tile.apart
+        self.counted = -(-n // VALUES) if self.apart else self.programs
+        self.ahead = v.new_empty(n if self.apart else 1)
+        self.sums = torch.empty((self.counted, 3), dtype=torch.float64, device=v.device)
         self.gradient = v.new_empty(self.cols)
         self.total = torch.empty(3, dtype=torch.float64, device=v.device)
 
@@ -119,7 +132,7 @@ class Scratch:
         n, d = A.shape
         kernels.row_pass[(self.programs,)](
             *(A, v, b if known is None else known, b, share, coef, watched if product is None else product, watched),
-            *(self.parts, self.sums, n, d, A.stride(0)),
+            *(self.ahead, self.parts, self.sums, n, d, A.stride(0)),
             LOSS=LOSSES[loss],
             WEIGHTED=share.ndim == 1,
             KNOWN=known is not None,
@@ -128,11 +141,21 @@ class Scratch:
             ROWS=self.tile.rows,
             COLS=self.cols,
             STAGES=self.tile.stages,
+            APART=self.apart,
+            BYTES=is_bytes(A),
             num_warps=self.tile.warps,
         )
+        if self.apart:
+            kernels.values[(self.counted,)](
+                *(watched, self.ahead, b, share, self.sums, n),
+                LOSS=LOSSES[loss],
+                WEIGHTED=share.ndim == 1,
+                BLOCK=VALUES,
+                num_warps=8,
+            )
         slab = min(self.cols, 64)
         kernels.totals[(self.cols // slab,)](
-            *(self.parts, self.sums, self.gradient, self.total, self.programs),
+            *(self.parts, self.sums, self.gradient, self.total, self.programs, self.counted),
             COLS=self.cols,
             MANY=64,
             SLAB=slab,

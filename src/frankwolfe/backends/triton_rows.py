@@ -37,6 +37,41 @@ def _loss(m, b, LOSS: tl.constexpr):
 
 
 @triton.jit
+def _slope(m, b, LOSS: tl.constexpr):
+    """Return the slope of the loss of each margin alone."""
+    if LOSS == 0:
+        return -b / (1 + tl.exp(b * m))
+    return m - b
+
+
+@triton.jit
+def _bytes(a):
+    """Return bytes as float32, exactly.
+
+    They become the last bytes of floats between 2^23 and 2^24, which then lose 2^23, in the pipes that do the
+    arithmetic anyway; the plain conversion is slower than the memory.
+    """
+    return tl.inline_asm_elementwise(
+        """{
+        .reg .b32 t<4>;
+        prmt.b32 t0, $4, 0x4B000000, 0x7440;
+        prmt.b32 t1, $4, 0x4B000000, 0x7441;
+        prmt.b32 t2, $4, 0x4B000000, 0x7442;
+        prmt.b32 t3, $4, 0x4B000000, 0x7443;
+        sub.f32 $0, t0, 0f4B000000;
+        sub.f32 $1, t1, 0f4B000000;
+        sub.f32 $2, t2, 0f4B000000;
+        sub.f32 $3, t3, 0f4B000000;
+        }""",
+        constraints="=r,=r,=r,=r,r",
+        args=[a],
+        dtype=tl.float32,
+        is_pure=True,
+        pack=4,
+    )
+
+
+@triton.jit
 def row_pass(
     A,  # n x d, rows `stride` apart, of any number type
     v,
@@ -46,8 +81,9 @@ def row_pass(
     coef,  # x's and y's weights of `known` and of the product A v: (x known, x product, y known, y product)
     product,  # out: A v, where KEEP
     watched,  # out: the image of x
+    ahead,  # out: the image of y, where APART
     parts,  # out: gradient at y, one part per program
-    sums,  # out: f(y), <g, y>, f(x), one part per program
+    sums,  # out: f(y), <g, y>, f(x), one part per program, unless APART
     n,
     d,
     stride,
@@ -59,6 +95,8 @@ def row_pass(
     ROWS: tl.constexpr,
     COLS: tl.constexpr,
     STAGES: tl.constexpr,
+    APART: tl.constexpr,  # values are computed by `values` afterwards: every thread of a row would repeat them here
+    BYTES: tl.constexpr,
 ):
     """Take one read of A."""
     program = tl.program_id(0)
@@ -77,9 +115,10 @@ def row_pass(
         live = rows < n
         place = A + rows.to(tl.int64)[:, None] * stride + cols[None, :]
         if EVEN:
-            a = tl.load(place, mask=live[:, None], other=0.0).to(vector.dtype)
+            raw = tl.load(place, mask=live[:, None], other=0)
         else:
-            a = tl.load(place, mask=live[:, None] & inside[None, :], other=0.0).to(vector.dtype)
+            raw = tl.load(place, mask=live[:, None] & inside[None, :], other=0)
+        a = _bytes(raw).to(vector.dtype) if BYTES else raw.to(vector.dtype)
         q = tl.sum(a * vector[None, :], axis=1)
         x = x_product * q
         y = y_product * q
@@ -95,21 +134,45 @@ def row_pass(
             weights = tl.load(share + rows, mask=live, other=0.0)
         else:
             weights = tl.where(live, weight, 0.0)
-        loss, r = _loss(y, target, LOSS)
-        r = weights * r
-        value += weights * loss
-        inner += r * y
-        loss, _ = _loss(x, target, LOSS)
-        other += weights * loss
+        if APART:
+            r = weights * _slope(y, target, LOSS)
+            tl.store(ahead + rows, y, mask=live)
+        else:
+            loss, r = _loss(y, target, LOSS)
+            r = weights * r
+            value += weights * loss
+            inner += r * y
+            loss, _ = _loss(x, target, LOSS)
+            other += weights * loss
         slope += tl.sum(a * r[:, None], axis=0)
     tl.store(parts + program.to(tl.int64) * COLS + cols, slope)
-    tl.store(sums + program * 3, tl.sum(value.to(tl.float64), axis=0))
-    tl.store(sums + program * 3 + 1, tl.sum(inner.to(tl.float64), axis=0))
-    tl.store(sums + program * 3 + 2, tl.sum(other.to(tl.float64), axis=0))
+    if not APART:
+        tl.store(sums + program * 3, tl.sum(value.to(tl.float64), axis=0))
+        tl.store(sums + program * 3 + 1, tl.sum(inner.to(tl.float64), axis=0))
+        tl.store(sums + program * 3 + 2, tl.sum(other.to(tl.float64), axis=0))
 
 
 @triton.jit
-def totals(parts, sums, gradient, total, programs, COLS: tl.constexpr, MANY: tl.constexpr, SLAB: tl.constexpr):
+def values(x, y, b, share, sums, n, LOSS: tl.constexpr, WEIGHTED: tl.constexpr, BLOCK: tl.constexpr):
+    """Return f(y), <g, y> and f(x) from the images: one part per program."""
+    program = tl.program_id(0)
+    rows = program * BLOCK + tl.arange(0, BLOCK)
+    live = rows < n
+    target = tl.load(b + rows, mask=live, other=0.0)
+    if WEIGHTED:  # noqa: SIM108
+        weights = tl.load(share + rows, mask=live, other=0.0)
+    else:
+        weights = tl.where(live, tl.load(share), 0.0)
+    image = tl.load(y + rows, mask=live, other=0.0)
+    loss, r = _loss(image, target, LOSS)
+    tl.store(sums + program * 3, tl.sum((weights * loss).to(tl.float64), axis=0))
+    tl.store(sums + program * 3 + 1, tl.sum((weights * r * image).to(tl.float64), axis=0))
+    loss, _ = _loss(tl.load(x + rows, mask=live, other=0.0), target, LOSS)
+    tl.store(sums + program * 3 + 2, tl.sum((weights * loss).to(tl.float64), axis=0))
+
+
+@triton.jit
+def totals(parts, sums, gradient, total, programs, counted, COLS: tl.constexpr, MANY: tl.constexpr, SLAB: tl.constexpr):
     """Add the parts of all programs of a pass: a slab of the gradient each, the first program the sums as well."""
     slab = tl.program_id(0)
     cols = slab * SLAB + tl.arange(0, SLAB)
@@ -124,9 +187,9 @@ def totals(parts, sums, gradient, total, programs, COLS: tl.constexpr, MANY: tl.
         value = tl.zeros([MANY], tl.float64)
         inner = tl.zeros([MANY], tl.float64)
         other = tl.zeros([MANY], tl.float64)
-        for first in range(0, programs, MANY):
+        for first in range(0, counted, MANY):
             rows = first + many
-            live = rows < programs
+            live = rows < counted
             value += tl.load(sums + rows * 3, mask=live, other=0.0)
             inner += tl.load(sums + rows * 3 + 1, mask=live, other=0.0)
             other += tl.load(sums + rows * 3 + 2, mask=live, other=0.0)

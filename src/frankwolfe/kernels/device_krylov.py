@@ -9,7 +9,8 @@ import numpy as np
 
 from frankwolfe.backends import Array, eps, fetch, largest, namespace, vdot, zeros
 from frankwolfe.backends.namespace import as_like, put
-from frankwolfe.kernels.krylov import Gram, Krylov
+from frankwolfe.kernels.gram import Gram
+from frankwolfe.kernels.krylov import Krylov
 from frankwolfe.kernels.pattern import PatternMatrix
 
 AHEAD = 6  # Lanczos steps between two reads of the device
@@ -20,9 +21,14 @@ def is_away(G: Any) -> bool:
     return isinstance(G, PatternMatrix) and G.pattern.places is not None
 
 
-def gram_of(G: Any, rng: np.random.Generator) -> Gram:
+def gram_of(G: Any, rng: np.random.Generator, accuracy: float = 0.0) -> Gram:
     """Return the Gram matrix of G where G is."""
-    return DeviceGram(G) if is_away(G) else Gram(G, rng)
+    return DeviceGram(G) if is_away(G) else Gram(G, rng, accuracy)
+
+
+def space_of(A: Gram, rng: np.random.Generator, most: int) -> Krylov:
+    """Return a Krylov space of A, where A is, with a random start."""
+    return DeviceKrylov(A, rng, most) if isinstance(A, DeviceGram) else Krylov(A, rng, most)
 
 
 class DeviceGram(Gram):
@@ -31,10 +37,11 @@ class DeviceGram(Gram):
     def __init__(self, G: PatternMatrix) -> None:
         m, n = G.shape
         self.like = G.values
-        self.quick = None
-        self.tall = n <= 2 * m  # as on the host
-        self.size = n if self.tall else m
-        self.dtype = np.dtype(np.float32 if eps(G.values) > 1e-9 else np.float64)
+        self.compiled = self.narrow = False
+        self.block, self.width = None, 1
+        self.tall = m >= n
+        self.size = min(m, n)
+        self.kind = self.dtype = np.dtype(np.float32 if eps(G.values) > 1e-9 else np.float64)
         self.matvecs = 0
         top = float(largest(G.values))
         if not math.isfinite(top):
@@ -54,9 +61,6 @@ class DeviceGram(Gram):
         self.matvecs += 2
         return self._second @ (self._first @ v)
 
-    def space(self, rng: np.random.Generator, most: int) -> DeviceKrylov:
-        return DeviceKrylov(self, rng, most)
-
     def put(self, vector: np.ndarray) -> Array:
         return as_like(vector, self.like)
 
@@ -72,25 +76,23 @@ class DeviceKrylov(Krylov):
     def __init__(self, A: DeviceGram, rng: np.random.Generator, most: int) -> None:
         super().__init__(A, rng, 1)
         self.most = max(1, min(most, A.size))
-        start = self.basis[0]
+        self._alpha, self._beta = np.empty(self.most), np.empty(self.most)
+        start, self.like = self.basis[0], A.like
         self.xp: Any = namespace(A.like)
         self.basis = zeros((self.most + 1, A.size), A.like)
         self.basis = put(self.basis, 0, as_like(start, A.like))
         self._ahead: list[tuple[float, float]] = []  # coefficients of steps taken and not yet handed out
 
-    def grow(self) -> bool:
-        j = len(self.alpha)
+    def _step(self) -> None:
+        j = self.dimension
         if not self._ahead:
             self._ahead = self._steps(j, min(AHEAD, self.most - j))
-        a, b = self._ahead.pop(0)
-        self.steps += 1
-        self.alpha.append(a)
-        self.beta.append(b)
-        return b > 8 * np.finfo(self.A.dtype).eps * max(self.alpha) and j + 1 < self.A.size
+        self._alpha[j], self._beta[j] = self._ahead.pop(0)
+        self.dimension, self.steps = j + 1, self.steps + 1
 
     def _steps(self, j: int, count: int) -> list[tuple[float, float]]:
         """Take steps without a look at their numbers; where the space is exhausted the rest is noise, never used."""
-        seen, last = [], self.beta[-1] if j else 0.0
+        seen, last = [], float(self._beta[j - 1]) if j else 0.0
         for i in range(j, j + count):
             v, old = self.basis[i, :], self.basis[: i + 1, :]
             w = self.A @ v
@@ -107,14 +109,14 @@ class DeviceKrylov(Krylov):
         return list(zip(numbers[::2], numbers[1::2], strict=True))
 
     def vector(self, coordinates: np.ndarray) -> Array:
-        y = as_like(coordinates, self.A.like) @ self.basis[: self.dimension, :]
+        y = as_like(coordinates, self.like) @ self.basis[: self.dimension, :]
         return y / self.xp.sqrt(self.xp.sum(y * y))
 
     def turn(self, rotation: np.ndarray, keep: int, j: int) -> None:
-        turned = as_like(rotation, self.A.like) @ self.basis[:j, :]
+        turned = as_like(rotation, self.like) @ self.basis[:j, :]
         last = self.basis[j, :]
         self.basis = put(put(self.basis, slice(0, keep), turned), keep, last)
 
     def flip(self, signs: np.ndarray) -> None:
         kept = slice(0, len(signs))
-        self.basis = put(self.basis, kept, as_like(signs[:, None], self.A.like) * self.basis[kept, :])
+        self.basis = put(self.basis, kept, as_like(signs[:, None], self.like) * self.basis[kept, :])

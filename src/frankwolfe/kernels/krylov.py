@@ -1,4 +1,4 @@
-"""A Krylov space of the Gram matrix of G on its smaller side, and what a random start lets one conclude from it."""
+"""A Krylov space of the Gram matrix of G, and what a random start lets one conclude from it."""
 
 from __future__ import annotations
 
@@ -7,70 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.kernels.implicit import ImplicitMatrix
-from frankwolfe.kernels.pattern import PatternMatrix
-from frankwolfe.kernels.pattern_products import gram_operator
-
-
-class Gram:
-    """G' G or G G', in general whichever is smaller, known by products with G and its transpose.
-
-    Products are scaled by a power of two (`2**-exponent`) where the entries are so large or so small that their squares
-    would overflow or vanish; nothing is copied. `matvecs` counts products with G or its transpose.
-    """
-
-    def __init__(self, G: Any, rng: np.random.Generator) -> None:
-        m, n = G.shape
-        # Entries on a pattern are stored by row: G' G takes one read, worth a basis of somewhat longer vectors.
-        self._fused = G if isinstance(G, PatternMatrix | ImplicitMatrix) and n <= 2 * m else None
-        fast = isinstance(self._fused, PatternMatrix)
-        self.quick = gram_operator(G.pattern, G.values) if fast else None
-        self.tall = m >= n or self._fused is not None
-        self.size = n if self.tall else m
-        self.dtype = np.dtype(np.float32) if G.dtype == np.float32 else np.dtype(np.float64)
-        self._first, self._second = (G, G.T) if self.tall else (G.T, G)
-        self.matvecs = 0
-        self.exponent = 0
-        largest = _largest_entry(G)
-        if largest is None:  # only products are known: learn the size from one
-            largest = float(np.max(np.abs(self.half(unit_vector(self.size, self.dtype, rng)))))
-        if not math.isfinite(largest):
-            raise ValueError("the matrix contains NaN or infinity")
-        self.is_zero = largest == 0.0
-        exponent = math.frexp(largest)[1]
-        plain, most = (20, 110) if self.dtype == np.float32 else (300, 1000)
-        self.exponent = 0 if abs(exponent) <= plain else max(-most, min(most, exponent))
-        self._scale = 2.0**-self.exponent
-
-    def half(self, v: np.ndarray) -> np.ndarray:
-        """Return G v, or G' v where G is wide: the image on the longer side."""
-        self.matvecs += 1
-        return self._scaled(self._first @ v)
-
-    def __matmul__(self, v: np.ndarray) -> np.ndarray:
-        if self._fused is not None and self.exponent == 0:
-            self.matvecs += 2
-            return self._fused.gram_matvec(v) if self.quick is None else self.quick(v)
-        z = self.half(v)
-        self.matvecs += 1
-        return self._scaled(self._second @ z)
-
-    def space(self, rng: np.random.Generator, most: int) -> Krylov:
-        """Return a Krylov space with a random start."""
-        return Krylov(self, rng, most)
-
-    def put(self, vector: np.ndarray) -> Any:
-        """Return a vector of the host where the vectors of this space are."""
-        return vector
-
-    def image(self, v: Any) -> tuple[float, Any]:
-        """Return the norm of the image of v on the longer side, and the image over its norm."""
-        z = self.half(v)
-        norm = float(np.linalg.norm(z.astype(np.float64)))
-        return norm, z / z.dtype.type(norm)
-
-    def _scaled(self, z: np.ndarray) -> np.ndarray:
-        return z if self.exponent == 0 else z * z.dtype.type(self._scale)
+from frankwolfe.kernels import tridiagonal
+from frankwolfe.kernels.gram import Gram, unit_vector
 
 
 class Krylov:
@@ -83,13 +21,17 @@ class Krylov:
 
     Notes
     -----
-    The next basis vector is p(A) b for the random start b and a polynomial p that is known here: its roots are the Ritz
-    values, present and discarded. As |p(A) b| = 1, an eigenvalue s whose eigenvector has the component c in b obeys
-    |p(s) c| <= 1. Above the largest Ritz value p increases, so a lower limit on |c|, which holds with a known
-    probability because b is random, gives an upper limit on the largest eigenvalue. This is the Lanczos-polynomial
-    bound of van Dorsselaer, Hochstenbach and van der Vorst (SIAM J. Matrix Anal. Appl. 22(3), 2000), carried through
-    restarts. It is far smaller than the a-priori bound of Kuczynski and Wozniakowski, and like it supposes exact
-    arithmetic, to which full reorthogonalisation comes close.
+    Every basis vector is p(A) b for the random start b and a polynomial p that is known: its roots are Ritz values,
+    present and discarded. An eigenvector x of the eigenvalue s with the component c in b has the component p(s) c in
+    that vector, and as the basis is orthonormal, c² Σ p(s)² <= 1. Above the largest Ritz value every p increases, so a
+    lower limit on |c|, which holds with a known probability because b is random, gives an upper limit on the largest
+    eigenvalue. With the last p alone this is the Lanczos-polynomial bound of van Dorsselaer, Hochstenbach and van der
+    Vorst (SIAM J. Matrix Anal. Appl. 22(3), 2000); all of them, and restarts, cost nothing more. It is far smaller than
+    the a-priori bound of Kuczynski and Wozniakowski, and like it supposes exact arithmetic, to which full
+    reorthogonalisation comes close.
+
+    With k vectors side by side (`Gram.width`) the operator is A once for each, every eigenvalue has k eigenvectors, and
+    c is the length of k random components: far less likely to be tiny, so fewer steps are needed.
     """
 
     def __init__(self, A: Gram, rng: np.random.Generator, most: int) -> None:
@@ -97,38 +39,71 @@ class Krylov:
         self.most = max(1, min(most, A.size))
         self.basis = np.empty((self.most + 1, A.size), A.dtype)  # pages are only touched as the space grows
         self.basis[0] = unit_vector(A.size, A.dtype, rng)
-        self.alpha: list[float] = []
-        self.beta: list[float] = []
-        self.steps = 0
+        self._alpha, self._beta = np.empty(self.most), np.empty(self.most)
+        self.dimension = self.steps = 0
+        self._rounding = 8 * float(np.finfo(A.dtype).eps)
         self._discarded = np.zeros(0)
         self._log_norm = 0.0  # of the polynomial with the discarded roots, applied to the start
 
     @property
-    def dimension(self) -> int:
-        return len(self.alpha)
+    def alpha(self) -> np.ndarray:
+        return self._alpha[: self.dimension]
 
-    def grow(self) -> bool:
-        """Take one step; return False where the space has become invariant (it then holds every answer)."""
-        j = len(self.alpha)
-        v, old = self.basis[j], self.basis[: j + 1]
-        w = self.A @ v
-        if self.A.quick is None:
-            a = float(v @ w)
+    @property
+    def beta(self) -> np.ndarray:
+        return self._beta[: self.dimension]
+
+    def grow(self, steps: int = 1) -> bool:
+        """Take so many steps; return False where the space has become invariant (it then holds every answer)."""
+        first, last = self.dimension, min(self.dimension + steps, self.most)
+        if self.A.block is None:
+            while self.dimension < last and (self.dimension == first or self.alive):
+                self._step()
+            return self.alive
+        from frankwolfe.kernels import krylov_loops
+
+        return self._counted(krylov_loops.grow(*self._arrays, first, last, self._rounding))
+
+    def reach(self, accuracy: float, log_bound: float) -> bool:
+        """Grow in compiled steps until `log_growth` reaches the bound where the root of s is `accuracy`
+        above that of the largest Ritz value, or the basis is full; return what `grow` does."""
+        from frankwolfe.kernels import krylov_loops
+
+        rest = self._rounding, self._discarded, accuracy, log_bound + self._log_norm, 50
+        return self._counted(krylov_loops.reach(*self._arrays, self.dimension, *rest))
+
+    @property
+    def alive(self) -> bool:
+        """Whether there is a next basis vector."""
+        return bool(self.beta[-1] > self._rounding * self.alpha.max()) and self.dimension < self.A.size
+
+    @property
+    def _arrays(self) -> tuple[Any, ...]:
+        return self.A.block, self.basis, self._alpha, self._beta
+
+    def _counted(self, dimension: int) -> bool:
+        self.steps += dimension - self.dimension
+        self.A.matvecs += 2 * (dimension - self.dimension)
+        self.dimension = dimension
+        return self.alive
+
+    def _step(self) -> None:
+        j = self.dimension
+        v, before, w = self.basis[j], float(self._beta[j - 1]) if j else 0.0, self.A @ self.basis[j]
+        if self.A.compiled:
+            from frankwolfe.kernels import krylov_loops
+
+            a, b = krylov_loops.extend(self.basis, np.uint64(j), w, before)
+        else:
+            a, old = float(v @ w), self.basis[: j + 1]
             w = w - w.dtype.type(a) * v
             if j:
-                w -= w.dtype.type(self.beta[-1]) * self.basis[j - 1]
+                w -= w.dtype.type(before) * self.basis[j - 1]
             w -= (old @ w) @ old
             b = float(np.linalg.norm(w))
             self.basis[j + 1] = w / w.dtype.type(b or 1.0)
-        else:
-            from frankwolfe.kernels import pattern_loops
-
-            a, b = pattern_loops.extend(self.basis, np.uint64(j), w, self.beta[-1] if j else 0.0)
-        self.steps += 1
-        self.alpha.append(a)
-        self.beta.append(b)
-        alive = b > 8 * np.finfo(w.dtype).eps * max(self.alpha) and j + 1 < self.A.size
-        return alive
+        self._alpha[j], self._beta[j] = a, b
+        self.dimension, self.steps = j + 1, self.steps + 1
 
     def top(self) -> tuple[float, np.ndarray]:
         """Return the largest Ritz value and its coordinates."""
@@ -136,47 +111,56 @@ class Krylov:
 
         j = self.dimension
         if j == 1:
-            return self.alpha[0], np.ones(1)
-        values, vectors = eigh_tridiagonal(
-            self.alpha,
-            self.beta[:-1],
-            select="i",
-            select_range=(j - 1, j - 1),
-            lapack_driver="stemr",
-            check_finite=False,
-        )
+            return float(self.alpha[0]), np.ones(1)
+        for driver in ("stemr", "stebz"):  # the first is quicker, but gives NaN for some T that nearly fall apart
+            values, vectors = eigh_tridiagonal(
+                self.alpha.copy(),  # LAPACK writes over it
+                self.beta[:-1],
+                select="i",
+                select_range=(j - 1, j - 1),
+                lapack_driver=driver,
+                check_finite=False,
+            )
+            if np.isfinite(vectors).all():
+                break
         return float(values[0]), vectors[:, 0]
 
     def vector(self, coordinates: np.ndarray) -> np.ndarray:
-        """Return the unit vector with these coordinates."""
-        y = coordinates.astype(self.A.dtype) @ self.basis[: self.dimension]
-        return y / y.dtype.type(np.linalg.norm(y))
+        """Return the unit vector with these coordinates, in the precision of G.
 
-    def log_polynomial(self, s: float) -> float:
-        """Return log p(s) for s above the largest Ritz value (see Notes)."""
+        Of vectors side by side, Y, the best combination: A Y = theta Y + R with the residual R, which is known, so that
+        Rayleigh quotients need no further product. The best of them is no less than theta.
+        """
+        j, width = self.dimension, self.A.width
+        Y = (coordinates.astype(self.A.dtype) @ self.basis[:j]).astype(self.A.kind, copy=False).reshape(-1, width)
+        if width > 1:
+            from scipy.linalg import eigh
+
+            R, squares = (self.beta[-1] * coordinates[-1]) * self.basis[j].reshape(-1, width), Y.T @ Y
+            excess = Y.T @ R  # symmetric but for rounding, as A is; its trace is zero, so its best quotient is not less
+            ridge = 1e-3 * float(np.trace(squares)) * np.eye(width)  # no direction that Y hardly has
+            Y = Y @ eigh(excess + excess.T, squares + ridge, check_finite=False)[1][:, -1:].astype(Y.dtype)
+        return Y.ravel() / Y.dtype.type(np.linalg.norm(Y))
+
+    def log_growth(self, s: float) -> float:
+        """Return log sqrt(Σ p(s)²) for s above the largest Ritz value (see Notes)."""
         total = -self._log_norm
         if self._discarded.size:
             total += float(np.sum(np.log(s - self._discarded)))
-        pivot, product, before = math.inf, 1.0, 0.0
-        for a, b in zip(self.alpha, self.beta, strict=True):  # pivots of s I - T: their product is its determinant
-            pivot = s - a - before * before / pivot
-            if pivot <= 0.0:
-                return -math.inf
-            product *= pivot / b
-            before = b
-            if not 1e-150 < product < 1e150:
-                total += math.log(product)
-                product = 1.0
-        return total + math.log(product)
+        if not self.A.compiled:
+            return total + tridiagonal.log_growth(self.alpha.tolist(), self.beta.tolist(), s)
+        from frankwolfe.kernels import krylov_loops
+
+        return total + krylov_loops.log_growth(self.alpha, self.beta, s)
 
     def upper(self, theta: float, log_bound: float) -> float:
-        """Return the s above theta with log p(s) = log_bound, rounded upwards: by bisection on log(s - theta)."""
+        """Return the s above theta with log_growth(s) = log_bound, rounded upwards: by bisection on log(s - theta)."""
         low, high = math.log(theta) - 46.0, math.log(theta)
-        while self.log_polynomial(theta + math.exp(high)) < log_bound:
+        while self.log_growth(theta + math.exp(high)) < log_bound:
             high += 1.0
         while high - low > 1e-3:
             middle = 0.5 * (low + high)
-            if self.log_polynomial(theta + math.exp(middle)) < log_bound:
+            if self.log_growth(theta + math.exp(middle)) < log_bound:
                 low = middle
             else:
                 high = middle
@@ -187,7 +171,7 @@ class Krylov:
         from scipy.linalg import eigh_tridiagonal, hessenberg
 
         j = self.dimension
-        theta, S = eigh_tridiagonal(self.alpha, self.beta[:-1], check_finite=False)
+        theta, S = eigh_tridiagonal(self.alpha.copy(), self.beta[:-1], check_finite=False)
         gone, kept, S = theta[: j - keep], theta[j - keep :], S[:, j - keep :]
         # The start after the restart is q(A) b / |q(A) b|, q with the roots given up; its norm goes into p's scale.
         logs = np.log(np.abs(S[0]) + 1e-300) + np.sum(np.log(np.maximum(kept[:, None] - gone, 1e-300)), axis=1)
@@ -200,11 +184,12 @@ class Krylov:
         bordered[np.arange(1, keep + 1), np.arange(1, keep + 1)] = kept
         H, Q = hessenberg(bordered, calc_q=True)
         self.turn((S @ Q[1:, 1:])[:, ::-1].T, keep, j)
-        self.alpha = np.diag(H)[:0:-1].tolist()
+        self.dimension = keep
+        self._alpha[:keep] = np.diag(H)[:0:-1]
         beta = np.diag(H, -1)[::-1]
         signs = np.cumprod(np.where(beta[::-1] < 0, -1.0, 1.0))[::-1]  # make all beta positive, from the residual back
         self.flip(signs)
-        self.beta = np.abs(beta).tolist()
+        self._beta[:keep] = np.abs(beta)
 
     def turn(self, rotation: np.ndarray, keep: int, j: int) -> None:
         """Replace the first j vectors of the basis by `keep` combinations of them, followed by the last vector."""
@@ -219,40 +204,24 @@ class Krylov:
         self.basis[: len(signs)] *= signs[:, None].astype(self.basis.dtype)
 
 
-def unit_vector(size: int, dtype: np.dtype, rng: np.random.Generator) -> np.ndarray:
-    """Return a vector uniform on the sphere."""
-    v = rng.standard_normal(size)
-    return (v / np.linalg.norm(v)).astype(dtype)
+def log_component(size: int, failure: float, copies: int = 1) -> float:
+    """Return log(1/d), d a length that a random unit vector's part in an eigenspace exceeds but for this probability.
 
+    The vector is uniform on the sphere in `size` dimensions, the eigenspace has at least `copies`.
 
-def log_component(size: int, failure: float) -> float:
-    """Return log(1/d) where a component of a uniform unit vector is within d of zero with probability <= failure.
-
-    The density of one component is at most its value at zero, Gamma(n/2) / (sqrt(pi) Gamma((n-1)/2)), for n >= 3, which
-    is at most sqrt((n-1) / (2 pi)) by Gautschi's inequality; n = 2 has the arcsine law, n = 1 no randomness to fear.
+    Notes
+    -----
+    One component has a density that is at most its value at zero, Gamma(n/2) / (sqrt(pi) Gamma((n-1)/2)), for n >= 3,
+    which is at most sqrt((n-1) / (2 pi)) by Gautschi's inequality; n = 2 has the arcsine law, n = 1 no randomness to
+    fear. The square of k components has the beta law with parameters k/2 and (n-k)/2, whose density is at most
+    t^(k/2-1) / B(k/2, (n-k)/2) if n >= k + 2, so d^k = failure (k/2) B(k/2, (n-k)/2).
     """
-    if size == 1:
+    if size <= copies:
         return 0.0
+    if copies > 1:
+        a, b = copies / 2, (size - copies) / 2
+        log_beta = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+        return max(0.0, -(math.log(failure * a) + log_beta) / copies)
     if size == 2:
         return -math.log(math.sin(math.pi * failure / 2))
     return math.log(math.sqrt(2 * (size - 1) / math.pi) / failure)
-
-
-def entries(G: Any) -> np.ndarray | None:
-    """Return the array of stored entries of G, or None where only its products are known."""
-    if isinstance(G, np.ndarray):
-        return G
-    for name in ("values", "data"):  # PatternMatrix; SciPy sparse
-        stored = getattr(G, name, None)
-        if isinstance(stored, np.ndarray) and stored.dtype != object:
-            return stored
-    return None
-
-
-def _largest_entry(G: Any) -> float | None:
-    if isinstance(G, ImplicitMatrix):
-        return G.largest
-    stored = entries(G)
-    if stored is None:
-        return None
-    return float(np.maximum(np.max(stored), -np.min(stored))) if stored.size else 0.0

@@ -6,7 +6,6 @@ Nothing here loads Numba before the first pass is asked for.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from importlib import import_module
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -20,7 +19,6 @@ CHUNK = 512  # most rows whose margins are in cache at a time
 LANES = 8  # doubles in a vector of the processor
 LOGISTIC, SQUARES = 0, 1  # kinds of losses
 NONE = np.zeros(0)
-TURN_AFTER = 12  # gradients of wide sparse rows after which turning them into columns pays
 
 
 class Loss(NamedTuple):
@@ -76,7 +74,8 @@ class Sweep(NamedTuple):
     slope: np.ndarray  # the gradient A'r
     image: np.ndarray  # Ax, empty where x was
     watched_image: np.ndarray
-    hessian: np.ndarray | None
+    hessian: np.ndarray | None = None
+    slope_image: np.ndarray | None = None  # AA'r, where it was asked for
 
 
 class Layout(ABC):
@@ -122,12 +121,14 @@ class Layout(ABC):
         hessian: int = 0,
         base: np.ndarray = NONE,
         keep: bool = True,
+        carry: bool = False,
     ) -> Sweep:
         """Return loss and gradient, and the Hessian (from one row in `hessian`), in as few reads as the layout allows.
 
         f is differentiated at mixing[0] known + mixing[1] Ax and watched at mixing[2] known + mixing[3] Ax; `x` is
         empty where all is known, `known` where nothing is. Where `base` is given, its product is what is known, made in
-        the same read. Without `keep` nobody wants the images, and they may be empty.
+        the same read. Without `keep` nobody wants the images, and they may be empty. `carry` asks for the image of the
+        gradient, of a layout that has it for nothing.
         """
 
 
@@ -145,7 +146,7 @@ class Rows(Layout):
 
     def _filled(self, x: np.ndarray) -> np.ndarray:
         """Return x as the kernels take it: scaled, and with zeros up to the width."""
-        x = _scaled(x, self.scale)
+        x = scaled(x, self.scale)
         return x if x.size in (0, self.width) else np.concatenate([x, np.zeros(self.width - x.size)])
 
     def product(self, x: np.ndarray) -> np.ndarray:
@@ -161,7 +162,7 @@ class Rows(Layout):
         cuts = self.cuts(parts_of(self.entries, self.shape[1]))
         g = np.zeros((len(cuts), self.width))
         share_out(lambda i: rows.adjoint(self.arrays, *cuts[i], r[cuts[i][0] :], g[i]), len(cuts))
-        return _total(g[:, : self.shape[1]], self.scale)
+        return total(g[:, : self.shape[1]], self.scale)
 
     def gram(self, c: np.ndarray) -> np.ndarray:
         rows = compiled("rows")
@@ -169,7 +170,7 @@ class Rows(Layout):
         cuts = self._square_cuts()
         H = np.zeros((len(cuts), d, d))
         share_out(lambda i: rows.outer(self.arrays, *cuts[i], c[cuts[i][0] :], H[i]), len(cuts))
-        half = _total(H, self.scale**2)
+        half = total(H, self.scale**2)
         return half + half.T
 
     def sweep(
@@ -181,6 +182,7 @@ class Rows(Layout):
         hessian: int = 0,
         base: np.ndarray = NONE,
         keep: bool = True,
+        carry: bool = False,
     ) -> Sweep:
         rows = compiled("rows")
         n, d = self.shape
@@ -195,94 +197,16 @@ class Rows(Layout):
             rows.sweep(self.arrays, *cuts[i], self.step, x, base, mixing, known, loss, hessian, *out)
 
         share_out(read, len(cuts))
-        half = _total(H, self.scale**2)
+        half = total(H, self.scale**2)
         image, watched = images if x.size else (NONE, images[1])
         whole = half + half.T if hessian else None
         value, inner, at_watch = sums.sum(axis=0).tolist()
-        return Sweep(value, inner, at_watch, _total(g[:, :d], self.scale), image, watched, whole)
+        return Sweep(value, inner, at_watch, total(g[:, :d], self.scale), image, watched, whole)
 
     def _square_cuts(self) -> list[tuple[int, int]]:
         n, d = self.shape
         work = self.entries * self.entries // (2 * n)  # pairs of entries in one row
         return self.cuts(min(parts_of(work), max(1, self.entries // (4 * d * d))))
-
-
-class Columns(Layout):
-    """By columns: two reads, with jumps in short vectors; vectors that are mostly zero cost what is not."""
-
-    reads = 2.0
-
-    def product(self, x: np.ndarray) -> np.ndarray:
-        sparse = compiled("sparse")
-        x = _scaled(x, self.scale)
-        cuts = self.cuts(parts_of(self.entries, self.shape[0]))
-        out = np.zeros((len(cuts), self.shape[0]))
-        share_out(lambda i: sparse.add_rows(*self.arrays, *cuts[i], x[cuts[i][0] :], out[i]), len(cuts))
-        return _total(out)
-
-    def adjoint(self, r: np.ndarray) -> np.ndarray:
-        sparse = compiled("sparse")
-        r, g = _scaled(r, self.scale), np.empty(self.shape[1])
-        cuts = self.cuts(parts_of(self.entries))
-        share_out(lambda i: sparse.dots(*self.arrays, *cuts[i], r, g[cuts[i][0] :]), len(cuts))
-        return g
-
-    def sweep(
-        self,
-        loss: Loss,
-        mixing: tuple[float, ...],
-        known: np.ndarray,
-        x: np.ndarray,
-        hessian: int = 0,
-        base: np.ndarray = NONE,
-        keep: bool = True,
-    ) -> Sweep:
-        losses = compiled("losses")
-        assert not hessian, "only rows have a Hessian kernel"
-        n = self.shape[0]
-        known = self.product(base) if base.size else known if known.size else np.zeros(n)
-        image = self.product(x) if x.size else np.zeros(n)
-        ends = np.linspace(0, n, 1 + parts_of(n)).astype(int).tolist()
-        watched, r, sums = np.empty(n), np.empty(n), np.zeros((len(ends) - 1, 3))
-
-        def take(i: int) -> None:
-            losses.differentiate_all(ends[i], ends[i + 1], mixing, known, image, loss, watched, r, sums[i])
-
-        share_out(take, len(sums))
-        value, inner, at_watch = sums.sum(axis=0).tolist()
-        return Sweep(value, inner, at_watch, self.adjoint(r), image if x.size else NONE, watched, None)
-
-
-class WideRows(Columns):
-    """Sparse rows so wide that a gradient does not fit the cache: turned into columns once gradients repay it.
-
-    Rows and columns add up in the same order, so nobody can tell from the numbers which of the two was read.
-    """
-
-    def __init__(self, rows: Rows, turn: Callable[[], Columns]) -> None:
-        super().__init__(rows.arrays, rows.shape, rows.scale)
-        self.rows, self.turn, self.columns, self.asked = rows, turn, None, 0
-
-    def product(self, x: np.ndarray) -> np.ndarray:
-        return self.rows.product(x)
-
-    def gram(self, c: np.ndarray) -> np.ndarray:
-        return self.rows.gram(c)
-
-    def adjoint(self, r: np.ndarray) -> np.ndarray:
-        rows = compiled("rows")
-        sparse = compiled("sparse")
-        self.asked += 1
-        if self.asked > TURN_AFTER and self.columns is None:
-            self.columns = self.turn()
-        r, g = double(r), np.zeros(self.shape[1])
-        if self.columns is None:
-            rows.adjoint(self.arrays, 0, self.shape[0], r, g)
-        else:
-            columns = self.columns
-            cuts = columns.cuts(parts_of(self.entries))
-            share_out(lambda i: sparse.dots_in_order(*columns.arrays, *cuts[i], r, g[cuts[i][0] :]), len(cuts))
-        return _total(g[None], self.scale)
 
 
 def compiled(name: str) -> Any:
@@ -295,12 +219,13 @@ def double(x: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(x, dtype=np.float64)
 
 
-def _scaled(x: np.ndarray, scale: float) -> np.ndarray:
+def scaled(x: np.ndarray, scale: float) -> np.ndarray:
+    """Return scale times x in double precision; itself where it is that."""
     x = double(x)
     return x if scale == 1.0 else scale * x
 
 
-def _total(parts: np.ndarray, scale: float = 1.0) -> np.ndarray:
+def total(parts: np.ndarray, scale: float = 1.0) -> np.ndarray:
     """Return the sum of the parts, always added in the same order."""
     whole = parts[0] if len(parts) == 1 else parts.sum(axis=0)
     return whole if scale == 1.0 else scale * whole

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.kernels.layouts import Columns, Layout, Rows, WideRows, compiled
+from frankwolfe.kernels.column_layouts import Columns, SortedColumns
+from frankwolfe.kernels.layouts import Layout, Rows, compiled
 
 COMPILED_FROM = 1 << 17  # entries from which a solve or two repays loading the kernels; plain NumPy below
-WIDE = 1 << 17  # features from which a gradient does not fit the second-level cache
+WIDE = 1 << 14  # features from which a gradient does not fit the first-level cache
 BYTE_SCALES = (1.0, 1 / 255)  # grey values as they are, or divided by the largest
 
 
@@ -34,22 +35,14 @@ def sparse_layout(matrix: Any, by_columns: bool, solves: int = 1) -> Layout | No
     values, scale = data, 1.0
     if (data[:1000] == data[0]).all() and (data == data[0]).all():
         values, scale = None, float(data[0])
+    indptr, wide = matrix.indptr.astype(np.int64, copy=False), matrix.shape[1] > max(WIDE, matrix.shape[0])
     # Short indices gain a fifth beside no values, and next to nothing beside doubles.
-    short = values is None and matrix.shape[0 if by_columns else 1] <= 1 << 16
+    short = values is None and not wide and matrix.shape[0 if by_columns else 1] <= 1 << 16
     unsigned = indices.astype(np.uint16) if short else indices.view(f"u{indices.itemsize}")
-    arrays = (matrix.indptr.astype(np.int64, copy=False), unsigned, values)
-    if by_columns:
-        return Columns(arrays, tuple(matrix.shape), scale)
-    rows = Rows(arrays, tuple(matrix.shape), scale)
-    if matrix.shape[1] <= WIDE:
-        return rows
-    return WideRows(rows, lambda: _columns(matrix))
-
-
-def _columns(matrix: Any) -> Columns:
-    turned = sparse_layout(matrix.tocsc(), by_columns=True)
-    assert isinstance(turned, Columns)
-    return turned
+    arrays, shape = (indptr, unsigned, values), tuple(matrix.shape)
+    if wide:  # the gradient is longer than the margins: jump in those
+        return SortedColumns(arrays, shape, scale, by_columns)
+    return Columns(arrays, shape, scale) if by_columns else Rows(arrays, shape, scale)
 
 
 def _are_bytes(A: np.ndarray, scale: float) -> bool:

@@ -73,6 +73,12 @@ class Pattern:
         """Row pointers and columns for compiled loops, which run three times faster on unsigned indices."""
         return self.indptr.astype(np.uint64), self.cols.view(f"u{self.cols.itemsize}")
 
+    @cached_property
+    def transposed(self) -> Pattern:
+        """The pattern of the transpose; its `order` sorts values that are in the order of this one."""
+        rows = np.repeat(np.arange(self.shape[0], dtype=self.cols.dtype), np.diff(self.indptr))
+        return Pattern(self.cols, rows, self.shape[::-1])
+
     @property
     def size(self) -> int:
         """Number of positions."""
@@ -231,6 +237,18 @@ class PatternMatrix:
     def gram_matvec(self, w: np.ndarray) -> np.ndarray:
         """Return G.T @ (G @ w), in one read of G where w is a vector."""
         return products.gram_times(self.pattern, self.values, w)
+
+    def scaled(self, c: float, dtype: Any) -> PatternMatrix:
+        """Return c times the matrix, in another precision."""
+        if c == 1.0:
+            return PatternMatrix(self.values.astype(dtype, copy=False), self.pattern)
+        values = np.multiply(self.values, c, out=np.empty(self.nnz, dtype), casting="same_kind")
+        return PatternMatrix(values, self.pattern)
+
+    def transposed(self, c: float, dtype: Any) -> PatternMatrix:
+        """Return c times the transpose, stored by its own rows, in another precision."""
+        flipped = self.pattern.transposed
+        return PatternMatrix(products.arranged(self.values, flipped.order, c, dtype), flipped)
 
     @property
     def T(self) -> TransposedPatternMatrix:

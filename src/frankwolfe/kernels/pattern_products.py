@@ -58,11 +58,11 @@ def fit(pattern: Pattern, target: np.ndarray, weights: np.ndarray | None, U: np.
         return plain_fit(pattern, target, weights, U, V)
     from frankwolfe.kernels import pattern_loops
 
-    U, V, rank = np.ascontiguousarray(U), np.ascontiguousarray(V), U.shape[1]
+    rank, U, V = U.shape[1], _padded(U), _padded(V)
     weights = target[:0] if weights is None else weights
     GU, GV = np.empty_like(U), _scattered(pattern, 3 * rank, V.shape, V.dtype)
     squares = _over_rows(pattern, len(GV), lambda rows, b: pattern_loops.fit(*rows, target, weights, U, V, GU, GV[b]))
-    return Fit(0.5 * sum(squares), GU, _summed(GV))
+    return Fit(0.5 * sum(squares), GU[:, :rank], _summed(GV)[:, :rank])
 
 
 def plain_fit(pattern: Pattern, target: np.ndarray, weights: np.ndarray | None, U: np.ndarray, V: np.ndarray) -> Fit:
@@ -167,7 +167,7 @@ def plain_transposed_times(pattern: Pattern, values: np.ndarray, U: np.ndarray) 
 
 
 def gram_times(pattern: Pattern, values: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return G' G w for a vector, in one read of G.
+    """Return G' G w for a vector or a block of four, in one read of G.
 
     Examples
     --------
@@ -175,33 +175,34 @@ def gram_times(pattern: Pattern, values: np.ndarray, w: np.ndarray) -> np.ndarra
     >>> gram_times(Pattern([0, 1], [0, 1], (2, 2)), np.array([2.0, 3.0]), np.ones(2))
     array([4., 9.])
     """
-    if not _compiled(pattern, None, w) or w.ndim > 1:
+    if not _compiled(pattern, None, w) or (w.ndim == 2 and w.shape[1] != 4):
         return transposed_times(pattern, values, times(pattern, values, w))
-    from frankwolfe.kernels import pattern_loops
+    from frankwolfe.kernels import packed, pattern_loops
 
     values, w = _alike(values, w)
     out = _scattered(pattern, 1, w.shape, w.dtype)
-    _over_rows(pattern, len(out), lambda rows, b: pattern_loops.gram_times(*rows, values, w, out[b]))
+    loop: Any = packed.gram_times if w.ndim == 2 else pattern_loops.gram_times
+    _over_rows(pattern, len(out), lambda rows, b: loop(*rows, values, w, out[b]))
     return _summed(out)
 
 
-def gram_operator(pattern: Pattern, values: np.ndarray) -> Callable[[np.ndarray], np.ndarray] | None:
-    """Return what `gram_times` does to vectors of the kind of `values`, looked up once; None where nothing is gained.
-
-    In small matrices a product costs little more than the looking up.
-    """
-    if not _compiled(pattern, None, None, values) or _blocks(pattern, 1, pattern.shape[1]) > 1:
-        return None
+def arranged(values: np.ndarray, order: np.ndarray, scale: float, dtype: Any) -> np.ndarray:
+    """Return scale * values[order] in another precision, in one read where that is compiled."""
+    if values.size < COMPILED_FROM:
+        return scale * values[order].astype(dtype)
     from frankwolfe.kernels import pattern_loops
 
-    rows, loop, n = (_ZERO, np.uint64(pattern.shape[0]), *pattern.unsigned), pattern_loops.gram_times, pattern.shape[1]
+    out = np.empty(order.size, dtype)
+    pattern_loops.arrange(values, order.view(f"u{order.itemsize}"), scale, out)
+    return out
 
-    def product(w: np.ndarray) -> np.ndarray:
-        out = np.zeros(n, values.dtype)
-        loop(*rows, values, w, out)
-        return out
 
-    return product
+def one_block(pattern: Pattern, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Return row pointers, columns and values for compiled loops over all rows; None where threads should share them.
+
+    In small matrices a product costs little more than calling it.
+    """
+    return None if _blocks(pattern, 1, pattern.shape[1]) > 1 else (*pattern.unsigned, np.ascontiguousarray(values))
 
 
 def _compiled(pattern: Pattern, U: np.ndarray | None, V: np.ndarray | None, *others: np.ndarray) -> bool:
@@ -222,6 +223,12 @@ def _csr(pattern: Pattern, values: np.ndarray) -> Any:
 def _alike(values: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     kind = np.result_type(values, W)
     return values.astype(kind, copy=False), np.ascontiguousarray(W, kind)
+
+
+def _padded(U: np.ndarray) -> np.ndarray:
+    """Return U with columns of zeros up to a multiple of eight in single precision: a part of a register costs more."""
+    more = -U.shape[1] % 8 if U.dtype == np.float32 else 0
+    return np.hstack([U, np.zeros((len(U), more), U.dtype)]) if more else np.ascontiguousarray(U)
 
 
 def _width(W: np.ndarray) -> int:

@@ -7,6 +7,7 @@ import numpy as np
 RIDGE = 1e-14  # of the largest diagonal entry, added where atoms depend on each other
 EPS = 2.0**-52
 HALF = 0.5  # of the largest violation: entries that violate optimality by more are let go together
+FRACTIONS = (0.05, 0.2, 0.5, 1.0)  # of a step that are tried, beside the one that ends at the first zero
 HOPELESS = 1e280  # a ridge beyond all data
 
 
@@ -76,10 +77,16 @@ def _minimised(H: np.ndarray, b: np.ndarray, z: np.ndarray, radius: float, tol: 
 
 
 def _over_face(
-    H: np.ndarray, b: np.ndarray, z: np.ndarray, slope: np.ndarray, signs: np.ndarray, radius: float, ridge: float,
+    H: np.ndarray,
+    b: np.ndarray,
+    z: np.ndarray,
+    slope: np.ndarray,
+    signs: np.ndarray,
+    radius: float,
+    ridge: float,
     signed: bool,
 ) -> tuple[float, float]:
-    """Move z, in place, to the minimiser over the entries with a sign; return a bound on the decrease, and the ridge."""
+    """Move z, in place, to the minimiser over the entries with a sign; return a bound on the decrease, and a ridge."""
     F, gained = np.flatnonzero(signs), 0.0
     while F.size:
         s, sign = slope[F], signs[F]
@@ -107,23 +114,29 @@ def _over_face(
 
 
 def _cut_short(
-    H: np.ndarray, slope: np.ndarray, sign: np.ndarray, now: np.ndarray, ahead: np.ndarray, crossing: np.ndarray,
+    H: np.ndarray,
+    slope: np.ndarray,
+    sign: np.ndarray,
+    now: np.ndarray,
+    ahead: np.ndarray,
+    crossing: np.ndarray,
     most: float,
 ) -> tuple[np.ndarray, float]:
     """Return what becomes of sizes `now` on the way to now + ahead, where some would become negative; and the change.
 
-    Either the first of them stops the step, or the whole step is taken and they all end at zero, the sum brought back
-    to `most`: whichever lowers the objective more.
+    Either the first of them stops the step, or more of it is taken and those that would be negative end at zero, the
+    sum brought back to `most`: whichever lowers the objective most.
     """
     rooms = now[crossing] / -ahead[crossing]
-    stopped = np.maximum(now + float(rooms.min()) * ahead, 0.0)
-    stopped[np.flatnonzero(crossing)[rooms.argmin()]] = 0.0
-    cut = np.maximum(now + ahead, 0.0)
-    cut *= min(1.0, most / max(float(cut.sum()), 1e-300))
-    moves = sign * (np.stack([stopped, cut]) - now)
+    first = float(rooms.min())
+    parts = np.array([first, *(t for t in FRACTIONS if t > first)])
+    after = np.maximum(now + parts[:, None] * ahead, 0.0)
+    after[0, np.flatnonzero(crossing)[rooms.argmin()]] = 0.0
+    after *= np.minimum(1.0, most / np.maximum(after.sum(axis=1), 1e-300))[:, None]
+    moves = sign * (after - now)
     changes = moves @ slope + 0.5 * np.sum(moves @ H * moves, axis=1)
-    best = int(changes[1] < changes[0])
-    return (stopped, cut)[best], float(changes[best])
+    best = int(changes.argmin())
+    return after[best], float(changes[best])
 
 
 def _step(

@@ -14,10 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
+from itertools import pairwise
+from time import perf_counter
 from typing import Any
 
 PART = 1 << 16  # entries of a part: about a tenth of a millisecond, well above what handing it over costs
 MOST_PARTS = 16
+LONGEST_REST = 63  # passes without helpers, at most, before they are tried again
 _limit: ContextVar[list[int] | None] = ContextVar("frankwolfe_threads", default=None)
 
 
@@ -70,20 +73,53 @@ def parts_of(entries: int, length: int = 0) -> int:
     return min(max(1, min(entries // PART, entries // (8 * length) if length else entries)), MOST_PARTS)
 
 
+class Patience:
+    """How long to do without helpers after a pass that lost time with them: 1, 3, 7, ... passes.
+
+    On a busy machine a thread may be put aside in the middle of a part, for longer than the whole pass takes; and
+    calling helpers puts aside whoever calls.
+    """
+
+    def __init__(self) -> None:
+        self.alone, self.last = 0, 0
+
+    def take(self, helpers: int) -> int:
+        """Return how many helpers to call now."""
+        if helpers:
+            self.alone = max(0, self.alone - 1)
+        return 0 if self.alone else helpers
+
+    def learn(self, parts: list[float], waited: float) -> None:
+        """Take in the seconds that each part of our own took, and those that we then waited for helpers."""
+        usual = min(parts, default=0.0)
+        lost = max(parts, default=0.0) + waited - 3 * usual
+        late = lost > 0.3 * (sum(parts) + waited) and lost > 1e-4
+        self.last = min(2 * self.last + 1, LONGEST_REST) if late else 0
+        self.alone = self.last + 1 if late else 0
+
+
+_patience = Patience()
+
+
 def share_out(task: Callable[[int], object], parts: int) -> None:
     """Call task(0), ..., task(parts - 1), on this thread and on idle ones; return when all are done."""
-    helpers = min(count(), parts) - 1
+    helpers = _patience.take(min(count(), parts) - 1)
     todo = iter(range(parts))  # taking the next number is atomic
 
-    def work() -> None:
+    def work() -> list[float]:
+        ends = [perf_counter()]
         for part in todo:
             task(part)
+            ends.append(perf_counter())
+        return [after - before for before, after in pairwise(ends)]
 
     waiting = [_pool().submit(work) for _ in range(helpers)]
-    work()
+    own, began = work(), perf_counter()
     for helper in waiting:
         if not helper.cancel():  # on a busy machine it may not have begun: nothing is left for it to do
             helper.result()
+    if helpers:
+        _patience.learn(own, perf_counter() - began)
 
 
 @lru_cache(maxsize=1)

@@ -50,7 +50,7 @@ INSIDE = 0.25  # depth from which on x counts as inside
 EARLY = 6  # corrective steps, each with many atoms, after which an x amid the set tells that it is not the vertices
 AMID = 0.45  # depth from which on the set has not been felt at all
 CROWD = 50  # atoms that a corrective step takes easily, whatever the number of variables
-THRONG = 2000  # columns from which on their Hessian costs more than many passes over the data
+THRONG = 3000  # columns from which on their Hessian costs more than many passes over the data
 
 
 class Choice(NamedTuple):
@@ -151,7 +151,7 @@ class Facts:
     def allow(self, name: str) -> bool:
         """Tell whether a method applies to the problem."""
         method = CHOICES[name].method
-        if isinstance(method, NUMPY_ONLY) and not isinstance(self.x0.coords, np.ndarray | LowRank):
+        if isinstance(method, NUMPY_ONLY) and self.problem.away:
             return False
         if name in ("apgd", "newton") and not (self.projects if name == "apgd" else self.small or self.light):
             return False
@@ -300,7 +300,7 @@ def planned(problem: Problem, x0: Point) -> tuple[str, ...]:
 def crowded(state: AutoState) -> bool:
     """Tell whether corrective steps, first in the plan, hold an atom for every four variables: nothing is sparse."""
     if state.turn == 0 and state.plan[0] == "columns":
-        return np.count_nonzero(state.x.coords) > THRONG
+        return bool(np.count_nonzero(state.x.coords) > THRONG)
     if state.turn > 0 or state.plan[0] != "fcfw" or state.x.parts is None:
         return False
     return len(state.x.parts[1]) > max(CROWD, math.prod(state.x.coords.shape) // 4)

@@ -11,7 +11,7 @@ from frankwolfe.objectives.base import ROUNDING
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem, Vertex
-from frankwolfe.sets.base import ProjectableSet
+from frankwolfe.sets.base import IterativeSet, ProjectableSet
 from frankwolfe.sets.nuclear import NuclearBall
 from frankwolfe.validation import positive
 
@@ -126,7 +126,7 @@ def advance(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, 
 
 def pace(problem: Problem, method: Method, k: int) -> int:
     """Return how many steps to take before the host looks: one for NumPy, several where reading back costs time."""
-    if not problem.away:
+    if not problem.away or isinstance(problem.domain, IterativeSet):  # an iterative oracle looks all the time
         return 1
     from frankwolfe.methods.on_device import schedule
 

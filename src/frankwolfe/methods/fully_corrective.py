@@ -10,7 +10,6 @@ import numpy as np
 from frankwolfe.atoms import Atom, OneHot
 from frankwolfe.backends import vdot
 from frankwolfe.kernels.simplex_qp import simplex_qp
-from frankwolfe.lowrank import LowRank
 from frankwolfe.methods.active_set import ZERO, ActiveSet, ask
 from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.methods.bundle import Bundle
@@ -97,7 +96,7 @@ class FullyCorrective(Method):
             )
 
     def init(self, problem: Problem, x0: Point) -> FCState:
-        if not isinstance(x0.coords, np.ndarray | LowRank):
+        if problem.away:
             raise TypeError(
                 f"method 'fcfw' works on NumPy arrays, got {type(x0.coords).__name__}; use 'bpcg' or 'away'"
             )

@@ -27,6 +27,7 @@ from frankwolfe.validation import integer
 LARGEST = 5000  # variables up to which a Hessian is formed
 SEARCH = 1e-3  # accuracy of the line search: near the solution the step is the whole one anyway
 FAR, FEW = 1.0, 4  # while the last gap exceeds f so many times, a Hessian from one row in four will do
+ROWS = 50  # for each variable, with which that is a good one
 
 
 @plain
@@ -110,7 +111,9 @@ class NewtonFrankWolfe(Method):
         return NewtonState(0, x0, np.inf)
 
     def step(self, problem: Problem, state: NewtonState) -> tuple[NewtonState, Evidence]:
-        return working_set.step(problem, state, self.whole) if working_set.applies(problem) else self.whole(problem, state)
+        return (
+            working_set.step(problem, state, self.whole) if working_set.applies(problem) else self.whole(problem, state)
+        )
 
     def whole(self, problem: Problem, state: NewtonState) -> tuple[NewtonState, Evidence]:
         """Take a step with the model in all variables."""
@@ -172,7 +175,8 @@ def _expansion(problem: Problem, x: Point, every: int) -> tuple[Evaluation, np.n
         matrix = objective.data.matrix
         dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
         return problem.evaluate(x), np.asarray(dense, dtype=np.float64)
-    at_x, H = objective.evaluate_twice(x, every)
+    n, d = objective.data.shape
+    at_x, H = objective.evaluate_twice(x, every if n >= ROWS * d else 1)
     problem.counts.n_grad += 1
     problem.counts.n_pass += at_x.passes
     return at_x, H

@@ -9,12 +9,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from frankwolfe.atoms import Atom
-from frankwolfe.backends import Array, namespace, vdot
+from frankwolfe.backends import Array, namespace
 from frankwolfe.kernels.simplex_qp import simplex_qp
-from frankwolfe.methods.base import Evidence, Method
+from frankwolfe.kernels.spans import blend, orthonormal, products
+from frankwolfe.methods.base import Evidence, Method, closed
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.quadratic import Quadratic
-from frankwolfe.points import Point, Tangent, combine, weighted_sum
+from frankwolfe.points import Leaf, Point, Tangent, weighted_sum
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import Set
@@ -38,6 +39,8 @@ class SubspaceState(NamedTuple):
     x: Point
     past: tuple[Point, ...]  # the last steps (l2 ball) or the last atoms (other sets), newest first
     tangents: tuple[Tangent, ...]  # the last tangents, newest first; on the l2 ball only
+    gram: np.ndarray  # the inner products of their slopes
+    rested: bool = False  # whether the last step stayed, its gap being all that was asked for
 
 
 @dataclass(frozen=True)
@@ -100,44 +103,55 @@ class SubspaceFrankWolfe(Method):
             )
 
     def init(self, problem: Problem, x0: Point) -> SubspaceState:
-        return SubspaceState(0, x0, (), ())
+        return SubspaceState(0, x0, (), (), np.zeros((0, 0)))
 
     def step(self, problem: Problem, state: SubspaceState) -> tuple[SubspaceState, Evidence]:
-        k, x, past, tangents = state
+        k, x, past, tangents, gram, rested = state
         at_x = problem.evaluate(x)
         vertex = problem.lmo(at_x.slope, k, share=0.03 * 2.0 / (k + 2), keep=x)
-        minorants: tuple[tuple[Tangent, Any], ...] = ((at_x.tangent, vertex),)
+        evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
         goal = ENOUGH * max(float(at_x.inner - vertex.value), 0.0)
-
         radius = ball_radius(problem.domain)
-        if radius is None:
-            x_next, past = self._in_hull(problem, x, vertex.point, past, goal)
-        else:
-            x_next, past = self._in_ball(problem, x, vertex.point, past, goal, radius)
+        if radius is not None:
             tangents = (at_x.tangent, *tangents)[: self.bundle]
+            gram = extended(gram, [t.slope for t in tangents])
             if len(tangents) > 1:
-                minorants = (*minorants, (best_average(tangents, radius, problem.eps), None))
-        return SubspaceState(k + 1, x_next, past, tangents), Evidence(((at_x.value, x),), minorants)
+                average = best_average(tangents, radius, problem.eps, gram)
+                evidence = evidence._replace(minorants=(*evidence.minorants, (average, None)))
+        if not rested and closed(problem, at_x.value, at_x.tangent, vertex):
+            return SubspaceState(k + 1, x, past, tangents[1:], gram[1:, 1:], True), evidence
+        if radius is None:
+            x, past = self._in_hull(problem, x, vertex.point, past, goal)
+        else:
+            x, past = self._in_ball(problem, x, vertex.point, past, goal, radius)
+        return SubspaceState(k + 1, x, past, tangents, gram), evidence
 
     def _in_ball(
         self, problem: Problem, x: Point, v: Point, past: tuple[Point, ...], goal: float, radius: float
     ) -> tuple[Point, tuple[Point, ...]]:
         """Return the minimiser over the span of x, v and the past steps within the ball, and the steps to remember."""
-        points = [x, v, *past]
         problem.image(v)
-        vectors = [_dense(p.coords) for p in points]
-        T = orthonormal(vectors, problem.eps)  # row i: the weights of basis vector i on the points
+        # v - x, not v: near the solution the two are hardly apart, and their difference is what counts.
+        toward = known(blend([1.0, -1.0], [_dense(v.coords), x.coords]), v.image - x.image)
+        points = [x, toward, *past]
+        vectors, images = [p.coords for p in points], np.stack([p.image for p in points])
+        gram = products(vectors, vectors)
+        T = orthonormal(gram, problem.eps**DEPENDENT, problem.eps**NOISE)  # row i: basis vector i as a sum of vectors
         if not len(T):  # x is zero, and so is the slope
             return x, past
-        basis = [weighted_sum(list(zip(row, vectors, strict=True))) for row in T.tolist()]
-        images = _stacked([p.image for p in points], T)
-        small = restriction(problem.objective, basis, images, np.eye(len(basis)))
-        start = np.array([float(vdot(q, vectors[0])) for q in basis])
+        small = restriction(problem.objective, vectors, _rows(T, images), np.eye(len(T)), T)
+        start = T @ gram[:, 0]
         c = newton(small, start, lambda q, H, z: in_ball(q, H, radius), goal, problem.eps)
         if c is start:  # nothing gained: a step of rounding errors would be no direction to remember
             return x, past
-        x_next = combine((c @ T).tolist(), points)
-        step = combine([1.0, -1.0], [x_next, x])
+        weights = c @ T
+        coords = blend(weights.tolist(), vectors)
+        length = products([coords], [coords])[0, 0] ** 0.5
+        image = _rows(weights[None], images)[0]
+        if length > radius:  # by rounding
+            coords, image = coords * (radius / length), image * (radius / length)
+        x_next = known(coords, image.astype(images.dtype, copy=False))
+        step = known(coords - x.coords, x_next.image - x.image)
         return x_next, (step, *past)[: self.memory]
 
     def _in_hull(
@@ -165,22 +179,26 @@ def ball_radius(domain: Set | None) -> float | None:
     return None
 
 
-def restriction(objective: Any, vectors: list[Any], images: Array, gram: np.ndarray | None) -> Small:
+def restriction(
+    objective: Any, vectors: list[Any], images: Array, gram: np.ndarray | None, T: np.ndarray | None = None
+) -> Small:
     """Return f on the combinations of some points, as a function of their weights.
 
-    `images` holds the points' images as rows, `gram` the inner products of their coordinates (None: not known yet).
+    `images` holds the points' images as rows, `gram` the inner products of their coordinates (None: not known yet). The
+    points are T times the vectors, where a T is given.
     """
     if isinstance(objective, Quadratic):
         flat = [_dense(v) for v in vectors]
-        H = np.array([[float(vdot(v, image)) for image in images] for v in flat])
-        H, linear = 0.5 * (H + H.T), np.array([float(vdot(objective.c, v)) for v in flat])
+        H, linear = products(flat, list(images)), products([objective.c], flat)[0]
+        H, linear = (H, linear) if T is None else (T @ H, T @ linear)
+        H = 0.5 * (H + H.T)
         return lambda c: (float(0.5 * c @ H @ c + linear @ c), H @ c + linear, H)
     assert isinstance(objective, Composite)
-    ridge = np.zeros((len(vectors), len(vectors)))
+    ridge = np.zeros((len(images), len(images)))
     if objective.ridge:
         if gram is None:
             flat = [_dense(v) for v in vectors]
-            gram = np.array([[float(vdot(a, b)) for a in flat] for b in flat])
+            gram = products(flat, flat)
         ridge = objective.ridge * gram
     like = images[0]
 
@@ -241,11 +259,22 @@ def in_simplex(q: np.ndarray, H: np.ndarray, z: np.ndarray) -> np.ndarray:
     return simplex_qp(H, q, z)
 
 
-def best_average(tangents: tuple[Tangent, ...], radius: float, eps: float = EPS) -> Tangent:
+def extended(gram: np.ndarray, slopes: list[np.ndarray]) -> np.ndarray:
+    """Return the inner products of slopes, of which `gram` has those of all but the first, and perhaps of some more."""
+    size = len(slopes)
+    whole = np.empty((size, size))
+    whole[1:, 1:] = gram[: size - 1, : size - 1]
+    whole[0] = whole[:, 0] = products(slopes[:1], slopes)[0]
+    return whole
+
+
+def best_average(
+    tangents: tuple[Tangent, ...], radius: float, eps: float = EPS, gram: np.ndarray | None = None
+) -> Tangent:
     """Return the average of tangents whose minimum over the l2 ball of this radius is highest."""
-    size = len(tangents)
+    size, slopes = len(tangents), [t.slope for t in tangents]
     offsets = np.array([float(t.offset) for t in tangents])
-    gram = np.array([[float(vdot(a.slope, b.slope)) for a in tangents] for b in tangents])
+    gram = products(slopes, slopes) if gram is None else gram
 
     def bound(c: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         along = gram @ c
@@ -255,32 +284,23 @@ def best_average(tangents: tuple[Tangent, ...], radius: float, eps: float = EPS)
         return float(radius * length - offsets @ c), radius * along / length - offsets, radius * bend
 
     weights = newton(bound, np.eye(size)[0], in_simplex, 0.0).tolist()
-    slope = weighted_sum([(w, t.slope) for w, t in zip(weights, tangents, strict=True)])
+    slope = blend(weights, slopes)
     offset, noise = (sum(w * t[i] for w, t in zip(weights, tangents, strict=True)) for i in (1, 3))
     return Tangent(slope, offset, 1.0, noise + 4 * size * eps * float(np.max(np.abs(offsets))))
 
 
-def orthonormal(vectors: list[Array], eps: float = EPS) -> np.ndarray:
-    """Return T such that the rows of T times the vectors are orthonormal and span them (Gram-Schmidt, twice)."""
-    basis: list[tuple[Array, np.ndarray]] = []
-    lengths = [float(vdot(vector, vector)) ** 0.5 for vector in vectors]
-    for i, (vector, before) in enumerate(zip(vectors, lengths, strict=True)):
-        row = np.eye(len(vectors))[i]
-        if not before > eps**NOISE * max(lengths):
-            continue
-        vector, row = vector / before, row / before
-        for _ in range(2):
-            for q, weights in basis:
-                along = float(vdot(q, vector))
-                vector, row = vector - along * q, row - along * weights
-        left = float(vdot(vector, vector)) ** 0.5
-        if left > eps**DEPENDENT:
-            basis.append((vector / left, row / left))
-    return np.array([row for _, row in basis]).reshape(-1, len(vectors))
-
-
 def _dense(coords: Any) -> Array:
     return coords.toarray() if isinstance(coords, Atom) else coords
+
+
+def known(coords: np.ndarray, image: np.ndarray) -> Point:
+    """Return a point whose image is known."""
+    return Point(coords, ((1.0, Leaf(None, image)),))
+
+
+def _rows(T: np.ndarray, images: np.ndarray) -> np.ndarray:
+    """Return T times the images, one to a row."""
+    return np.stack([blend(row, list(images)) for row in T.tolist()])
 
 
 def _stacked(images: list[Array], T: np.ndarray) -> Array:

@@ -20,9 +20,9 @@ from frankwolfe.sets.simplex import Simplex
 Step = Callable[[Problem, Any], tuple[Any, Evidence]]
 
 MANY = 200  # variables from which on the columns are chosen
-FIRST, GROWTH = 32, 1.0  # how many columns may join: so many, or this share of those in use
+FIRST, GROWTH = 64, 1.5  # how many columns may join: so many, or this many times those in use
 ENTRY = 0.1  # a column joins if its vertex is better than x by more than this share of the gap
-REST = 0.1  # share of the gap that may be left on the columns in use
+REST = 0.2  # share of the gap that may be left on the columns in use
 MOST_STEPS = 10  # second-order steps between two looks at all columns
 
 

@@ -91,7 +91,7 @@ class Objective(ABC):
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
         """Return f on the segment from x to v, and the reads of the data that took."""
 
-    def oriented(self, sparse_atoms: bool) -> Objective:
+    def oriented(self, sparse_atoms: bool, parallel_atoms: bool = False) -> Objective:
         """Return the same objective with its data laid out for the set's atoms; itself where nothing is gained."""
         return self
 

@@ -17,9 +17,10 @@ from frankwolfe.objectives.sparse_matrices import CSCMatrix, CSRMatrix
 REPEATED = 1 << 20  # as many solves as it takes
 
 
-def reoriented(objective: Any, sparse_atoms: bool) -> Any:
+def reoriented(objective: Any, sparse_atoms: bool, parallel_atoms: bool = False) -> Any:
     """Return an objective with the data laid out for the set's atoms; itself where nothing is gained."""
     turned = objective.data.by_columns() if sparse_atoms else objective.data
+    turned = turned.carrying() if parallel_atoms else turned
     if turned is objective.data:
         return objective
     twin = copy(objective)

@@ -8,6 +8,7 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import vdot
+from frankwolfe.backends.imaged import Imaged
 from frankwolfe.kernels.layouts import NONE, Layout, double
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.points import Leaf, Point, weighted_sum
@@ -39,7 +40,7 @@ def fused(
     known = NONE if base is None else double(base)
     x = NONE if not pending else _vector(pending[0].coords)
     keep = keep or not together
-    swept = layout.sweep(loss, mixing, known, x, hessian, second, keep)
+    swept = layout.sweep(loss, mixing, known, x, hessian, second, keep, data.carries)
 
     for leaf, image in zip(pending if keep else [], (swept.image, swept.watched_image), strict=False):
         leaf.resolve(image.astype(data.dtype, copy=False))
@@ -47,8 +48,12 @@ def fused(
         watch.terms = ((1.0, Leaf(None, swept.watched_image.astype(data.dtype, copy=False))),)
     value = swept.value + objective._ridge(y)
     inner, slope = swept.inner, swept.slope.astype(data.dtype, copy=False)
+    at = y.coords if objective.ridge else None
+    if swept.slope_image is not None:
+        slope = Imaged.known(slope, swept.slope_image, layout)
+        at = Imaged.known(_vector(at), y.image, layout) if objective.ridge else None
     if objective.ridge:
-        slope = slope + objective.ridge * y.coords
+        slope = slope + objective.ridge * at
         inner = inner + 2 * objective._ridge(y)
     if watch is y:
         watched = value
@@ -80,12 +85,12 @@ class FusedLine(Line):
 
 
 def _settle(objective: LinearModel, leaf: Leaf) -> float:
-    """Compute the image of a sparse atom, which costs a few columns; return the reads of the data that took."""
-    coords = leaf.coords
-    if not isinstance(coords, Atom) or isinstance(coords, Dense):
+    """Compute an image that costs no more than a few columns; return the reads of the data that took."""
+    coords, cost = leaf.coords, objective.data.cost(leaf.coords)
+    if cost > 0 and (not isinstance(coords, Atom) or isinstance(coords, Dense)):
         return 0.0
     leaf.resolve(objective.data.apply(coords))
-    return objective.data.cost(coords)
+    return cost
 
 
 def _split(point: Point) -> tuple[float, float, np.ndarray | None]:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
+from frankwolfe.backends.imaged import Imaged
 from frankwolfe.backends.namespace import nonzero
 from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, Loss, Rows, double
 from frankwolfe.objectives.base import Evaluation, Line
@@ -56,8 +57,8 @@ class WeightedMean(Composite):
     def start(self, x0: Any, dense: bool) -> Array:
         return self.data.array(np.zeros(self.shape or ()) if x0 is None else x0)
 
-    def oriented(self, sparse_atoms: bool) -> Self:
-        return reoriented(self, sparse_atoms)
+    def oriented(self, sparse_atoms: bool, parallel_atoms: bool = False) -> Self:
+        return reoriented(self, sparse_atoms, parallel_atoms)
 
     def reweighted(self, share: np.ndarray) -> Self:
         """Return the model with other weights of the rows, which add up to one."""
@@ -112,6 +113,10 @@ class LinearModel(WeightedMean):
         twin.data, twin.b = data, data.array(self.b)
         twin.share = data.array(self.share if self.weighted else shares(None, data.shape[0]))
         return twin
+
+    def dual(self, values: Any) -> Array:
+        """Return a gradient that a checkpoint stored: an array, or one with its image."""
+        return values if isinstance(values, np.ndarray) else Imaged.known(*values, self.data.layout)
 
     def restricted(self, columns: np.ndarray) -> Self:
         """Return the model of some of the variables, the others held at zero."""
@@ -209,10 +214,12 @@ class LinearModel(WeightedMean):
 
     def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
         t = self._shifted(m)
-        if self.compiled is not None and t.shape == self.b.shape:
+        if self.compiled is None or t.shape != self.b.shape:
+            slope = self._slope(t, rows)
+        elif self.intercept:
             slope = self.compiled.slope(t)
         else:
-            slope = self._slope(t, rows)
+            slope = self.compiled.slope(t).astype(t.dtype, copy=False)
         return balanced(slope) if self.intercept else slope
 
     def loss_curvature(self, m: Array) -> Array:

@@ -17,6 +17,8 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, Dense, OneHot, Sparse
 from frankwolfe.backends import Array, double, namespace
+from frankwolfe.backends.imaged import image_under
+from frankwolfe.kernels.column_layouts import SortedColumns
 from frankwolfe.kernels.layouts import Layout
 from frankwolfe.kernels.narrow import dense_layout
 from frankwolfe.objectives.base import Evaluation
@@ -32,6 +34,7 @@ class DataMatrix(ABC):
 
     adjoint_cost = 1.0
     shared: bool = False  # whether many points share a read at little more than the price of one
+    carries: bool = False  # whether gradients come with their own images
     solves = 1  # how many problems the data are for: the more, the sooner compiled passes pay
 
     def __init__(self, matrix: Any) -> None:
@@ -49,14 +52,17 @@ class DataMatrix(ABC):
             return coords.value * self.column(coords.index)
         if isinstance(coords, Sparse):
             return self.columns(coords.indices) @ coords.values
-        return self.product(coords.array if isinstance(coords, Dense) else coords)
+        vector = coords.array if isinstance(coords, Dense) else coords
+        known = image_under(self.layout, vector) if self.carries else None
+        return self.product(vector) if known is None else known
 
     def cost(self, coords: Any) -> float:
         if isinstance(coords, OneHot):
             return 1 / self.shape[1]
         if isinstance(coords, Sparse):
             return coords.indices.shape[0] / self.shape[1]
-        return 1.0
+        vector = coords.array if isinstance(coords, Dense) else coords
+        return 1.0 if not self.carries or image_under(self.layout, vector) is None else 0.0
 
     def apply_then_adjoint(self, leaves: list[Any], residual: Residual) -> tuple[list[Array], Array, float] | None:
         return None
@@ -109,6 +115,14 @@ class DataMatrix(ABC):
     def by_columns(self) -> DataMatrix:
         """Return the same data laid out so that single columns are cheap."""
         return self
+
+    def carrying(self) -> DataMatrix:
+        """Return the same data, whose gradients come with their own images where that takes no read more."""
+        if self.carries or not isinstance(self.layout, SortedColumns):
+            return self
+        twin = copy(self)
+        twin.carries = True
+        return twin
 
     def doubled(self) -> DataMatrix | None:
         """Return the same numbers, computed with in double precision; None where there is none."""

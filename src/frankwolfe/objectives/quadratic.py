@@ -118,7 +118,7 @@ class Quadratic(ImageObjective):
         twin.data, twin.c = data, data.array(self.c)
         return twin
 
-    def oriented(self, sparse_atoms: bool) -> Quadratic:
+    def oriented(self, sparse_atoms: bool, parallel_atoms: bool = False) -> Quadratic:
         return reoriented(self, sparse_atoms)
 
     def fingerprint(self, start: Any) -> list[Any]:

@@ -130,7 +130,7 @@ def in_step(job: Job, method: Method, reason: str, desk: Desk) -> float:
 
 def in_turn(job: Job, method: Method, reason: str, desk: Desk) -> float:
     """Solve one radius after the other, each from the last; return the reads of the data."""
-    objective = job.objective.oriented(job.members[0].sparse_atoms)
+    objective = job.objective.oriented(job.members[0].sparse_atoms, job.members[0].parallel_atoms)
     shown = Progress(job.progress, job.tol, job.max_iter)
     began, n_pass, ended, previous, proofs = monotonic(), 0.0, None, None, []
     for i, (domain, radius) in enumerate(zip(job.members, job.radii, strict=True)):

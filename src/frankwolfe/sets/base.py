@@ -31,6 +31,9 @@ class Set(ABC):
     sparse_atoms: ClassVar[bool] = False
     """Whether atoms have few nonzeros, so that single columns of the data are read (objectives store columns then)."""
 
+    parallel_atoms: ClassVar[bool] = False
+    """Whether the atom for a direction is a multiple of it, and of its image: objectives then give gradients theirs."""
+
     @property
     def curved(self) -> bool:
         """Whether the boundary is so curved that a line search on top of momentum is known to help."""

@@ -75,6 +75,7 @@ class L2Ball(Ball, ProjectableSet):
     """
 
     quick_support: ClassVar[bool] = True
+    parallel_atoms: ClassVar[bool] = True
 
     @property
     def curved(self) -> bool:

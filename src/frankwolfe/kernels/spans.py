@@ -1,0 +1,81 @@
+"""Inner products and sums of a few long vectors, in pieces that stay in cache: no temporaries, no threads that spin."""
+
+from __future__ import annotations
+
+import numpy as np
+
+PIECE = 8192  # entries: short enough for BLAS to keep to one thread, whose sums do not depend on how many there are
+
+
+def products(left: list[np.ndarray], right: list[np.ndarray]) -> np.ndarray:
+    """Return the inner products of vectors, in double precision, one row for each on the left.
+
+    Examples
+    --------
+    >>> products([np.ones(3)], [np.arange(3.0), np.ones(3)])
+    array([[3., 3.]])
+    """
+    out = np.zeros((len(left), len(right)))
+    mirrored = left is right
+    for i, a in enumerate(left):
+        for j in range(i if mirrored else 0, len(right)):
+            out[i, j] = _dot(a, right[j])
+            if mirrored:
+                out[j, i] = out[i, j]
+    return out
+
+
+def blend(weights: list[float], vectors: list[np.ndarray]) -> np.ndarray:
+    """Return the weighted sum of vectors, in the precision of the first.
+
+    Examples
+    --------
+    >>> blend([2.0, -1.0], [np.ones(2), np.array([0.0, 1.0])])
+    array([2., 1.])
+    """
+    out = np.empty(vectors[0].shape, vectors[0].dtype)
+    total, flat = out.reshape(-1), [v.reshape(-1) for v in vectors]
+    memory = np.empty(min(PIECE, total.size), total.dtype)
+    for start in range(0, total.size, PIECE):
+        piece = slice(start, start + PIECE)
+        here = total[piece]
+        term = memory[: here.size]
+        np.multiply(flat[0][piece], weights[0], out=here)
+        for weight, vector in zip(weights[1:], flat[1:], strict=True):
+            here += np.multiply(vector[piece], weight, out=term)
+    return out
+
+
+def orthonormal(gram: np.ndarray, least: float, short: float) -> np.ndarray:
+    """Return T such that T times vectors with these inner products is orthonormal and spans them (Gram-Schmidt, twice).
+
+    A vector is left out if it is shorter than `short` times the longest, or if less than `least` of its length is not
+    in the span of those before it: what is left would be rounding.
+
+    Examples
+    --------
+    >>> orthonormal(np.array([[4.0, 4.0], [4.0, 5.0]]), 1e-6, 1e-9)
+    array([[ 0.5,  0. ],
+           [-1. ,  1. ]])
+    """
+    lengths = np.sqrt(gram.diagonal())
+    rows: list[np.ndarray] = []
+    for i, length in enumerate(lengths.tolist()):
+        if not length > short * float(lengths.max()):
+            continue
+        row = np.eye(len(gram))[i] / length
+        for _ in range(2):
+            for other in rows:
+                row = row - float(other @ gram @ row) * other
+        left = float(row @ gram @ row)
+        if left > least**2:
+            rows.append(row / left**0.5)
+    return np.array(rows).reshape(-1, len(gram))
+
+
+def _dot(a: np.ndarray, b: np.ndarray) -> float:
+    a, b = a.reshape(-1), b.reshape(-1)
+    pieces = (slice(start, start + PIECE) for start in range(0, a.size, PIECE))
+    if a.dtype == b.dtype == np.float64:
+        return sum(float(np.dot(a[piece], b[piece])) for piece in pieces)
+    return sum(float(np.dot(a[piece].astype(np.float64), b[piece].astype(np.float64))) for piece in pieces)
