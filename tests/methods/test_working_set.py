@@ -76,7 +76,7 @@ def test_any_data_compiled_or_not(form, dtype, monkeypatch: pytest.MonkeyPatch) 
     density=st.sampled_from([0.0, 0.05, 0.6]),
     seed=st.integers(0, 999),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_odd_shapes(shape: tuple[int, int], radius: float, density: float, seed: int) -> None:
     """Also one row, empty columns, no data at all: a certificate that holds, and no more than rounding is left."""
     rng = np.random.default_rng(seed)
@@ -85,7 +85,7 @@ def test_odd_shapes(shape: tuple[int, int], radius: float, density: float, seed:
     for objective in (fw.LeastSquares(data, y), fw.Huber(data, y, ridge=0.1)):
         result = fw.minimize(objective, fw.L1Ball(radius), method="newton", tol=1e-8, max_iter=100)
         assert result.success, result
-        other = fw.minimize(objective, fw.L1Ball(radius), method="bpcg", tol=1e-8, max_iter=2000)
+        other = fw.minimize(objective, fw.L1Ball(radius), method="bpcg", tol=1e-8, max_iter=300)
         assert result.lower_bound <= other.fun + 1e-12
         assert other.lower_bound <= result.fun + 1e-12
 

@@ -176,7 +176,7 @@ def _step(
 
 def _solve(K: np.ndarray, right: np.ndarray) -> np.ndarray | None:
     """Return K⁻¹ times one or more right-hand sides, for K positive definite; None where it is not. K is spoilt."""
-    from scipy.linalg.lapack import dposv
+    from scipy.linalg import lapack
 
-    _, solved, failed = dposv(K.T, right, lower=1, overwrite_a=1)
+    _, solved, failed = lapack.dposv(K.T, right, lower=1, overwrite_a=1)  # pyright: ignore[reportAttributeAccessIssue]
     return None if failed else solved
