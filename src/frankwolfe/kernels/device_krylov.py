@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.backends import Array, eps, fetch, largest, namespace, vdot, zeros
+from frankwolfe.backends import Array, eps, fetch, host, largest, namespace, vdot, zeros
 from frankwolfe.backends.namespace import as_like, put
-from frankwolfe.kernels.gram import Gram
-from frankwolfe.kernels.krylov import Krylov
+from frankwolfe.kernels.gram import PACKED, Gram, unit_vector
+from frankwolfe.kernels.krylov import Krylov, best_combination
 from frankwolfe.kernels.pattern import PatternMatrix
+from frankwolfe.kernels.pattern_products import COMPILED_FROM
 
 AHEAD = 6  # Lanczos steps between two reads of the device
 
@@ -38,9 +39,9 @@ class DeviceGram(Gram):
         m, n = G.shape
         self.like = G.values
         self.compiled = self.narrow = False
-        self.block, self.width = None, 1
+        self.block, self.width = None, PACKED if G.nnz >= COMPILED_FROM else 1  # as on the host
         self.tall = m >= n
-        self.size = min(m, n)
+        self.size = self.width * min(m, n)
         self.kind = self.dtype = np.dtype(np.float32 if eps(G.values) > 1e-9 else np.float64)
         self.matvecs = 0
         top = float(largest(G.values))
@@ -59,7 +60,10 @@ class DeviceGram(Gram):
 
     def __matmul__(self, v: Array) -> Array:
         self.matvecs += 2
-        return self._second @ (self._first @ v)
+        if self.width == 1:
+            return self._second @ (self._first @ v)
+        reshape = namespace(v).reshape
+        return reshape(self._second @ (self._first @ reshape(v, (-1, self.width))), (-1,))
 
     def put(self, vector: np.ndarray) -> Array:
         return as_like(vector, self.like)
@@ -74,10 +78,11 @@ class DeviceKrylov(Krylov):
     """The space of the host, its vectors on the device; coefficients are read for several steps at a time."""
 
     def __init__(self, A: DeviceGram, rng: np.random.Generator, most: int) -> None:
-        super().__init__(A, rng, 1)
+        super().__init__(A, np.random.default_rng(0), 1)
         self.most = max(1, min(most, A.size))
         self._alpha, self._beta = np.empty(self.most), np.empty(self.most)
-        start, self.like = self.basis[0], A.like
+        # Drawn in double precision whatever the numbers are: runs in single precision then take the same steps.
+        start, self.like = unit_vector(A.size, np.float64, rng), A.like
         self.xp: Any = namespace(A.like)
         self.basis = zeros((self.most + 1, A.size), A.like)
         self.basis = put(self.basis, 0, as_like(start, A.like))
@@ -109,7 +114,11 @@ class DeviceKrylov(Krylov):
         return list(zip(numbers[::2], numbers[1::2], strict=True))
 
     def vector(self, coordinates: np.ndarray) -> Array:
-        y = as_like(coordinates, self.like) @ self.basis[: self.dimension, :]
+        y, width = as_like(coordinates, self.like) @ self.basis[: self.dimension, :], self.A.width
+        if width > 1:
+            Y, R = (self.xp.reshape(z, (-1, width)) for z in (y, self.basis[self.dimension, :]))
+            squares, excess = host(Y.T @ Y), float(self.beta[-1] * coordinates[-1]) * host(Y.T @ R)
+            y = Y @ as_like(best_combination(squares, excess), self.like)
         return y / self.xp.sqrt(self.xp.sum(y * y))
 
     def turn(self, rotation: np.ndarray, keep: int, j: int) -> None:

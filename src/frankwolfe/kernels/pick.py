@@ -1,4 +1,4 @@
-"""Columns picked out of sparse rows in one read, compiled. Import inside functions only: Numba takes a while to load."""
+"""Columns picked out of sparse rows in one read, compiled. Import inside functions only: Numba is slow to load."""
 
 from __future__ import annotations
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from frankwolfe.kernels.layouts import Rows
 from frankwolfe.lowrank import LowRank
 from frankwolfe.methods import working_set
@@ -298,7 +300,7 @@ def planned(problem: Problem, x0: Point) -> tuple[str, ...]:
 def crowded(state: AutoState) -> bool:
     """Tell whether corrective steps, first in the plan, hold an atom for every four variables: nothing is sparse."""
     if state.turn == 0 and state.plan[0] == "columns":
-        return np.count_nonzero(state.x.coords) > THRONG
+        return bool(np.count_nonzero(state.x.coords) > THRONG)
     if state.turn > 0 or state.plan[0] != "fcfw" or state.x.parts is None:
         return False
     return len(state.x.parts[1]) > max(CROWD, math.prod(state.x.coords.shape) // 4)
