@@ -70,17 +70,28 @@ def test_same_iterates_from_disk(label: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("label", METHODS)
 @pytest.mark.parametrize("form", ["dense", "sparse"])
-@pytest.mark.parametrize("parts", [1, 3, 8])
-def test_same_path_as_in_memory(client, label: str, form: str, parts: int) -> None:
-    """One radius after the other on both sides: rows in parts are not solved for many radii at once."""
+@pytest.mark.parametrize(("parts", "together"), [(1, None), (2, True), (3, False), (4, None), (8, True)])
+def test_same_path_as_in_memory(client, label: str, form: str, parts: int, together: bool | None) -> None:
+    """All radii at once, one after the other, and as the library chooses."""
     A, b = data(form)
-    options = {"method": METHODS[label], "tol": 0.0, "max_iter": 6 if "line" in label else 12, "together": False}
-    whole = fw.path(fw.Logistic(A, b), fw.L2Ball, [0.5, 2.0, 5.0], **options)
-    scattered = fw.path(fw.Logistic(in_blocks(A, parts), b), fw.L2Ball, [0.5, 2.0, 5.0], **options)
-    assert near(scattered.coefs, whole.coefs)
-    for ours, theirs in zip(scattered, whole, strict=True):
-        np.testing.assert_allclose(ours.trace["fun"], theirs.trace["fun"], rtol=1e-10)
-        assert abs(ours.lower_bound - theirs.lower_bound) <= 1e-10
+    options = {"method": METHODS[label], "tol": 0.0, "max_iter": 4 if "line" in label else 10, "together": together}
+    for domain in (fw.L2Ball, fw.L1Ball) if "line" not in label else (fw.L2Ball,):
+        whole = fw.path(fw.Logistic(A, b, ridge=0.01), domain, [0.5, 2.0, 5.0], **options)
+        scattered = fw.path(fw.Logistic(in_blocks(A, parts), b, ridge=0.01), domain, [0.5, 2.0, 5.0], **options)
+        assert near(scattered.coefs, whole.coefs)
+        for ours, theirs in zip(scattered, whole, strict=True):
+            np.testing.assert_allclose(ours.trace["fun"], theirs.trace["fun"], rtol=1e-10)
+            assert abs(ours.lower_bound - theirs.lower_bound) <= 1e-10
+
+
+def test_a_path_at_once_takes_one_task_for_all_radii(client) -> None:
+    A, b = data()
+    scattered = fw.Logistic(in_blocks(A, 3), b)
+    path = fw.path(scattered, fw.L2Ball, [0.5, 1.0, 2.0, 4.0], method="afw", tol=1e-2, max_iter=500)
+    assert path.success
+    alone = [fw.minimize(scattered, fw.L2Ball(r), method="afw", tol=1e-2) for r in (0.5, 1.0, 2.0, 4.0)]
+    assert [r.n_iter for r in path] == [r.n_iter for r in alone]
+    assert path.n_pass <= 2.5 * max(r.n_iter for r in alone)
 
 
 KINDS = ["array", "array in columns too", "dataframe", "delayed", "futures"]
@@ -301,7 +312,85 @@ def test_free_intercepts(name: str, tmp_path: Path) -> None:
     assert result.success
 
 
-def test_free_intercepts_on_a_cluster(client) -> None:
-    A, b = data("sparse")
-    scattered, whole = fw.Logistic(in_blocks(A, 4), b, intercept=True), fw.Logistic(A, b, intercept=True)
-    assert np.allclose(scattered.grad(np.ones(D)), whole.grad(np.ones(D)), rtol=1e-9)
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+@pytest.mark.parametrize("parts", [1, 4, 8])
+def test_free_intercepts_on_a_cluster(client, form: str, parts: int) -> None:
+    A, b = data(form)
+    scattered, whole = fw.Logistic(in_blocks(A, parts), b, intercept=True), fw.Logistic(A, b, intercept=True)
+    for label in METHODS if parts == 4 else ["afw"]:
+        ours, theirs = (iterates(f, fw.L2Ball(3.0), METHODS[label], 4) for f in (scattered, whole))
+        assert near(ours, theirs)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_several_classes(client, intercept: bool, tmp_path: Path) -> None:
+    """Values, tangents, lines, smoothness and iterates of softmax regression, on a cluster and from disk."""
+    A, _ = data()
+    rng = np.random.default_rng(4)
+    labels = np.array(["a", "b", "c"])[np.sort(rng.integers(0, 3, N))]  # sorted: no block has all classes
+    np.save(tmp_path / "A.npy", A)
+    more = {"sample_weight": rng.random(N), "intercept": intercept, "ridge": 0.01}
+    whole = fw.Multinomial(A, labels, **more)
+    X, V = 0.3 * rng.standard_normal((D, 3)), rng.standard_normal((D, 3))
+    for rows in (in_blocks(A, 4), in_blocks(sp.csr_array(A), 2), stream(tmp_path / "A.npy", block_bytes=4000)):
+        scattered = fw.Multinomial(rows, labels, **more)
+        assert list(scattered.classes) == ["a", "b", "c"]
+        assert scattered.smoothness == pytest.approx(whole.smoothness, rel=1e-9)
+        ours, theirs = (f.evaluate(fw.points.Point.at(X), fw.points.Point.at(V)) for f in (scattered, whole))
+        for a, b in zip(ours[:4], theirs[:4], strict=True):
+            assert np.allclose(a, b, rtol=1e-8, atol=1e-9)
+        ours, theirs = (f.line(fw.points.Point.at(X), fw.points.Point.at(V))[0](0.3) for f in (scattered, whole))
+        assert np.allclose(ours, theirs, rtol=1e-7)
+        for label in METHODS:
+            theirs = iterates(whole, fw.L2Ball(2.0), METHODS[label], 3).reshape(-1, 3 * D)
+            assert near(iterates(scattered, fw.L2Ball(2.0), METHODS[label], 3).reshape(-1, 3 * D), theirs)
+    result = fw.minimize(scattered, fw.NuclearBall(2.0), method="afw", tol=1e-3)
+    best = fw.minimize(whole, fw.NuclearBall(2.0), tol=1e-7)
+    assert result.success
+    assert result.lower_bound <= best.fun + 1e-9
+
+
+def test_classes_without_weight_are_named(client) -> None:
+    A, _ = data()
+    labels = np.repeat([0, 1, 2], N // 3)
+    with pytest.raises(ValueError, match="every class"):
+        fw.Multinomial(in_blocks(A, 3), labels, sample_weight=(labels > 0).astype(float), intercept=True)
+
+
+def test_other_weights_leave_the_rows_where_they_are(client, tmp_path: Path) -> None:
+    A, b = data(n=9000)
+    weights = np.random.default_rng(2).random(9000) * (np.arange(9000) > 3500)  # none in the first block
+    x, threes = np.linspace(-1, 1, D), np.arange(9000) % 3
+    np.save(tmp_path / "A.npy", A)
+    for rows in (in_blocks(A, 3), stream(tmp_path / "A.npy", block_bytes=A.nbytes // 3)):
+        for f, whole in (
+            (fw.Logistic(rows, b), fw.Logistic(A, b, sample_weight=weights)),
+            (
+                fw.Multinomial(rows, threes, intercept=True),
+                fw.Multinomial(A, threes, sample_weight=weights, intercept=True),
+            ),
+        ):
+            X = x if f.shape == (D,) else np.outer(x, [1.0, -1.0, 0.5])
+            other = f.reweighted(weights)
+            assert other.value(X) == pytest.approx(whole.value(X), rel=1e-12)
+            assert np.allclose(other.grad(X), whole.grad(X), rtol=1e-7, atol=1e-10)
+            assert f.value(X) == pytest.approx(
+                type(whole)(A, b if f.shape == (D,) else threes, intercept=whole.intercept).value(X)
+            )
+
+
+def test_stateless_evaluations_keep_no_margins() -> None:
+    """What one task computes is what an evaluation in memory gives, for rows long enough for the compiled pass."""
+    from frankwolfe.objectives import parts as tasks
+
+    for form in ("dense", "sparse"):
+        A, b = data(form, n=50_000)
+        f = fw.Logistic(A, b)
+        assert f.compiled is not None
+        x, v, atom = np.linspace(-1, 1, D), np.ones(D), fw.L1Ball(2.0).lmo(np.arange(D))
+        for y, watch in ((x, v), (x, None), (x, atom), (atom, x)):
+            value, slope, inner, watched, _ = tasks.evaluation(tasks.Part(f, 0.5, 0), y, watch)
+            points = fw.points.Point.at(y), fw.points.Point.at(y if watch is None else watch)
+            seen = f.evaluate(points[0], points[0] if watch is None else points[1])
+            assert np.allclose(2 * slope, seen.slope, rtol=1e-12)
+            assert 2 * np.array([value, inner, watched]) == pytest.approx([seen.value, seen.inner, seen.watched])

@@ -14,7 +14,12 @@ dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("sklearn")
 import pandas as pd  # noqa: E402
 
-from frankwolfe.estimators import FrankWolfeClassifier, FrankWolfeRegressor  # noqa: E402
+from frankwolfe.estimators import (  # noqa: E402
+    FrankWolfeClassifier,
+    FrankWolfeClassifierCV,
+    FrankWolfeRegressor,
+    FrankWolfeRegressorCV,
+)
 
 N, D = 300, 6
 RNG = np.random.default_rng(0)
@@ -60,12 +65,92 @@ def test_estimators_on_a_stream(tmp_path: Path) -> None:
         assert np.allclose(fitted.predict(rows), fitted.predict(X))
 
 
-def test_what_is_not_supported_is_said(client) -> None:
+CLASSES = np.array(["a", "b", "c"])[
+    np.argmax(X @ RNG.standard_normal((D, 3)) + 2 * RNG.standard_normal((N, 3)), axis=1)
+]
+WEIGHTS = RNG.random(N)
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced", {"a": 3.0}])
+@pytest.mark.parametrize("labels", [CLASSES, np.where(CLASSES == "a", "a", "z")], ids=["three", "two"])
+def test_classes_and_weights_as_in_memory(client, labels: np.ndarray, class_weight, tmp_path: Path) -> None:
+    np.save(tmp_path / "X.npy", X)
+    options = {"radius": 2.0, "tol": 2e-2, "method": "afw", "class_weight": class_weight}
+    whole = FrankWolfeClassifier(**options).fit(X, labels, WEIGHTS)
+    lazy = da.from_array(X, chunks=(110, D)), da.from_array(labels, chunks=80), da.from_array(WEIGHTS, chunks=N)
+    rows = stream(tmp_path / "X.npy", block_bytes=4000), labels, WEIGHTS
+    for given in (lazy, rows):
+        fitted = FrankWolfeClassifier(**options).fit(*given)
+        assert list(fitted.classes_) == sorted(set(labels))
+        assert np.allclose(fitted.coef_, whole.coef_, atol=1e-8)
+        assert np.allclose(fitted.intercept_, whole.intercept_, atol=1e-8)
+        assert fitted.lower_bound_ == pytest.approx(whole.lower_bound_, abs=1e-8)
+        assert fitted.score(*given) == pytest.approx(whole.score(X, labels, WEIGHTS))
+    assert np.allclose(fitted.predict_proba(lazy[0]).compute(), whole.predict_proba(X), atol=1e-8)
+
+
+def test_several_classes_of_a_dask_frame(client) -> None:
+    names = [f"c{j}" for j in range(D)]
+    frame = dd.from_pandas(pd.DataFrame(X, columns=names).assign(y=CLASSES), npartitions=3)
+    fitted = FrankWolfeClassifier(radius=2.0, tol=5e-2, method="afw").fit(frame[names], frame["y"])
+    assert list(fitted.feature_names_in_) == names
+    assert fitted.result_.success
+    assert fitted.predict(frame[names]).compute()[0] in CLASSES
+    assert fitted.score(frame[names], frame["y"]) > 0.6
+
+
+CHOOSERS = {
+    "two classes": (FrankWolfeClassifierCV, LABELS, {}),
+    "three classes": (FrankWolfeClassifierCV, CLASSES, {"scoring": "accuracy", "class_weight": "balanced"}),
+    "targets": (FrankWolfeRegressorCV, TARGETS, {"constraint": "l1", "scoring": "r2", "tol": 5e-2}),
+    "huber": (FrankWolfeRegressorCV, TARGETS, {"loss": "huber", "tol": 5e-2}),
+}
+
+
+@pytest.mark.parametrize("name", CHOOSERS)
+def test_radii_are_chosen_as_in_memory(name: str, tmp_path: Path) -> None:
+    """Folds are weights: the same scores and choice, no row moved."""
+    kind, y, more = CHOOSERS[name]
+    options = {"radii": [0.3, 1.0, 2.0], "cv": 3, "tol": 2e-2, "method": "afw"} | more
+    np.save(tmp_path / "X.npy", X)
+    whole = kind(**options).fit(X, y, WEIGHTS)
+    fitted = kind(**options).fit(stream(tmp_path / "X.npy", block_bytes=4000), y, WEIGHTS)
+    assert fitted.radius_ == whole.radius_
+    assert np.allclose(fitted.scores_, whole.scores_, atol=1e-2)
+    assert fitted.result_.fun <= whole.result_.fun + fitted.gap_
+    assert fitted.lower_bound_ <= whole.result_.fun + 1e-12
+    assert fitted.coefs_paths_.shape == whole.coefs_paths_.shape
+
+
+def test_radii_are_chosen_on_a_cluster(client) -> None:
+    lazy, labels = da.from_array(X, chunks=(110, D)), da.from_array(LABELS, chunks=70)
+    options = {"radii": [0.3, 1.0], "cv": 2, "tol": 5e-2, "method": "afw"}
+    fitted = FrankWolfeClassifierCV(**options).fit(lazy, labels)
+    whole = FrankWolfeClassifierCV(**options).fit(X, LABELS)
+    assert fitted.radius_ == whole.radius_
+    assert np.allclose(fitted.scores_, whole.scores_, atol=1e-7)
+    assert np.allclose(fitted.coef_, whole.coef_, atol=1e-7)
+
+
+def test_the_range_of_radii_is_found_on_some_rows(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    A = rng.standard_normal((16_000, 3))
+    y = A @ [1.0, -1.0, 0.5] + rng.standard_normal(16_000)
+    np.save(tmp_path / "A.npy", A)
+    options = {"radii": 2, "cv": 2, "tol": 0.3, "max_iter": 200}
+    whole = FrankWolfeRegressorCV(**options).fit(A, y)
+    fitted = FrankWolfeRegressorCV(**options).fit(stream(tmp_path / "A.npy", block_bytes=100_000), y)
+    assert np.allclose(fitted.radii_, whole.radii_, rtol=1e-12)
+
+
+def test_what_is_wrong_is_said(client) -> None:
     lazy = da.from_array(X, chunks=(80, D))
-    with pytest.raises(ValueError, match="class_weight"):
-        FrankWolfeClassifier(class_weight="balanced").fit(lazy, LABELS)
-    with pytest.raises(ValueError, match="two distinct labels"):
-        FrankWolfeClassifier().fit(lazy, np.arange(N) % 3)
+    with pytest.raises(ValueError, match="only one class"):
+        FrankWolfeClassifier().fit(lazy, np.ones(N))
+    with pytest.raises(ValueError, match="Unknown label type"):
+        FrankWolfeClassifier().fit(lazy, TARGETS)
+    with pytest.raises(ValueError, match="no sample with a positive sample_weight"):
+        FrankWolfeClassifier().fit(lazy, LABELS, (LABELS == "no").astype(float))
     with pytest.raises(ValueError, match="not known"):
         FrankWolfeRegressor(loss="huberr").fit(lazy, TARGETS)
 

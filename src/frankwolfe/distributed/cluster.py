@@ -52,10 +52,14 @@ class ClusterParts(Parts):
         The shards, one per worker.
     rows, columns, dtype
         Of all the data.
+    firsts : list of int
+        The number of each shard's first row.
     """
 
-    def __init__(self, client: Any, held: list[Any], rows: int, columns: int, dtype: np.dtype) -> None:
-        self.client, self.held = client, held
+    def __init__(
+        self, client: Any, held: list[Any], rows: int, columns: int, dtype: np.dtype, firsts: list[int] | None = None
+    ) -> None:
+        self.client, self.held, self.firsts = client, held, firsts or []
         self.rows, self.columns, self.dtype = rows, columns, dtype
         self._work: dict[str, list[float]] = {}
         self._next_line = monotonic() + REPORT_EVERY
@@ -68,6 +72,16 @@ class ClusterParts(Parts):
 
     def keep(self, task: Task, *args: Any) -> Any:
         return [self._submit(shards.run, task.__name__, task, shard, None, args, True) for shard in self.held]
+
+    def reweighted(self, weights: np.ndarray) -> ClusterParts:
+        whole, ends = float(weights.sum(dtype=np.float64)), [*self.firsts[1:], self.rows]
+        held = [
+            self._submit(shards.reweighted, "weights", shard, weights[i:j], i, whole)
+            for shard, i, j in zip(self.held, self.firsts, ends, strict=True)
+        ]
+        parts = ClusterParts(self.client, held, self.rows, self.columns, self.dtype, self.firsts)
+        parts.dense = self.dense
+        return parts
 
     def report(self) -> dict[str, dict[str, float]]:
         table: dict[str, dict[str, float]] = {}

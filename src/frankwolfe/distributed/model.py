@@ -77,7 +77,8 @@ def distribute(cls: Any, A: Any, b: Any, *, ridge: float = 0.0, intercept: bool 
     ]
     models = client.gather(client.map(shards.template, held, pure=False))
     log.info("%d rows x %d columns in %d blocks on %d workers", sum(sizes), columns, len(blocks), len(groups))
-    parts = ClusterParts(client, held, sum(sizes), columns, dtype)
+    parts = ClusterParts(client, held, sum(sizes), columns, dtype, [int(firsts[group[0]]) for group in groups])
+    parts.dense = all(block.dense for block in found)
     return assembled(parts, next(model for model in models if model is not None), ridge, intercept)
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frankwolfe.kernels.threads import limited
+from frankwolfe.objectives import parts as tasks
 from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, data_matrix
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.objectives.parts import Part, Sums, Task, tree_sum
@@ -42,6 +43,7 @@ class Block(NamedTuple):
     rows: int
     columns: int
     dtype: str
+    dense: bool
 
 
 class Recipe:
@@ -83,7 +85,10 @@ def load(name: str, blocks: list[Any]) -> list[DataMatrix | None]:
 
 
 def describe(loaded: list[DataMatrix | None]) -> list[Block]:
-    return [Block(0, 0, "") if data is None else Block(*data.shape, np.dtype(data.dtype).str) for data in loaded]
+    return [
+        Block(0, 0, "", True) if data is None else Block(*data.shape, np.dtype(data.dtype).str, data.shared)
+        for data in loaded
+    ]
 
 
 def vectors(blocks: list[Any]) -> list[np.ndarray]:
@@ -133,6 +138,13 @@ def build(
         more = options if own is None else {**options, cls.weights_name: own}
         parts.append(Part(cls(data.matrix, targets[i], **more), share, firsts[i], own))
     return Shard(parts)
+
+
+def reweighted(shard: Shard, weights: np.ndarray, first: int, whole: float) -> Shard:
+    """Return a shard with other weights of its rows, the first of which is given; parts without weight fall away."""
+    own = [weights[p.first - first :][: len(_numbers(p.objective)[0])] for p in shard.parts]
+    pairs = zip(shard.parts, own, strict=True)
+    return Shard([tasks.reweighted(part, w, whole) for part, w in pairs if w.any()])
 
 
 def template(shard: Shard) -> Any:

@@ -18,10 +18,13 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from frankwolfe.estimators.in_parts import PartsTask
 from frankwolfe.estimators.linear import LinearEstimator, Task
-from frankwolfe.estimators.search import choose, radius_grid, solve_fold
+from frankwolfe.estimators.search import Fold, choose, radius_grid, solve_fold
+from frankwolfe.estimators.search_in_parts import search_in_parts
 from frankwolfe.kernels.threads import limited
 from frankwolfe.minimize import minimize
+from frankwolfe.objectives.data import in_parts
 from frankwolfe.sets import Set
 
 
@@ -63,6 +66,9 @@ class CrossValidated(LinearEstimator):
         """
         if self.selection not in ("best", "one_se"):
             raise ValueError(f"selection must be 'best' or 'one_se', got {self.selection!r}")
+        if in_parts(X) is not None:
+            search_in_parts(self, X, y, sample_weight, params)
+            return self
         X, y, weight = self._checked(X, y, sample_weight)
         X = X.tocsr() if sp.issparse(X) else X
         split_params, score_params = self._routed(sample_weight, params)
@@ -81,28 +87,29 @@ class CrossValidated(LinearEstimator):
             return delayed(solve_fold)(self, X, y, weight, train, test, self.radii_, held_out)
 
         found: Any = Parallel(n_jobs=self.n_jobs)(job(train, test) for train, test in folds)
+        self._take(found, Task(self, X, y, weight, solves=len(self.radii_)), X.dtype)
+
+    def _take(self, found: list[Fold], task: Task | PartsTask, dtype: Any) -> None:
+        """Choose the radius by what the folds say, and fit with it to all rows."""
         self.scores_ = np.stack([fold.scores for fold in found])
         self.coefs_paths_ = np.stack([fold.coefs for fold in found])
         place = choose(self.radii_, self.scores_, self.selection)
         self.radius_ = float(self.radii_[place])
         self.cv_results_ = _table(self.radii_, self.scores_)
-        self._refit(X, y, weight, np.mean([fold.points[place] for fold in found], axis=0))
+        domain = self._family(task.shape).with_radius(self.radius_)
+        # The folds' mean lies in the set, which is convex; sparse atoms are better collected afresh.
+        start = np.mean([fold.points[place] for fold in found], axis=0).astype(dtype)
+        options: dict[str, Any] = {**self._options(), "n_threads": None}
+        x0 = None if domain.sparse_atoms else start
+        self._keep(minimize(task.objective, domain, x0, tol=task.goal, **options), task)
         unsolved = sum(fold.unsolved for fold in found)
         if unsolved and self.result_.success:
             warnings.warn(
                 f"{type(self).__name__}: max_iter={self.max_iter} stopped {unsolved} of {self.scores_.size} problems "
                 f"on the folds, the worst with a gap of {max(f.gap for f in found):.3g}: raise max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-
-    def _refit(self, X: Any, y: np.ndarray, weight: np.ndarray | None, start: np.ndarray) -> None:
-        task = Task(self, X, y, weight, solves=len(self.radii_))
-        domain = self._family(task.shape).with_radius(self.radius_)
-        # The folds' mean lies in the set, which is convex; sparse atoms are better collected afresh.
-        x0 = None if domain.sparse_atoms else start.astype(X.dtype)
-        options: dict[str, Any] = {**self._options(), "n_threads": None}
-        self._keep(minimize(task.objective, domain, x0, tol=task.goal, **options), task)
 
     def _family(self, shape: tuple[int, ...]) -> Set:
         """Return a set of the kind asked for, of any radius."""

@@ -7,10 +7,11 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
-from frankwolfe.estimators.in_parts import blockwise
+from frankwolfe.estimators.in_parts import blockwise, fetched
 from frankwolfe.estimators.linear import LinearEstimator, Loss
 from frankwolfe.objectives import Logistic, Multinomial
 
@@ -85,6 +86,21 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         if (lazy := blockwise(self, "predict_log_proba", X)) is not None:
             return lazy
         return log_chances(self._linear(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of predictions.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        return float(accuracy_score(fetched(y), fetched(self.predict(X)), sample_weight=fetched(sample_weight)))
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
         """Return data, class numbers and weights (those of the classes included); set `classes_`."""

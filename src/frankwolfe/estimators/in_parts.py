@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from frankwolfe.minimize import minimize
-from frankwolfe.objectives import Logistic
+from frankwolfe.objectives import Logistic, Multinomial
 from frankwolfe.objectives.data import in_parts
+from frankwolfe.objectives.linear_model import WeightedMean
 from frankwolfe.objectives.streams import Stream
 from frankwolfe.validation import nonnegative
 
@@ -18,37 +21,86 @@ if TYPE_CHECKING:
     from frankwolfe.estimators.linear import LinearEstimator
 
 
-class PartsTask:
-    """Rows in parts and their targets as an objective, and the gap to reach on it."""
+class Classification:
+    """The model of labels that no one place knows all of: chosen, with class weights, when every block was asked."""
 
-    def __init__(self, model: LinearEstimator, X: Any, y: Any, weight: Any) -> None:
-        if is_classifier(model):
-            if model.class_weight is not None:  # pyright: ignore[reportAttributeAccessIssue]
-                raise ValueError("class_weight is not supported over rows in parts; pass sample_weight instead")
-            intercept = bool(model.fit_intercept)
-            self.objective: Any = Logistic(X, y, sample_weight=weight, intercept=intercept)
-            model.classes_ = self.objective.classes  # pyright: ignore[reportAttributeAccessIssue]
-        else:
-            self.objective = model._objective(X, y, weight)
-        self.shape: tuple[int, ...] = self.objective.shape
-        null = float(self.objective.value(np.zeros(self.shape, self.objective.parts.dtype)))
-        floor = 1e-9 if self.objective.parts.dtype == np.float64 else 1e-5
-        self.goal = max(nonnegative("tol", model.tol) * min(1.0, null), floor * null)
+    weights_name = WeightedMean.weights_name
+
+    def __init__(self, class_weight: Any) -> None:
+        self.class_weight = class_weight
+        self.classes, self.shares = np.zeros(0), np.zeros(0)
+
+    def survey(self, b: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the labels of a block, and the weight of each."""
+        labels, codes = np.unique(b, return_inverse=True)
+        return labels, np.bincount(codes.reshape(-1), weights, minlength=labels.size)
+
+    def agree(self, surveys: list[tuple[np.ndarray, np.ndarray]]) -> dict[str, Any]:
+        """Take the labels of all blocks; return the options of the model."""
+        found, codes = np.unique(np.concatenate([labels for labels, _ in surveys]), return_inverse=True)
+        check_classification_targets(found)
+        if len(found) < 2:
+            raise ValueError(f"y holds only one class, {found[0]!r}; a classifier needs at least two")
+        counts = np.bincount(codes, np.concatenate([counts for _, counts in surveys]))
+        for code in np.flatnonzero(~(counts > 0)):
+            raise ValueError(f"class {found[code]!r} has no sample with a positive sample_weight")
+        self.classes = found
+        if self.class_weight is not None:
+            self.shares = compute_class_weight(self.class_weight, classes=found, y=found, sample_weight=counts)
+        return {"classes": found}
+
+    def weigh(self, b: np.ndarray, weights: np.ndarray | None) -> np.ndarray | None:
+        """Return the weights of the rows of a block, those of the classes included."""
+        if self.class_weight is None:
+            return weights
+        return self.shares[np.searchsorted(self.classes, b)] * (1.0 if weights is None else weights)
+
+    def __call__(self, A: Any, b: np.ndarray, **options: Any) -> WeightedMean:
+        """Return the model of a block."""
+        return (Logistic if len(self.classes) == 2 else Multinomial)(A, b, **options)
+
+
+class PartsTask:
+    """An objective over rows in parts, and the gap to reach on it."""
+
+    def __init__(self, model: LinearEstimator, objective: Any) -> None:
+        self.objective = objective
+        objective.remember = True
+        self.shape: tuple[int, ...] = objective.shape
+        self.dtype = objective.parts.dtype
+        self.null = float(objective.value(np.zeros(self.shape, self.dtype)))  # loss of the best constant
+        floor = 1e-9 if self.dtype == np.float64 else 1e-5
+        self.goal = max(nonnegative("tol", model.tol) * min(1.0, self.null), floor * self.null, 1e-30)
 
     def intercept(self, x: np.ndarray) -> np.ndarray:
-        """Return the intercept that belongs to coefficients."""
-        return np.array([self.objective.best_intercept_at(x)], dtype=x.dtype)
+        """Return the intercepts that belong to coefficients, one for each class."""
+        return np.array(np.broadcast_to(self.objective.best_intercept_at(x), x.shape[1:] or (1,)), dtype=x.dtype)
 
 
-def fit_in_parts(model: LinearEstimator, X: Any, y: Any, weight: Any) -> None:
-    """Fit a classifier of two classes, or a regressor, to rows in parts; set the fitted attributes."""
-    task = PartsTask(model, X, y, weight)
-    model.n_features_in_ = task.shape[0]  # pyright: ignore[reportAttributeAccessIssue]
+def objective_in_parts(model: LinearEstimator, X: Any, y: Any, weight: Any) -> tuple[Any, Any]:
+    """Return the objective over rows in parts, and what makes row weights of given ones; set classes and features."""
+    scattered = in_parts(X)
+    assert scattered is not None
+    kind: Any = WeightedMean
+    if is_classifier(model):
+        kind = Classification(model.class_weight)  # pyright: ignore[reportAttributeAccessIssue]
+        objective = scattered(kind, X, y, sample_weight=weight, intercept=bool(model.fit_intercept))
+        model.classes_ = objective.classes  # pyright: ignore[reportAttributeAccessIssue]
+    else:
+        objective: Any = model._objective(X, y, weight)
+    model.n_features_in_ = objective.shape[0]  # pyright: ignore[reportAttributeAccessIssue]
+    model.__dict__.pop("feature_names_in_", None)
     names = getattr(X, "columns", None)
     if names is not None and all(isinstance(name, str) for name in names):
         model.feature_names_in_ = np.asarray(names, dtype=object)  # pyright: ignore[reportAttributeAccessIssue]
+    return objective, kind
+
+
+def fit_in_parts(model: LinearEstimator, X: Any, y: Any, weight: Any) -> None:
+    """Fit a linear estimator to rows in parts; set the fitted attributes."""
+    task = PartsTask(model, objective_in_parts(model, X, y, weight)[0])
     domain = model._domain(task.shape, model.radius)
-    start = model._start(domain, task.shape, task.objective.parts.dtype) if model.warm_start else None
+    start = model._start(domain, task.shape, task.dtype) if model.warm_start else None
     model._keep(minimize(task.objective, domain, start, tol=task.goal, **model._options()), task)
 
 
@@ -74,3 +126,15 @@ def blockwise(model: LinearEstimator, method: str, X: Any) -> Any:
         return X.map_blocks(predict, chunks=(X.chunks[0], (like.shape[1],)), dtype=like.dtype)
     like = predict(X._meta_nonempty)
     return X.map_partitions(predict, meta=like[:0])
+
+
+def fetched(values: Any) -> Any:
+    """Return a vector that may be lazy, or in blocks, or on disk, as an array; anything else as it is."""
+    if values is None or in_parts(values) is None:
+        return values
+    if isinstance(values, Stream):
+        return values.column()
+    from dask.base import compute
+
+    (found,) = compute(values)
+    return np.concatenate([np.asarray(v) for v in found]) if isinstance(found, list | tuple) else np.asarray(found)

@@ -66,13 +66,6 @@ class Task:
         shift = 0.0 if self.mean is None else self.mean @ x
         return np.asarray(best - shift, dtype=x.dtype)
 
-    def shell(self, model: Any, x: np.ndarray) -> Any:
-        """Return a copy of an estimator that predicts with coefficients x, from data without names."""
-        shell = copy(model)
-        shell.__dict__.pop("feature_names_in_", None)
-        shell.coef_, shell.intercept_ = shell._coef(x), shell._shaped_intercept(self.intercept(x))
-        return shell
-
 
 class LinearEstimator(BaseEstimator):
     """A linear model with its coefficients in a set and, by default, an intercept outside it."""
@@ -170,6 +163,13 @@ class LinearEstimator(BaseEstimator):
             if domain.contains(scale * x):
                 return replace(last, x=scale * x)
         return None
+
+    def _shell(self, x: np.ndarray, task: Task | PartsTask) -> Any:
+        """Return a copy that predicts with coefficients x, from data without names."""
+        shell: Any = copy(self)
+        shell.__dict__.pop("feature_names_in_", None)
+        shell.coef_, shell.intercept_ = shell._coef(x), shell._shaped_intercept(task.intercept(x))
+        return shell
 
     def _coef(self, x: np.ndarray) -> np.ndarray:
         return x

@@ -6,8 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 
-from frankwolfe.estimators.in_parts import blockwise
+from frankwolfe.estimators.in_parts import blockwise, fetched
 from frankwolfe.estimators.linear import LinearEstimator, Loss
 from frankwolfe.objectives import Huber, LeastSquares
 from frankwolfe.validation import nearest
@@ -36,6 +37,21 @@ class RegressorBase(RegressorMixin, LinearEstimator):
         """
         lazy = blockwise(self, "predict", X)
         return self._linear(X) if lazy is None else lazy
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the coefficient of determination, R², of predictions.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        return float(r2_score(fetched(y), fetched(self.predict(X)), sample_weight=fetched(sample_weight)))
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
         X, y = self._read(X, y, y_numeric=True)

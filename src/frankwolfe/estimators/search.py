@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import is_classifier
 
+from frankwolfe.estimators.in_parts import PartsTask
 from frankwolfe.estimators.linear import LinearEstimator, Task
 from frankwolfe.minimize import minimize
 from frankwolfe.path import path
@@ -63,7 +64,7 @@ def _largest(model: Any, task: Task, others: Any, radius: float) -> float:
         if float(domain.support(-task.objective.grad(last.x))) <= SPENT * task.null:
             return 2 * radius
         if others is not None:
-            held_out = -float(np.mean(task.shell(model, np.asarray(last.x))._gains(*others)))
+            held_out = -float(np.mean(model._shell(np.asarray(last.x), task)._gains(*others)))
             if held_out > WORSE * best:
                 break
             best = min(best, held_out)
@@ -98,12 +99,17 @@ def solve_fold(
         raise ValueError("a fold has no training sample of one of the classes; use fewer folds, or stratified ones")
     task = Task(model, X[train], y[train], None if weight is None else weight[train], solves=len(radii))
     held_out = X[test], y[test]
+    return solve_path(model, task, radii, lambda shell: shell._held_out_score(*held_out, score_params))
+
+
+def solve_path(model: Any, task: Task | PartsTask, radii: np.ndarray, judge: Callable[[Any], float]) -> Fold:
+    """Solve the path of a task, and have the model of every radius judged."""
     coefs = []
 
     def score(x: Any, radius: float) -> float:
-        shell = task.shell(model, np.asarray(x))
+        shell = model._shell(np.asarray(x), task)
         coefs.append(shell.coef_)
-        return shell._held_out_score(*held_out, score_params)
+        return judge(shell)
 
     options: dict[str, Any] = {**model._options(), "n_threads": None}
     results = path(task.objective, model._family(task.shape), radii, score=score, tol=LOOSER * task.goal, **options)

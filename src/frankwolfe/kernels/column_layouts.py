@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.kernels.layouts import NONE, Layout, Loss, Sweep, compiled, scaled, total
+from frankwolfe.kernels.layouts import NONE, Layout, Loss, Sweep, compiled, double, scaled, total
 from frankwolfe.kernels.threads import parts_of, share_out
 
 
@@ -46,7 +46,7 @@ class Columns(Layout):
         losses = compiled("losses")
         assert not hessian, "only rows have a Hessian kernel"
         n = self.shape[0]
-        known = self.product(base) if base.size else known if known.size else np.zeros(n)
+        known = self.product(base) if base.size else double(known) if known.size else np.zeros(n)
         image = self.product(x) if x.size else np.zeros(n)
         ends = np.linspace(0, n, 1 + parts_of(n)).astype(int).tolist()
         watched, r, sums = np.empty(n), np.empty(n), np.zeros((len(ends) - 1, 3))

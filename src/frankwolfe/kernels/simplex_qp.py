@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from frankwolfe.kernels.threads import calm
+
 RIDGE = 1e-14  # of the largest diagonal entry, added where atoms depend on each other
 EPS = 2.0**-52
 HALF = 0.5  # of the largest violation: entries that violate optimality by more are let go together
@@ -38,7 +40,8 @@ def simplex_qp(H: np.ndarray, b: np.ndarray, start: np.ndarray, tol: float = 0.0
     array([0.65, 0.35, 0.  ])
     """
     u = np.array(start, dtype=np.float64)
-    u = _minimised(H, b, u / u.sum(), 1.0, tol, signed=False)
+    with calm(H.size):
+        u = _minimised(H, b, u / u.sum(), 1.0, tol, signed=False)
     return u / u.sum()
 
 
@@ -50,7 +53,8 @@ def l1_qp(H: np.ndarray, b: np.ndarray, radius: float, start: np.ndarray, tol: f
     >>> l1_qp(np.eye(2), np.array([-3.0, 0.5]), 1.0, np.zeros(2))
     array([1., 0.])
     """
-    z = _minimised(H, b, np.array(start, dtype=np.float64), radius, tol, signed=True)
+    with calm(H.size):
+        z = _minimised(H, b, np.array(start, dtype=np.float64), radius, tol, signed=True)
     return z * min(1.0, radius / max(float(np.abs(z).sum()), 1e-300))
 
 
@@ -86,7 +90,7 @@ def _over_face(
     ridge: float,
     signed: bool,
 ) -> tuple[float, float]:
-    """Move z, in place, to the minimiser over the entries with a sign; return a bound on the decrease, and a ridge."""
+    """Move z, in place, to the minimiser over the entries with a sign; return what is gained at most, and the ridge."""
     F, gained = np.flatnonzero(signs), 0.0
     while F.size:
         s, sign = slope[F], signs[F]

@@ -25,12 +25,15 @@ class FreeIntercept(Partitioned):
     slope, so that the tangent lies below f whatever the accuracy of the intercept.
     """
 
+    near = 0.0  # the last intercept found
+
     def evaluate(self, y: Point, watch: Point) -> Evaluation:
         for leaf in (*y.pending, *watch.pending):
             leaf.resolve(0.0)
         points = [y] if watch is y else [y, watch]
         kept = self.parts.keep(margins, [p.coords for p in points])
-        found = self._balanced(kept, [None] * len(points))
+        found = self._balanced(kept, [None] * len(points), self.near if self.remember else 0.0)
+        self.near = found[0].c
         shifts, factors = [b.c for b in found], found[0].factors
         slope, conjugate, values = self.parts.total(tangent, shifts, factors, kept=kept)
         values = [float(v) + 0.5 * self.ridge * norm2(p.coords) for v, p in zip(values, points, strict=True)]

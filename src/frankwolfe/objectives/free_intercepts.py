@@ -26,6 +26,8 @@ class FreeIntercepts(Partitioned):
     is mixed away inside the simplex, as in memory.
     """
 
+    near: np.ndarray | None = None  # the last intercepts found
+
     def __init__(self, parts: Parts, template: Multinomial, ridge: float = 0.0) -> None:
         super().__init__(parts, template, ridge)
         if not self.frequency.min() > 0:
@@ -41,7 +43,8 @@ class FreeIntercepts(Partitioned):
             leaf.resolve(0.0)
         points = [y] if watch is y else [y, watch]
         kept = self.parts.keep(margins, [p.coords for p in points])
-        found = [self._balanced(kept, i) for i in range(len(points))]
+        found = [self._balanced(kept, i, None, self.near if self.remember else None) for i in range(len(points))]
+        self.near = found[0].intercepts
         eps, ridge = float(np.finfo(self.parts.dtype).eps), [0.5 * self.ridge * norm2(p.coords) for p in points]
         mixed = sliver(found[0].mean, self.frequency, 4 * eps)
         slope, entropy = self.parts.total(tangent, found[0].intercepts, *mixed, kept=kept)

@@ -60,6 +60,13 @@ class WeightedMean(Composite):
     def oriented(self, sparse_atoms: bool, parallel_atoms: bool = False) -> Self:
         return reoriented(self, sparse_atoms, parallel_atoms)
 
+    def reweighted(self, share: np.ndarray) -> Self:
+        """Return the model with other weights of the rows, which add up to one."""
+        twin = copy(self)
+        twin.share, twin.weighted, twin._last = np.asarray(share, self.share.dtype), True, None
+        twin.__dict__.pop("_gram_norm", None)
+        return twin
+
     @cached_property
     def _gram_norm(self) -> float:
         """Largest eigenvalue of the weighted Gram matrix, sum of share_i a_i a_i'."""
@@ -117,6 +124,12 @@ class LinearModel(WeightedMean):
         twin.__dict__.pop("_gram_norm", None)
         twin.data = picked(self.data, columns)
         twin.shape = (columns.size,)
+        return twin
+
+    def reweighted(self, share: np.ndarray) -> Self:
+        twin, loss = super().reweighted(share), self.__dict__.get("compiled")
+        if loss is not None:
+            twin.compiled = loss._replace(share=double(twin.share))
         return twin
 
     def _centre(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -128,6 +128,11 @@ class Multinomial(WeightedMean):
     @property
     def strong_convexity(self) -> float:
         return self.ridge
+
+    def reweighted(self, share: np.ndarray) -> Self:
+        twin = super().reweighted(share)
+        twin.frequency = twin._sum(twin.truth)
+        return twin
 
     def start(self, x0: Any, dense: bool) -> Array:
         return super().start(x0.toarray() if isinstance(x0, LowRank) else x0, dense)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -38,6 +38,9 @@ class Partitioned(Objective):
     ridge : float
         Weight of an optional squared-norm term.
     """
+
+    remember = False
+    """Whether the search for an intercept starts from the last one, see `WeightedMean`."""
 
     def __init__(self, parts: Parts, template: WeightedMean, ridge: float = 0.0) -> None:
         self.parts, self.template = parts, template
@@ -78,6 +81,10 @@ class Partitioned(Objective):
     def value_at(self, x: Point) -> tuple[Scalar, float]:
         value, passes = self.parts.total(tasks.value, x.coords)
         return value + 0.5 * self.ridge * (norm2(x.coords) if self.ridge else 0.0), passes
+
+    def reweighted(self, weights: np.ndarray) -> Self:
+        """Return the model with other weights of the rows, one for each."""
+        return type(self)(self.parts.reweighted(weights), self.template, self.ridge)  # pyright: ignore[reportArgumentType]
 
     def best_intercept_at(self, x: Any) -> Any:
         """Return the intercept that belongs to coefficients: none, unless the model has a free one."""

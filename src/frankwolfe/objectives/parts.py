@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -40,6 +40,7 @@ class Parts(ABC):
     rows: int
     columns: int
     dtype: np.dtype
+    dense: bool = True  # whether the rows are, and not sparse
 
     @abstractmethod
     def total(self, task: Task, *args: Any, kept: Any = None, reads: bool = True) -> Sums:
@@ -52,6 +53,10 @@ class Parts(ABC):
     @abstractmethod
     def keep(self, task: Task, *args: Any) -> Any:
         """Run a task on every part and leave each result where its part is; return a handle to them."""
+
+    def reweighted(self, weights: np.ndarray) -> Parts:
+        """Return the parts with other weights of the rows, which stay where they are."""
+        raise TypeError(f"{type(self).__name__} has no rows to weigh")
 
     def report(self) -> dict[str, dict[str, float]]:
         """Return for each worker its rows, bytes and seconds so far, and rows and bytes per second."""
@@ -110,6 +115,28 @@ def probe(part: Part, margins: Sums, gamma: float) -> Sums:
         m = start + gamma * step
         first, second = vdot(model.loss_slope(m), step), vdot(model.bend(model.loss_curvature(m), step), step)
     return part.share * first, part.share * second
+
+
+def products(part: Part, coefs: np.ndarray) -> Sums:
+    """The number of the first row, and the rows times coefficients: in a list, which adds up to all of them."""
+    model: Any = part.objective
+    return ([(part.first, np.asarray(model.data.matrix @ coefs))],)
+
+
+def picked(part: Part, step: int) -> Sums:
+    """Numbers and rows, in a list: one in `step`, and those in the middle between them."""
+    model: Any = part.objective
+    numbers = part.first + np.arange(len(model.share))
+    chosen = np.isin(numbers % step, (0, step // 2))
+    return ([(numbers[chosen], model.data.matrix[np.flatnonzero(chosen)])],)
+
+
+def reweighted(part: Part, weights: np.ndarray, whole: float) -> Part:
+    """Return a part with other weights of its rows; one without weight keeps equal ones inside, and has no share."""
+    model: Any = part.objective
+    total = float(weights.sum(dtype=np.float64))
+    inside = weights / total if total > 0 else np.full(weights.size, 1.0 / weights.size)
+    return replace(part, objective=model.reweighted(inside), share=total / whole, weights=weights)
 
 
 def gram(part: Part) -> Sums:

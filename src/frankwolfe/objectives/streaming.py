@@ -13,7 +13,7 @@ from frankwolfe.objectives.data import DataMatrix, DenseMatrix, data_matrix
 from frankwolfe.objectives.free_intercepts import assembled
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.partitioned import Partitioned
-from frankwolfe.objectives.parts import Part, Parts, Sums, Task, tree_sum
+from frankwolfe.objectives.parts import Part, Parts, Sums, Task, reweighted, tree_sum
 from frankwolfe.objectives.streams import Stream
 from frankwolfe.validation import vector
 
@@ -38,6 +38,11 @@ class StreamedParts(Parts):
 
     def keep(self, task: Task, *args: Any) -> Any:
         return [task(part, *args) for part in self._read()]
+
+    def reweighted(self, weights: np.ndarray) -> StreamedParts:
+        whole = float(weights.sum(dtype=np.float64))
+        own = [weights[part.first :][: len(part.objective.share)] for part in self.held]  # pyright: ignore[reportAttributeAccessIssue]
+        return StreamedParts(self.source, [reweighted(p, w, whole) for p, w in zip(self.held, own, strict=True)])
 
     def _read(self) -> Iterator[Part]:
         for part, block in zip(self.held, self.source.ahead(), strict=True):

@@ -21,8 +21,10 @@ from frankwolfe.methods import (
 )
 from frankwolfe.minimize import conclude, drive
 from frankwolfe.objectives.base import Objective
-from frankwolfe.objectives.batch import batched
+from frankwolfe.objectives.batch import Batch, batched
 from frankwolfe.objectives.linear_model import LinearModel
+from frankwolfe.objectives.partitioned import Partitioned
+from frankwolfe.objectives.partitioned_batch import PartitionedBatch, joins
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.path.lockstep import Lockstep
 from frankwolfe.path.sweep import SHELF, begin, continued, proof_of
@@ -75,7 +77,12 @@ def steps_together(method: Method, job: Job) -> bool:
         suits = not method.sticky
     else:
         suits = isinstance(method, FrankWolfe) and isinstance(method.step_size, OpenLoop | ExactLineSearch)
-    return suits and job.members[0].closed_form and batched(job.objective, 1) is not None
+    return suits and job.members[0].closed_form and _at_once(job.objective, 1) is not None
+
+
+def _at_once(objective: Objective, size: int) -> Batch | None:
+    """Return an objective at many points at once, or None."""
+    return PartitionedBatch(objective, size) if joins(objective) else batched(objective, size)
 
 
 def pays_together(method: Method, objective: Objective) -> bool:
@@ -84,6 +91,8 @@ def pays_together(method: Method, objective: Objective) -> bool:
     Measured on the CPU: dense data are read at a small share of the price for each further point, sparse data are not;
     exact line searches take more time than reading does, and nothing of it is shared.
     """
+    if isinstance(objective, Partitioned):
+        return objective.parts.dense and _open_loop(method)
     if not isinstance(objective, LinearModel | Quadratic) or not objective.data.shared:
         return False
     return _open_loop(method) or not isinstance(objective.data.matrix, np.ndarray)
@@ -102,7 +111,7 @@ def in_step(job: Job, method: Method, reason: str, desk: Desk) -> float:
     """Solve all radii at once; return the reads of the data."""
     alone = Problem(job.objective, job.members[0], job.seed).start(job.x0, dense=False).coords
     size = len(job.radii)
-    batch = batched(job.objective, size)
+    batch = _at_once(job.objective, size)
     assert batch is not None
     problem = Problem(batch, SetBatch(job.members, alone), job.seed)
     start = problem.start(None if job.x0 is None else namespace(alone).stack([alone] * size), dense=False)
