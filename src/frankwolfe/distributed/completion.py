@@ -43,6 +43,10 @@ class PartitionedCompletion(Objective):
     def smoothness(self) -> float:
         return float(self.parts.total(observed.heaviest, reads=False)[0])
 
+    @property
+    def note(self) -> str:
+        return self.parts.note
+
     def value(self, x: Any) -> Scalar:
         return self.value_at(Point.at(x))[0]
 
