@@ -64,7 +64,7 @@ class WeightedMean(Composite):
         """Return the model with other weights of the rows, which add up to one."""
         twin = copy(self)
         twin.share, twin.weighted, twin._last = np.asarray(share, self.share.dtype), True, None
-        twin.__dict__.pop("_gram_norm", None)
+        vars(twin).pop("_gram_norm", None)
         return twin
 
     @cached_property
@@ -121,7 +121,7 @@ class LinearModel(WeightedMean):
     def restricted(self, columns: np.ndarray) -> Self:
         """Return the model of some of the variables, the others held at zero."""
         twin = copy(self)
-        twin.__dict__.pop("_gram_norm", None)
+        vars(twin).pop("_gram_norm", None)
         twin.data = picked(self.data, columns)
         twin.shape = (columns.size,)
         return twin
