@@ -67,6 +67,27 @@ def test_losing_workers_changes_nothing(processes) -> None:
         assert np.abs(x - undisturbed).max() <= 1e-10 * np.abs(undisturbed).max()
 
 
+@pytest.mark.slow
+def test_workers_that_dask_gives_up_are_had_again(monkeypatch: pytest.MonkeyPatch, caplog) -> None:
+    """A death ends a task's attempts, and lost workers are not waited for: the run goes on, and says why it waited."""
+    monkeypatch.setattr("frankwolfe.distributed.cluster.PATIENCE", 2.0)
+    hard = {"distributed.scheduler.allowed-failures": 0, "distributed.deploy.lost-worker-timeout": "100ms"}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+    with dask.config.set(hard), distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        objective = problem()
+        methods = "afw", fw.AcceleratedFrankWolfe(line_search=True)
+        for method, undisturbed in [(m, solve(objective, method=m, max_iter=12).x) for m in methods]:
+            pids = list(client.run(os.getpid).values())
+
+            def strike(iteration: fw.Iteration, pids=pids) -> None:
+                for pid in pids if iteration.k == 5 else []:
+                    os.kill(pid, signal.SIGKILL)
+
+            x = solve(objective, method=method, max_iter=12, callback=strike).x
+            assert np.abs(x - undisturbed).max() <= 1e-10 * np.abs(undisturbed).max()
+    assert "lost-worker-timeout" in caplog.text
+
+
 def test_a_checkpoint_goes_on_on_another_cluster(client, tmp_path: Path) -> None:
     """Saved from three workers and four blocks; resumed from five blocks, and from disk."""
     save = fw.Checkpoint(tmp_path / "run.npz")
@@ -112,6 +133,8 @@ def test_throughput_of_every_worker_is_reported(client, caplog: pytest.LogCaptur
     assert all(row["rows_per_second"] > 0 and row["bytes_per_second"] > 0 for row in table.values())
     assert "360 rows x 7 columns in 6 blocks on 3 workers" in caplog.text
     assert "holds 120 rows" in caplog.text
+    assert objective.note.count(" + ") == 2
+    assert objective.note.endswith("MB/s")
 
 
 def test_a_slow_worker_changes_nothing(client) -> None:

@@ -54,6 +54,11 @@ class Objective(ABC):
     convex: bool = True
     """Whether f is convex; bounds on the optimum are claimed only then."""
 
+    @property
+    def note(self) -> str:
+        """A few words for the line of progress, such as the throughput of a cluster."""
+        return ""
+
     @abstractmethod
     def value(self, x: Array) -> Scalar:
         """Return f(x)."""
