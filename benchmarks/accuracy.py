@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ BARS = {("news20 shape", "l2"): 2.0, ("rcv1 shape", "l2"): None}  # ahead of the
 L2_SOLVERS = ("lbfgs", "newton-cholesky", "newton-cg", "liblinear")
 L1_SOLVERS = ("liblinear", "saga")
 HOPELESS = 15.0  # times as long as `auto`: a peer behind by more is not the best one
+CLOSE = 4.0  # times as long as the best peer: a peer behind by more is timed once
 PATIENCE, LONGEST = 0.5, 8.0  # seconds that every peer is given, and that it is given at most
 
 
@@ -87,16 +89,19 @@ def race(case: Case, repeats: int) -> tuple[dict[str, float], dict[str, float], 
         result = case.auto()
         allowed = max(min(HOPELESS * result.time, LONGEST), 4 * result.time, PATIENCE)
         found = {name: peers.fastest(solve, case.error, RELATIVE, allowed) for name, solve in case.peers.items()}
-        settings = {name: search.setting for name, search in found.items() if search.setting is not None}
-        times = {name: [] for name in ("auto", *settings)}
+        arrived = {name: search for name, search in found.items() if search.setting is not None}
+        least = min((search.seconds for search in arrived.values()), default=0.0)
+        solvers = {n: partial(case.peers[n], s.setting) for n, s in arrived.items() if s.seconds <= CLOSE * least}
+        times = {"auto": [], **{name: [] for name in solvers}}
         for _ in range(repeats):
             for name, each in times.items():
                 began = time.perf_counter()
-                case.auto() if name == "auto" else case.peers[name](settings[name])
+                solvers.get(name, case.auto)()
                 each.append(time.perf_counter() - began)
+    medians = {name: search.seconds for name, search in arrived.items()}
+    medians |= {name: float(np.median(each)) for name, each in times.items()}
     ways = {"auto": path(result, case)} | {name: search.way for name, search in found.items()}
-    given_up = {name: search.seconds for name, search in found.items() if search.setting is None}
-    return {name: float(np.median(each)) for name, each in times.items()}, given_up, result, ways
+    return medians, {name: s.seconds for name, s in found.items() if name not in arrived}, result, ways
 
 
 def path(result: fw.Result, case: Case) -> list[list[float]]:

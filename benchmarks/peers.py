@@ -125,6 +125,7 @@ def plain_frank_wolfe(A: Any, b: np.ndarray, radius: float, rule: str, goal: flo
 
 
 TOLERANCES = [Setting(tol, 5000) for tol in (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)]
+QUICK = 0.3  # seconds up to which a solver is tried at its own tolerances as well
 ROUNDS = [Setting(1e-12, 2**k) for k in range(20)]
 
 
@@ -143,16 +144,15 @@ def fastest(solve: Solver, error: Callable[[np.ndarray], float], goal: float, al
         return seen[-1][1] <= goal
 
     def hopeless() -> bool:
-        stalled = len(seen) > 1 and seen[-1][1] == seen[-2][1]
-        return stalled or seen[-1][0] > 0.6 * allowed
+        return seen[-1][0] > 0.6 * allowed or (len(seen) > 1 and seen[-1][1] == seen[-2][1])  # slow, or stalled
 
     solve(ROUNDS[0])  # whatever is compiled or loaded first
     next(setting for setting in ROUNDS if enough(setting) or hopeless())
-    if seen[-1][1] <= goal:
-        rounds = seen[-1][2].max_iter
+    taken, off, (_, rounds) = seen[-1]
+    if off <= goal:
         enough(Setting(1e-12, max(1, 3 * rounds // 4)))
-    if seen[-1][0] < 1.0:
-        next((setting for setting in TOLERANCES if enough(setting) or seen[-1][0] > 0.6 * allowed), None)
+    if taken < QUICK:
+        next((setting for setting in TOLERANCES if enough(setting) or hopeless()), None)
     way: list[list[float]] = []
     for taken, off, _ in sorted(seen, key=lambda one: one[0]):
         if off > 0 and (not way or off < way[-1][1]):

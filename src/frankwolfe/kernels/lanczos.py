@@ -152,8 +152,8 @@ def _converge(space: Krylov, accuracy: float, rtol: float, log_bound: float) -> 
 
 
 def _checked(G: Any) -> Any:
-    if isinstance(G, ImplicitMatrix) and G.fetched is not None:
-        return G.fetched
+    if isinstance(G, ImplicitMatrix):
+        return G if G.fetched is None else G.fetched
     if getattr(G, "ndim", 2) != 2 or len(G.shape) != 2 or 0 in G.shape:
         raise ValueError(f"expected a nonempty matrix, got shape {tuple(G.shape)}")
     if is_away(G):

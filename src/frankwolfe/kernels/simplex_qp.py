@@ -10,6 +10,7 @@ RIDGE = 1e-14  # of the largest diagonal entry, added where atoms depend on each
 EPS = 2.0**-52
 HALF = 0.5  # of the largest violation: entries that violate optimality by more are let go together
 FRACTIONS = (0.05, 0.2, 0.5, 1.0)  # of a step that are tried, beside the one that ends at the first zero
+PATIENCE = 30  # rounds in which the gap must fall by a tenth
 HOPELESS = 1e280  # a ridge beyond all data
 
 
@@ -61,12 +62,16 @@ def l1_qp(H: np.ndarray, b: np.ndarray, radius: float, start: np.ndarray, tol: f
 def _minimised(H: np.ndarray, b: np.ndarray, z: np.ndarray, radius: float, tol: float, signed: bool) -> np.ndarray:
     """Move z to the minimiser over the simplex of this radius or, signed, the l1 ball."""
     ridge = RIDGE * float(H.diagonal().max()) or RIDGE * float(np.ptp(b)) or 1.0
-    slope, share = b + H @ z, HALF
+    share, least, patience = HALF, np.inf, PATIENCE
     for _ in range(20 * len(b) + 100):
+        bent = H @ z
+        slope = b + bent
         worth = np.abs(slope) if signed else -slope
         inner, best = float(slope @ z), float(worth.max())
-        noise = 4 * EPS * radius * float(np.max(np.abs(slope)))
-        if inner + radius * best <= max(tol, noise):
+        gap, noise = inner + radius * best, 4 * EPS * radius * float((np.abs(b) + np.abs(bent)).max())
+        patience = PATIENCE if gap < 0.9 * least else patience - 1
+        least = min(gap, least)
+        if gap <= max(tol, noise) or patience == 0:
             break
         level = -inner / radius
         new = (z == 0) & (worth >= level + share * (best - level))
@@ -76,7 +81,6 @@ def _minimised(H: np.ndarray, b: np.ndarray, z: np.ndarray, radius: float, tol: 
         if moved <= noise and share == 1.0:
             break  # rounding alone made it look worth letting go
         share = HALF if moved > noise else 1.0
-        slope = b + H @ z
     return z
 
 
@@ -172,7 +176,7 @@ def _step(
 
 def _solve(K: np.ndarray, right: np.ndarray) -> np.ndarray | None:
     """Return K⁻¹ times one or more right-hand sides, for K positive definite; None where it is not. K is spoilt."""
-    from scipy.linalg.lapack import dposv
+    from scipy.linalg import lapack
 
-    _, solved, failed = dposv(K.T, right, lower=1, overwrite_a=1)
+    _, solved, failed = lapack.dposv(K.T, right, lower=1, overwrite_a=1)  # pyright: ignore[reportAttributeAccessIssue]
     return None if failed else solved
