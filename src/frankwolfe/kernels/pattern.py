@@ -77,7 +77,7 @@ class Pattern:
     def transposed(self) -> Pattern:
         """The pattern of the transpose; its `order` sorts values that are in the order of this one."""
         rows = np.repeat(np.arange(self.shape[0], dtype=self.cols.dtype), np.diff(self.indptr))
-        return Pattern(self.cols, rows, self.shape[::-1])
+        return Pattern(self.cols, rows, (self.shape[1], self.shape[0]))
 
     @property
     def size(self) -> int:
@@ -255,7 +255,7 @@ class PatternMatrix:
         """The transpose, as a view."""
         return TransposedPatternMatrix(self)
 
-    def inner(self, other: PatternMatrix | np.ndarray) -> float:
+    def inner(self, other: Any) -> float:
         """Return the sum of products with the entries of another one on the pattern, or of an m x n array."""
         dense = array_api_compat.is_array_api_obj(other)
         entries = products.dense_entries(self.pattern, other) if dense else self._values_of(other)
