@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-Solver = Callable[[float], np.ndarray]
-"""From a tolerance to a solution."""
+
+class Setting(NamedTuple):
+    """What tells a solver when to stop."""
+
+    tol: float
+    max_iter: int
+
+
+Solver = Callable[[Setting], np.ndarray]
+"""From a setting to a solution."""
+
+
+class Search(NamedTuple):
+    """The fastest setting that reaches a goal (None: given up), its seconds (or those given), and all that was seen."""
+
+    setting: Setting | None
+    seconds: float
+    way: list[list[float]]  # seconds and error, where the error is the least so far
 
 
 def text(n: int, d: int, per_row: int, seed: int = 0) -> tuple[sp.csr_array, np.ndarray]:
@@ -47,14 +62,11 @@ def scikit_learn(name: str, norm: str, A: Any, b: np.ndarray, C: float) -> Solve
     """Return scikit-learn's logistic regression by one of its solvers."""
     from sklearn.linear_model import LogisticRegression
 
-    def solve(tol: float) -> np.ndarray:
-        options = {
-            "fit_intercept": False,
-            "max_iter": 5000,
-            "random_state": 0,
-            "l1_ratio": 1.0 if norm == "l1" else 0.0,
-        }
-        return LogisticRegression(C=C, solver=name, tol=tol, **options).fit(A, b).coef_[0]
+    options = {"fit_intercept": False, "random_state": 0, "l1_ratio": 1.0 if norm == "l1" else 0.0}
+
+    def solve(setting: Setting) -> np.ndarray:
+        model = LogisticRegression(C=C, solver=name, tol=setting.tol, max_iter=setting.max_iter, **options)
+        return model.fit(A, b).coef_[0]
 
     return solve
 
@@ -63,14 +75,15 @@ def working_set(name: str, A: Any, b: np.ndarray, C: float) -> Solver:
     """Return skglm's or celer's l1-penalised logistic regression (n C is their weight)."""
     A = sp.csc_matrix(A) if sp.issparse(A) else np.asfortranarray(A)
 
-    def solve(tol: float) -> np.ndarray:
+    def solve(setting: Setting) -> np.ndarray:
+        tol, max_iter = setting
         if name == "celer":
             from celer import LogisticRegression
 
-            return LogisticRegression(C=C, tol=tol, fit_intercept=False, max_iter=200).fit(A, b).coef_[0]
+            return LogisticRegression(C=C, tol=tol, fit_intercept=False, max_iter=max_iter).fit(A, b).coef_[0]
         from skglm import SparseLogisticRegression
 
-        model = SparseLogisticRegression(alpha=1 / (len(b) * C), tol=tol, fit_intercept=False, max_iter=200)
+        model = SparseLogisticRegression(alpha=1 / (len(b) * C), tol=tol, fit_intercept=False, max_iter=max_iter)
         return np.ravel(model.fit(A, b).coef_)
 
     return solve
@@ -111,16 +124,41 @@ def plain_frank_wolfe(A: Any, b: np.ndarray, radius: float, rule: str, goal: flo
     return np.inf
 
 
-def fastest(solve: Solver, error: Callable[[np.ndarray], float], goal: float, patience: float) -> tuple[float, float]:
-    """Return the loosest tolerance at which a solver reaches the goal, and its seconds; infinity if none does."""
-    for tol in (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            began = time.perf_counter()
-            x = solve(tol)
-            taken = time.perf_counter() - began
-        if error(x) <= goal:
-            return tol, taken
-        if taken > patience:
-            break
-    return np.nan, np.inf
+TOLERANCES = [Setting(tol, 5000) for tol in (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)]
+QUICK = 0.3  # seconds up to which a solver is tried at its own tolerances as well
+ROUNDS = [Setting(1e-12, 2**k) for k in range(20)]
+
+
+def fastest(solve: Solver, error: Callable[[np.ndarray], float], goal: float, allowed: float) -> Search:
+    """Return the fastest setting at which a solver reaches the goal; give it up when it would take longer than allowed.
+
+    First by rounds, 1, 2, 4, ..., so that a solver that takes minutes is never waited for; then with three quarters of
+    the rounds that were enough, and, if that takes no time, at its own tolerances from the loosest on.
+    """
+    seen: list[tuple[float, float, Setting]] = []
+
+    def enough(setting: Setting) -> bool:
+        began = time.perf_counter()
+        x = solve(setting)
+        seen.append((time.perf_counter() - began, error(x), setting))
+        return seen[-1][1] <= goal
+
+    def hopeless() -> bool:
+        return seen[-1][0] > 0.6 * allowed or (len(seen) > 1 and seen[-1][1] == seen[-2][1])  # slow, or stalled
+
+    solve(ROUNDS[0])  # whatever is compiled or loaded first
+    next(setting for setting in ROUNDS if enough(setting) or hopeless())
+    taken, off, (_, rounds) = seen[-1]
+    if off <= goal:
+        enough(Setting(1e-12, max(1, 3 * rounds // 4)))
+    if taken < QUICK:
+        next((setting for setting in TOLERANCES if enough(setting) or hopeless()), None)
+    way: list[list[float]] = []
+    for taken, off, _ in sorted(seen, key=lambda one: one[0]):
+        if off > 0 and (not way or off < way[-1][1]):
+            way.append([taken, off])
+    arrived = [(taken, setting) for taken, off, setting in seen if off <= goal]
+    if not arrived:
+        return Search(None, max(taken for taken, _, _ in seen), way)
+    taken, setting = min(arrived)
+    return Search(setting, taken, way)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeVar
 
 from frankwolfe.atoms import Atom
-from frankwolfe.backends import Scalar
+from frankwolfe.backends import Scalar, blend
 
 T = TypeVar("T", "Point", "Tangent")
 
@@ -45,6 +45,20 @@ class Leaf:
         self.coords = None
 
 
+class Late(NamedTuple):
+    """The coordinates (1 - delta) start + delta end, not computed yet: of a query point often only the image is used."""
+
+    start: Any
+    end: Any
+    delta: Scalar
+
+    def mixed(self) -> Any:
+        """Compute them."""
+        if isinstance(self.end, Atom):
+            return self.end.mixed_into(self.start, self.delta)
+        return blend(1 - self.delta, self.start, self.delta, self.end)
+
+
 class Point:
     """Coordinates and their image, an explicit sum of weighted leaves. Immutable to its users.
 
@@ -58,10 +72,10 @@ class Point:
         The atoms that the point is a convex combination of, where a method keeps them.
     """
 
-    __slots__ = ("coords", "parts", "terms")
+    __slots__ = ("_coords", "parts", "terms")
 
     def __init__(self, coords: Any, terms: tuple[tuple[Scalar, Leaf], ...], parts: Any = None) -> None:
-        self.coords = coords
+        self._coords = coords
         self.terms: tuple[tuple[Scalar, Leaf], ...] = terms
         self.parts = parts
 
@@ -69,6 +83,13 @@ class Point:
     def at(cls, coords: Any) -> Point:
         """Return the point with these coordinates, its image pending."""
         return cls(coords, ((1.0, Leaf(coords)),))
+
+    @property
+    def coords(self) -> Any:
+        """Where the point is: of a mixture, computed when first asked for."""
+        if isinstance(self._coords, Late):
+            self._coords = self._coords.mixed()
+        return self._coords
 
     @property
     def pending(self) -> list[Leaf]:
@@ -86,11 +107,8 @@ class Point:
 
     def mixed(self, other: Point, delta: Scalar) -> Point:
         """Return (1 - delta) self + delta other."""
-        if isinstance(other.coords, Atom):
-            coords = other.coords.mixed_into(self.coords, delta)
-        else:
-            coords = (1 - delta) * self.coords + delta * other.coords
-        return Point(coords, _merge(((1 - delta), self), (delta, other)))
+        start, end = self.coords, other.coords
+        return Point(Late(start, end, delta), _merge(((1 - delta), self), (delta, other)))
 
 
 def combine(weights: list[Scalar], points: list[Point]) -> Point:
@@ -157,7 +175,7 @@ class Tangent(NamedTuple):
         """Return (1 - delta) self + delta other."""
         keep = 1 - delta
         return Tangent(
-            delta * other.slope if self.slope is None else keep * self.slope + delta * other.slope,
+            delta * other.slope if self.slope is None else blend(keep, self.slope, delta, other.slope),
             keep * self.offset + delta * other.offset,
             keep * self.weight + delta * other.weight,
             keep * self.noise + delta * other.noise,

@@ -36,10 +36,12 @@ SETS = {
     "scaled": 2.0 * fw.L2Ball(1.0),
 }
 OBJECTIVES = ("logistic", "squares", "quadratic", "function")
-# Methods whose steps do not depend on a line search agree coordinate by coordinate; the others end where f is flat, so
-# that rounding in f moves the point by the root of rounding.
 OPEN_LOOP = ("fw", "afw", "hfw", "extrafw", "richardson", "agm", "agm_sc", "cgs")
-LINE_SEARCH = ("away", "pairwise", "bpcg", "bcg", "boosted", "lazy", "pgd", "apgd")
+LINE_SEARCH = ("away", "pairwise", "bpcg", "bcg", "boosted", "lazy", "pgd", "apgd", "dicg")
+# How long a run is followed. An exact line search between two atoms leaves them tied; where many are, or where a method
+# corrects itself by differences, rounding grows by a factor a step, and later iterates say nothing about a library.
+STEPS = {"bpcg": 16, "lazy": 16, "boosted": 12, "dicg": 3}
+STEPS_SINGLE = {"away": 9, "pairwise": 4, "bpcg": 7, "bcg": 9, "boosted": 7, "lazy": 7, "dicg": 2}
 NUMPY_ONLY = ("fcfw", "stochastic", "newton", "subspace", "bcfw")
 
 
@@ -58,13 +60,16 @@ def objective(kind: str, lib: Library | None, dtype: str) -> Any:
     return fw.Function(lambda x: total((x - centre) ** 2), lambda x: 2 * (x - centre), smoothness=2.0)
 
 
-def solve(kind: str, name: str, method: str, lib: Library | None, dtype: str, steps: int) -> fw.Result:
+def solve(
+    kind: str, name: str, method: str, lib: Library | None, dtype: str, steps: int, callback: Any = None
+) -> fw.Result:
     domain = None if method in ("agm", "agm_sc") else SETS[name]
     x0 = None
     if kind == "function":
         inside = np.zeros(D) if SETS[name].contains(np.zeros(D)) else SETS[name].lmo(C).toarray()
         x0 = np.asarray(inside, dtype=dtype) if lib is None else lib.array(inside, dtype)
-    return fw.minimize(objective(kind, lib, dtype), domain, x0, method=method, tol=0, max_iter=steps)
+    f = objective(kind, lib, dtype)
+    return fw.minimize(f, domain, x0, method=method, tol=0, max_iter=steps, callback=callback)
 
 
 @cache
@@ -73,14 +78,46 @@ def on_numpy(kind: str, name: str, method: str, steps: int) -> fw.Result:
 
 
 def compare(lib: Library, kind: str, name: str, method: str, steps: int, dtype: str, tol: float) -> None:
+    """Compare what is returned: the best point, its value, and the trace."""
     expected, result = on_numpy(kind, name, method, steps), solve(kind, name, method, lib, dtype, steps)
     assert dtype in str(result.x.dtype)
-    x_tol = tol if method in OPEN_LOOP else max(tol, 1e-6)
-    np.testing.assert_allclose(lib.numpy(result.x), expected.x, atol=x_tol)
+    np.testing.assert_allclose(lib.numpy(result.x), expected.x, atol=tol)
     assert abs(result.fun - expected.fun) <= tol
     if dtype == "float64":
         ours, theirs = result.trace.to_array()[:, 2:4], expected.trace.to_array()[:, 2:4]
         np.testing.assert_allclose(ours, theirs, atol=tol)
+
+
+def iterates(kind: str, name: str, method: str, lib: Library | None, dtype: str, steps: int) -> list[tuple[Any, float]]:
+    """Return x_k and its gap for every step."""
+    seen: list[tuple[Any, float]] = []
+    take = np.copy if lib is None else lib.numpy
+    solve(kind, name, method, lib, dtype, steps, callback=lambda it: seen.append((take(it.x), it.gap)))
+    return seen
+
+
+@cache
+def iterates_on_numpy(kind: str, name: str, method: str, steps: int) -> list[tuple[Any, float]] | None:
+    try:
+        return iterates(kind, name, method, None, "float64", steps)
+    except (TypeError, ValueError):
+        return None  # a pair that no library can run
+
+
+def follow(lib: Library, kind: str, name: str, method: str, dtype: str) -> bool:
+    """Compare every iterate until the run has converged as far as rounding shows; tell whether the pair exists."""
+    steps, tol, end = (50, 1e-10, 1e-9) if dtype == "float64" else (20, 1e-4, 1e-5)
+    steps = (STEPS if dtype == "float64" else STEPS_SINGLE).get(method, steps)
+    expected = iterates_on_numpy(kind, name, method, steps)
+    if expected is None:
+        with pytest.raises((TypeError, ValueError)):
+            solve(kind, name, method, lib, dtype, steps)
+        return False
+    for (x, _), (y, gap) in zip(iterates(kind, name, method, lib, dtype, steps), expected, strict=True):
+        if gap < end:
+            break
+        np.testing.assert_allclose(x, y, atol=tol * max(1.0, float(np.abs(y).max())), err_msg=f"{method} {kind} {name}")
+    return True
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -93,17 +130,19 @@ def test_every_set(backend: str, method: str, name: str) -> None:
     compare(lib, "logistic", name, method, 20, "float32", 1e-4)
 
 
-@pytest.mark.parametrize("method", [*OPEN_LOOP, *LINE_SEARCH, "dicg"])
+EVERYWHERE = [(kind, name) for name in SETS for kind in OBJECTIVES]
+SOME = [("logistic", "l2"), ("squares", "l1"), ("quadratic", "box"), ("function", "simplex"), ("squares", "l3")]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("method", [*OPEN_LOOP, *LINE_SEARCH])
 @pytest.mark.parametrize("backend", NAMES)
-def test_every_method(backend: str, method: str) -> None:
+def test_every_method(backend: str, method: str, dtype: str) -> None:
+    """Every step is NumPy's: for all pairs of sets and objectives on torch, for some on the other libraries."""
     lib = library(backend)
-    if method == "dicg":
-        compare(lib, "quadratic", "simplex", method, 6, "float64", 1e-10)
-        return
-    for kind, name in (("logistic", "l2"), ("squares", "l3"), ("logistic", "box")):
-        if method == "agm_sc" and kind == "logistic":
-            continue  # not strongly convex
-        compare(lib, kind, name, method, 10, "float64", 1e-10)
+    pairs = EVERYWHERE if backend == "torch" and method not in ("agm", "agm_sc") else SOME
+    ran = [follow(lib, kind, name, method, dtype) for kind, name in pairs]
+    assert any(ran)
 
 
 @pytest.mark.parametrize("method", NUMPY_ONLY)
@@ -117,4 +156,4 @@ def test_what_cannot_run_says_what_can(backend: str, method: str) -> None:
 
 def test_every_method_is_in_the_suite() -> None:
     matrices = {"inface", "factored"}  # of matrix completion only, whose variable is a LowRank
-    assert set(METHODS) == {*OPEN_LOOP, *LINE_SEARCH, *NUMPY_ONLY, "dicg"} | matrices
+    assert set(METHODS) == {*OPEN_LOOP, *LINE_SEARCH, *NUMPY_ONLY} | matrices

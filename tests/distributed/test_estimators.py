@@ -65,7 +65,9 @@ def test_estimators_on_a_stream(tmp_path: Path) -> None:
         assert np.allclose(fitted.predict(rows), fitted.predict(X))
 
 
-CLASSES = np.array(["a", "b", "c"])[np.argmax(X @ RNG.standard_normal((D, 3)) + 2 * RNG.standard_normal((N, 3)), axis=1)]
+CLASSES = np.array(["a", "b", "c"])[
+    np.argmax(X @ RNG.standard_normal((D, 3)) + 2 * RNG.standard_normal((N, 3)), axis=1)
+]
 WEIGHTS = RNG.random(N)
 
 

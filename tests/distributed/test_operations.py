@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import threading
 import time
 from pathlib import Path
 
@@ -112,10 +111,12 @@ def test_limits_and_interrupts_leave_a_checkpoint(client, tmp_path: Path) -> Non
     save = fw.Checkpoint(tmp_path / "run.npz", every=1000)
     limited = solve(problem(), max_iter=10**6, time_limit=0.4, checkpoint=save)
     assert limited.status is fw.Status.TIME_LIMIT
-    timer = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    interrupted = solve(problem(), max_iter=10**6, checkpoint=save)
-    timer.join()
+
+    def press(iteration: fw.Iteration) -> None:
+        if iteration.k == limited.n_iter + 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    interrupted = solve(problem(), max_iter=10**6, checkpoint=save, callback=press)
     assert interrupted.status is fw.Status.INTERRUPTED
     assert interrupted.n_iter > limited.n_iter > 0
     resumed = solve(problem(), max_iter=interrupted.n_iter + 3, checkpoint=save)

@@ -1,4 +1,4 @@
-"""Quadratic programs on the simplex, against enumeration of all supports."""
+"""Quadratic programs on the simplex, against enumeration of all supports; and on the l1 ball, by their gap."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from frankwolfe.kernels.simplex_qp import simplex_qp
+from frankwolfe.kernels.simplex_qp import l1_qp, simplex_qp
 
 
 def by_enumeration(H: np.ndarray, b: np.ndarray) -> float:
@@ -68,3 +70,53 @@ def test_a_large_linear_term_costs_only_its_own_rounding(size: int, rank: int, l
     assert float(slope @ u - slope.min()) <= 1e-12 + 1e-14 * level
     assert u.min() >= 0
     assert u.sum() == pytest.approx(1, abs=1e-14)
+
+
+def l1_gap(H: np.ndarray, b: np.ndarray, radius: float, z: np.ndarray) -> float:
+    """Return the Frank-Wolfe gap of the quadratic program on the l1 ball: an upper bound on the error."""
+    slope = H @ z + b
+    return float(slope @ z) + radius * float(np.abs(slope).max())
+
+
+@given(
+    size=st.integers(1, 12),
+    rank=st.integers(0, 12),
+    radius=st.sampled_from([1e-3, 1.0, 30.0]),
+    level=st.sampled_from([0.0, 1.0, 1e4]),
+    seed=st.integers(0, 999),
+)
+@settings(max_examples=150, deadline=None)
+def test_l1_ball(size: int, rank: int, radius: float, level: float, seed: int) -> None:
+    """Optimal by its own gap, from any start, for singular models and minimisers inside the ball as well."""
+    rng = np.random.default_rng(seed)
+    root = rng.standard_normal((rank, size))
+    H = root.T @ root
+    b = H @ rng.standard_normal(size) * (seed % 2) + level * rng.standard_normal(size)
+    start = rng.standard_normal(size) * (rng.random(size) < 0.5)
+    start *= radius * rng.random() / max(float(np.abs(start).sum()), 1e-300)
+    z = l1_qp(H, b, radius, start)
+    assert np.abs(z).sum() <= radius * (1 + 1e-14)
+    scale = float(np.abs(H).sum()) * radius**2 + float(np.abs(b).max()) * radius
+    assert l1_gap(H, b, radius, z) <= 1e-8 * scale + 1e-300
+
+
+@pytest.mark.parametrize("tol", [1e-1, 1e-3])
+def test_l1_ball_stops_at_a_tolerance(tol: float) -> None:
+    rng = np.random.default_rng(1)
+    root = rng.standard_normal((200, 120))
+    H, b = root.T @ root / 200, rng.standard_normal(120)
+    z = l1_qp(H, b, 10.0, np.zeros(120), tol)
+    assert l1_gap(H, b, 10.0, z) <= tol
+    exact = l1_qp(H, b, 10.0, z)
+    assert l1_gap(H, b, 10.0, exact) <= 1e-11
+    assert 0.5 * z @ H @ z + b @ z - (0.5 * exact @ H @ exact + b @ exact) <= tol
+
+
+def test_both_programs_agree_on_the_signed_vertices() -> None:
+    """The l1 ball is the hull of 2p signed vertices: the same program on the simplex of their weights."""
+    rng = np.random.default_rng(2)
+    root = rng.standard_normal((30, 8))
+    H, b, radius = root.T @ root, 5 * rng.standard_normal(8), 0.7
+    gram = radius**2 * np.block([[H, -H], [-H, H]])
+    u = simplex_qp(gram, radius * np.concatenate([b, -b]), np.full(16, 1 / 16))
+    np.testing.assert_allclose(l1_qp(H, b, radius, np.zeros(8)), radius * (u[:8] - u[8:]), atol=1e-9)

@@ -7,6 +7,9 @@ from typing import Any, TypeAlias
 import array_api_compat
 import numpy as np
 
+from frankwolfe.backends.imaged import Imaged
+
+PIECE = 1 << 16  # numbers of a long vector that stay in the second-level cache
 Array: TypeAlias = Any  # any array of an array-API namespace
 Scalar: TypeAlias = Any  # a float, or a 0-d array that has not been read back yet
 
@@ -41,6 +44,9 @@ def zeros(shape: tuple[int, ...], like: Array) -> Array:
 def largest(g: Array) -> Scalar:
     """Return max|g|, zero for an empty array."""
     xp = namespace(g)
+    if xp is np and is_long(g):
+        g = np.asarray(g)
+        return np.maximum(g.max(), -g.min())  # reads twice, and writes nothing
     return xp.max(xp.abs(g)) if _size(g) else 0.0
 
 
@@ -79,6 +85,16 @@ def is_zero(g: Array) -> bool:
     return not bool(largest(g) > 0)
 
 
+def position(index: Any) -> Any:
+    """Return an index as an integer, but for one that JAX is tracing, which has no value yet."""
+    if array_api_compat.is_jax_array(index):
+        from jax.core import Tracer
+
+        if isinstance(index, Tracer):
+            return index
+    return int(index)
+
+
 def all_finite(x: Array) -> bool:
     """Tell whether x holds neither NaN nor infinity."""
     xp = namespace(x)
@@ -97,10 +113,40 @@ def vdot(a: Array, b: Array) -> Scalar:
     xp = namespace(a, b)
     if xp is np:
         # Not BLAS: its threads spin (milliseconds on a busy machine) and add in an order that depends on their number.
+        if is_long(a) and is_long(b):
+            a, b, pieces = np.asarray(a), np.asarray(b), range(0, a.size, PIECE)
+            sums = [np.multiply(a[i : i + PIECE], b[i : i + PIECE]).sum(dtype=np.float64) for i in pieces]
+            return float(np.sum(sums))
         return float(np.multiply(a, b).sum(dtype=np.float64))
     if xp.finfo(a.dtype).bits < 64 and (wide := double(a)) is not None:
         return xp.sum(a * b, dtype=wide)  # long sums in single precision would blur line searches
     return xp.vecdot(xp.reshape(a, (-1,)), xp.reshape(b, (-1,)))
+
+
+def blend(a: Scalar, x: Array, b: Scalar, y: Array) -> Array:
+    """Return a x + b y; in pieces where the vectors are long, so that nothing as long is written but the result.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> blend(0.5, np.ones(2), 2.0, np.arange(2.0))
+    array([0.5, 2.5])
+    """
+    if not (is_long(x) and is_long(y)):
+        return a * x + b * y
+    if isinstance(x, Imaged) and isinstance(y, Imaged) and x.of is y.of:
+        return Imaged.known(blend(a, np.asarray(x), b, np.asarray(y)), a * x.image + b * y.image, x.of)
+    x, y, out = np.asarray(x), np.asarray(y), np.empty(x.shape, np.result_type(x, y))
+    for i in range(0, x.size, PIECE):
+        piece = out[i : i + PIECE]
+        np.multiply(x[i : i + PIECE], a, out=piece)
+        piece += b * y[i : i + PIECE]
+    return out
+
+
+def is_long(a: Array) -> bool:
+    """Tell whether an array is a NumPy vector of so many numbers that writing another one takes its time."""
+    return isinstance(a, np.ndarray) and a.ndim == 1 and a.size > 2 * PIECE and a.dtype.kind == "f"
 
 
 def row_dot(a: Array, b: Array) -> Array:

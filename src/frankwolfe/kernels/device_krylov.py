@@ -9,7 +9,7 @@ import numpy as np
 
 from frankwolfe.backends import Array, eps, fetch, largest, namespace, vdot, zeros
 from frankwolfe.backends.namespace import as_like, put
-from frankwolfe.kernels.gram import Gram
+from frankwolfe.kernels.gram import Gram, unit_vector
 from frankwolfe.kernels.krylov import Krylov
 from frankwolfe.kernels.pattern import PatternMatrix
 
@@ -38,7 +38,7 @@ class DeviceGram(Gram):
         m, n = G.shape
         self.like = G.values
         self.compiled = self.narrow = False
-        self.block, self.width = None, 1
+        self.block, self.width = None, 1  # sparse products with a few columns are slow on a GPU
         self.tall = m >= n
         self.size = min(m, n)
         self.kind = self.dtype = np.dtype(np.float32 if eps(G.values) > 1e-9 else np.float64)
@@ -74,10 +74,11 @@ class DeviceKrylov(Krylov):
     """The space of the host, its vectors on the device; coefficients are read for several steps at a time."""
 
     def __init__(self, A: DeviceGram, rng: np.random.Generator, most: int) -> None:
-        super().__init__(A, rng, 1)
+        super().__init__(A, np.random.default_rng(0), 1)
         self.most = max(1, min(most, A.size))
         self._alpha, self._beta = np.empty(self.most), np.empty(self.most)
-        start, self.like = self.basis[0], A.like
+        # Drawn in double precision whatever the numbers are: runs in single precision then take the same steps.
+        start, self.like = unit_vector(A.size, np.float64, rng), A.like
         self.xp: Any = namespace(A.like)
         self.basis = zeros((self.most + 1, A.size), A.like)
         self.basis = put(self.basis, 0, as_like(start, A.like))

@@ -12,7 +12,7 @@ from frankwolfe.kernels import pattern_products
 from frankwolfe.kernels.implicit import ImplicitMatrix
 from frankwolfe.kernels.pattern import PatternMatrix
 
-_PACKED = 4  # vectors at once, as `kernels.packed` takes them
+PACKED = 4  # vectors at once, as `kernels.packed` takes them
 _NARROW = 64 * 2.0**-23  # share of the Frobenius norm: rounding to single precision moves G by 2**-24 of it at most
 
 
@@ -30,7 +30,7 @@ class Gram:
         m, n = G.shape
         self.tall = m >= n
         self.compiled = isinstance(G, PatternMatrix) and G.nnz >= pattern_products.COMPILED_FROM
-        self.width = _PACKED if self.compiled else 1
+        self.width = PACKED if self.compiled else 1
         self.size = self.width * min(m, n)
         self.kind = np.dtype(np.float32) if G.dtype == np.float32 else np.dtype(np.float64)  # of the answer
         self.matvecs = 0

@@ -134,12 +134,8 @@ class Krylov:
         j, width = self.dimension, self.A.width
         Y = (coordinates.astype(self.A.dtype) @ self.basis[:j]).astype(self.A.kind, copy=False).reshape(-1, width)
         if width > 1:
-            from scipy.linalg import eigh
-
-            R, squares = (self.beta[-1] * coordinates[-1]) * self.basis[j].reshape(-1, width), Y.T @ Y
-            excess = Y.T @ R  # symmetric but for rounding, as A is; its trace is zero, so its best quotient is not less
-            ridge = 1e-3 * float(np.trace(squares)) * np.eye(width)  # no direction that Y hardly has
-            Y = Y @ eigh(excess + excess.T, squares + ridge, check_finite=False)[1][:, -1:].astype(Y.dtype)
+            R = (self.beta[-1] * coordinates[-1]) * self.basis[j].reshape(-1, width)
+            Y = Y @ best_combination(Y.T @ Y, Y.T @ R)[:, None].astype(Y.dtype)
         return Y.ravel() / Y.dtype.type(np.linalg.norm(Y))
 
     def log_growth(self, s: float) -> float:
@@ -202,6 +198,15 @@ class Krylov:
     def flip(self, signs: np.ndarray) -> None:
         """Multiply the first vectors of the basis by signs."""
         self.basis[: len(signs)] *= signs[:, None].astype(self.basis.dtype)
+
+
+def best_combination(squares: np.ndarray, excess: np.ndarray) -> np.ndarray:
+    """Return the weights of the best combination of the columns of Y, from Y'Y and Y'R with R the residual."""
+    from scipy.linalg import eigh
+
+    # The excess is symmetric but for rounding, as A is; its trace is zero, so its best quotient is not less.
+    ridge = 1e-3 * float(np.trace(squares)) * np.eye(len(squares))  # no direction that Y hardly has
+    return eigh(excess + excess.T, squares + ridge, check_finite=False)[1][:, -1]
 
 
 def log_component(size: int, failure: float, copies: int = 1) -> float:

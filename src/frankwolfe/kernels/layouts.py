@@ -14,8 +14,8 @@ import numpy as np
 
 from frankwolfe.kernels.threads import parts_of, share_out
 
-CACHE = 1 << 18  # bytes of rows that are read twice, the second time from cache
-CHUNK = 512  # most rows whose margins are in cache at a time
+CACHE = 1 << 19  # bytes of rows that are read twice, the second time from cache
+CHUNK = 1024  # most rows whose margins are in cache at a time
 LANES = 8  # doubles in a vector of the processor
 LOGISTIC, SQUARES = 0, 1  # kinds of losses
 NONE = np.zeros(0)
@@ -188,7 +188,7 @@ class Rows(Layout):
         n, d = self.shape
         # Each part adds up a gradient, or a Hessian, of its own: keep them small beside the data.
         cuts = self._square_cuts() if hessian else self.cuts(parts_of(self.entries, d))
-        x, base, images = self._filled(x), self._filled(base), np.empty((2, n if keep else 0))
+        x, base, images = self._filled(x), self._filled(base), np.empty((2, n if keep else 0), known.dtype)
         sums, g = np.zeros((len(cuts), 3)), np.zeros((len(cuts), self.width))
         H = np.zeros((len(cuts), d, d) if hessian else (len(cuts), 0, 0))
 

@@ -61,7 +61,8 @@ def sweep(matrix, first, last, step, x, base, mixing, known, loss, every, images
     to `images` where that has room; for `mixing` and `sums` see `differentiate`.
     """
     q, r, c = np.zeros(CHUNK), np.empty(CHUNK), np.empty(CHUNK if H.size else 0)
-    own, spare = np.zeros(CHUNK), np.empty(CHUNK)  # what is known and what is watched, where nobody keeps it
+    # What is known and what is watched, where nobody keeps it:
+    own, spare = np.zeros(CHUNK, known.dtype), np.empty(CHUNK, images.dtype)
     for low in range(first, last, step):
         high = min(low + step, last)
         before = known[low:high] if known.size else own

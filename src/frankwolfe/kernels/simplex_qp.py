@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from frankwolfe.kernels.threads import calm
+
 RIDGE = 1e-14  # of the largest diagonal entry, added where atoms depend on each other
 EPS = 2.0**-52
 HALF = 0.5  # of the largest violation: entries that violate optimality by more are let go together
 FRACTIONS = (0.05, 0.2, 0.5, 1.0)  # of a step that are tried, beside the one that ends at the first zero
+PATIENCE = 30  # rounds in which the gap must fall by a tenth
 HOPELESS = 1e280  # a ridge beyond all data
 
 
@@ -38,7 +41,8 @@ def simplex_qp(H: np.ndarray, b: np.ndarray, start: np.ndarray, tol: float = 0.0
     array([0.65, 0.35, 0.  ])
     """
     u = np.array(start, dtype=np.float64)
-    u = _minimised(H, b, u / u.sum(), 1.0, tol, signed=False)
+    with calm(H.size):
+        u = _minimised(H, b, u / u.sum(), 1.0, tol, signed=False)
     return u / u.sum()
 
 
@@ -50,19 +54,24 @@ def l1_qp(H: np.ndarray, b: np.ndarray, radius: float, start: np.ndarray, tol: f
     >>> l1_qp(np.eye(2), np.array([-3.0, 0.5]), 1.0, np.zeros(2))
     array([1., 0.])
     """
-    z = _minimised(H, b, np.array(start, dtype=np.float64), radius, tol, signed=True)
+    with calm(H.size):
+        z = _minimised(H, b, np.array(start, dtype=np.float64), radius, tol, signed=True)
     return z * min(1.0, radius / max(float(np.abs(z).sum()), 1e-300))
 
 
 def _minimised(H: np.ndarray, b: np.ndarray, z: np.ndarray, radius: float, tol: float, signed: bool) -> np.ndarray:
     """Move z to the minimiser over the simplex of this radius or, signed, the l1 ball."""
     ridge = RIDGE * float(H.diagonal().max()) or RIDGE * float(np.ptp(b)) or 1.0
-    slope, share = b + H @ z, HALF
+    share, least, patience = HALF, np.inf, PATIENCE
     for _ in range(20 * len(b) + 100):
+        bent = H @ z
+        slope = b + bent
         worth = np.abs(slope) if signed else -slope
         inner, best = float(slope @ z), float(worth.max())
-        noise = 4 * EPS * radius * float(np.max(np.abs(slope)))
-        if inner + radius * best <= max(tol, noise):
+        gap, noise = inner + radius * best, 4 * EPS * radius * float((np.abs(b) + np.abs(bent)).max())
+        patience = PATIENCE if gap < 0.9 * least else patience - 1
+        least = min(gap, least)
+        if gap <= max(tol, noise) or patience == 0:
             break
         level = -inner / radius
         new = (z == 0) & (worth >= level + share * (best - level))
@@ -72,7 +81,6 @@ def _minimised(H: np.ndarray, b: np.ndarray, z: np.ndarray, radius: float, tol: 
         if moved <= noise and share == 1.0:
             break  # rounding alone made it look worth letting go
         share = HALF if moved > noise else 1.0
-        slope = b + H @ z
     return z
 
 
@@ -86,7 +94,7 @@ def _over_face(
     ridge: float,
     signed: bool,
 ) -> tuple[float, float]:
-    """Move z, in place, to the minimiser over the entries with a sign; return a bound on the decrease, and a ridge."""
+    """Move z, in place, to the minimiser over the entries with a sign; return what is gained at most, and the ridge."""
     F, gained = np.flatnonzero(signs), 0.0
     while F.size:
         s, sign = slope[F], signs[F]
@@ -168,7 +176,7 @@ def _step(
 
 def _solve(K: np.ndarray, right: np.ndarray) -> np.ndarray | None:
     """Return K⁻¹ times one or more right-hand sides, for K positive definite; None where it is not. K is spoilt."""
-    from scipy.linalg.lapack import dposv
+    from scipy.linalg import lapack
 
-    _, solved, failed = dposv(K.T, right, lower=1, overwrite_a=1)
+    _, solved, failed = lapack.dposv(K.T, right, lower=1, overwrite_a=1)  # pyright: ignore[reportAttributeAccessIssue]
     return None if failed else solved

@@ -6,6 +6,8 @@ import numpy as np
 
 PIECE = 8192  # entries: short enough for BLAS to keep to one thread, whose sums do not depend on how many there are
 
+ROUNDING = 1e5 * 2.0**-52  # of the terms of a squared length: what is left of them must be known to five digits
+
 
 def products(left: list[np.ndarray], right: list[np.ndarray]) -> np.ndarray:
     """Return the inner products of vectors, in double precision, one row for each on the left.
@@ -34,7 +36,7 @@ def blend(weights: list[float], vectors: list[np.ndarray]) -> np.ndarray:
     array([2., 1.])
     """
     out = np.empty(vectors[0].shape, vectors[0].dtype)
-    total, flat = out.reshape(-1), [v.reshape(-1) for v in vectors]
+    total, flat = out.reshape(-1), [np.asarray(v).reshape(-1) for v in vectors]
     memory = np.empty(min(PIECE, total.size), total.dtype)
     for start in range(0, total.size, PIECE):
         piece = slice(start, start + PIECE)
@@ -67,14 +69,14 @@ def orthonormal(gram: np.ndarray, least: float, short: float) -> np.ndarray:
         for _ in range(2):
             for other in rows:
                 row = row - float(other @ gram @ row) * other
-        left = float(row @ gram @ row)
-        if left > least**2:
+        left, noise = float(row @ gram @ row), ROUNDING * float(np.abs(row) @ np.abs(gram) @ np.abs(row))
+        if left > max(least**2, noise):
             rows.append(row / left**0.5)
     return np.array(rows).reshape(-1, len(gram))
 
 
 def _dot(a: np.ndarray, b: np.ndarray) -> float:
-    a, b = a.reshape(-1), b.reshape(-1)
+    a, b = np.asarray(a).reshape(-1), np.asarray(b).reshape(-1)
     pieces = (slice(start, start + PIECE) for start in range(0, a.size, PIECE))
     if a.dtype == b.dtype == np.float64:
         return sum(float(np.dot(a[piece], b[piece])) for piece in pieces)

@@ -19,6 +19,7 @@ from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet
 
 TIE = 4e-12  # differences of scores, relative to their size, that rounding and a line search may leave
+ROUNDED = 16.0  # the same in units of epsilon, for single precision
 ZERO = 2.0**-52  # a weight that rounding alone can leave behind
 ROUNDINGS = 1000.0  # roundings that a point may collect before it is summed up afresh from its atoms
 
@@ -186,30 +187,49 @@ class ActiveSetMethod(Method):
         at_x = problem.evaluate(active.x)
         vertex = ask(problem, k, at_x, active.x, gap)
         gap = float(at_x.inner - vertex.value)
-        move, slope = self.choose(active, active.inner(problem, at_x.slope), float(at_x.inner), vertex, gap)
+        scores, inner = active.inner(problem, at_x.slope), float(at_x.inner)
+        tie = tied(problem.eps, gap, scores, inner, float(vertex.value))
+        move, slope = self.choose(active, scores, inner, familiar(active, scores, vertex, tie), gap, tie)
         delta, memory = self.step_size.choose(problem, k, active.x, move.target, at_x.value, slope, memory, move.cap)
         evidence = Evidence(((at_x.value, active.x),), ((at_x.tangent, vertex),))
         return ActiveState(k + 1, active.moved(move, delta), gap, memory), evidence
 
     @abstractmethod
     def choose(
-        self, active: ActiveSet, scores: np.ndarray, inner: float, vertex: Vertex, gap: float
+        self, active: ActiveSet, scores: np.ndarray, inner: float, vertex: Vertex, gap: float, tie: float
     ) -> tuple[Move, float]:
-        """Return a move and <-grad, direction>, from <grad, atom> for all atoms, <grad, x>, the vertex and its gap."""
+        """Return a move and <-grad, direction>, from <grad, atom> for all atoms, <grad, x>, the vertex and its gap.
+
+        Differences of at most `tie` are rounding.
+        """
 
 
-def lowest(scores: np.ndarray) -> int:
-    """Return where the scores are lowest; of scores that differ by rounding alone, the first.
+def tied(eps: float, gap: float, scores: np.ndarray, *others: float) -> float:
+    """Return the difference of scores that rounding and a line search may leave, never more than a sliver of the gap.
 
     An exact line search from one atom to another ends where the two have the same score: without the tolerance rounding
     would choose between them, and every array library rounds in its own way.
+    """
+    return min(max(TIE, ROUNDED * eps) * max(float(np.abs(scores).max()), *map(abs, others)), 0.01 * max(gap, 0.0))
+
+
+def familiar(active: ActiveSet, scores: np.ndarray, vertex: Vertex, tie: float) -> Vertex:
+    """Return an active atom that is as good as the oracle's vertex, where there is one: the set stays small."""
+    i = lowest(scores, tie)
+    if scores[i] > float(vertex.value) + tie:
+        return vertex
+    return Vertex(active.atoms.points[i], float(scores[i]), vertex.lower)
+
+
+def lowest(scores: np.ndarray, tie: float) -> int:
+    """Return where the scores are lowest; of scores that differ by at most `tie`, the first.
 
     Examples
     --------
-    >>> lowest(np.array([2.0, 1.0 + 1e-13, 1.0]))
+    >>> lowest(np.array([2.0, 1.0 + 1e-13, 1.0]), 1e-12)
     1
     """
-    return int(np.argmax(scores <= scores.min() + TIE * np.abs(scores).max()))
+    return int(np.argmax(scores <= scores.min() + tie))
 
 
 def refuse_open_loop(step_size: StepSize) -> None:

@@ -16,6 +16,7 @@ from frankwolfe.methods.accelerated import AcceleratedFrankWolfe
 from frankwolfe.methods.agm import AcceleratedGradient, StronglyConvexAGM
 from frankwolfe.methods.base import Evidence, Method, delegate
 from frankwolfe.methods.decomposition_invariant import DecompositionInvariant
+from frankwolfe.methods.depth import answered, depth
 from frankwolfe.methods.factored import FactoredFrankWolfe
 from frankwolfe.methods.frank_wolfe import FrankWolfe
 from frankwolfe.methods.fully_corrective import FullyCorrective
@@ -304,22 +305,3 @@ def crowded(state: AutoState) -> bool:
     if state.turn > 0 or state.plan[0] != "fcfw" or state.x.parts is None:
         return False
     return len(state.x.parts[1]) > max(CROWD, math.prod(state.x.coords.shape) // 4)
-
-
-def answered(problem: Problem, k: int, evidence: Evidence) -> Evidence:
-    """Return the evidence with the oracle's answer on its last tangent, where the step did not ask."""
-    tangent, vertex = evidence.minorants[-1]
-    if vertex is not None:
-        return evidence
-    vertex = problem.lmo(tangent.slope, k, share=0.03 * 2.0 / (k + 2))
-    return evidence._replace(minorants=(*evidence.minorants[:-1], (tangent, vertex)))
-
-
-def depth(problem: Problem, x: Point, evidence: Evidence) -> float:
-    """Return the place of x between the ends of the set along the last slope: zero is the lowest, one the highest."""
-    tangent, vertex = evidence.minorants[-1]
-    assert problem.domain is not None
-    assert vertex is not None
-    slope, lowest = tangent.slope, float(vertex.value)
-    highest = float(problem.domain.lmo(-slope).inner(slope))
-    return (float(problem.inner(slope, x)) - lowest) / (highest - lowest) if highest > lowest else 0.0

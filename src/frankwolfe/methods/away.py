@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from frankwolfe.methods.active_set import TIE, ActiveSet, ActiveSetMethod, Move, lowest
+from frankwolfe.methods.active_set import ActiveSet, ActiveSetMethod, Move, lowest
 from frankwolfe.problem import Vertex
 
 
@@ -45,8 +45,8 @@ class AwayFrankWolfe(ActiveSetMethod):
     name: ClassVar[str] = "away"
 
     def choose(
-        self, active: ActiveSet, scores: np.ndarray, inner: float, vertex: Vertex, gap: float
+        self, active: ActiveSet, scores: np.ndarray, inner: float, vertex: Vertex, gap: float, tie: float
     ) -> tuple[Move, float]:
-        a = lowest(-scores)
+        a = lowest(-scores, tie)
         away = float(scores[a]) - inner
-        return (active.toward(vertex.point), gap) if gap >= (1 - TIE) * away else (active.away(a), away)
+        return (active.toward(vertex.point), gap) if gap >= away - tie else (active.away(a), away)

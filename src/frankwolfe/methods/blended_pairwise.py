@@ -51,10 +51,10 @@ class BlendedPairwise(ActiveSetMethod):
         positive("K", self.K)
 
     def choose(
-        self, active: ActiveSet, scores: np.ndarray, inner: float, vertex: Vertex, gap: float
+        self, active: ActiveSet, scores: np.ndarray, inner: float, vertex: Vertex, gap: float, tie: float
     ) -> tuple[Move, float]:
-        a, s = lowest(-scores), lowest(scores)
+        a, s = lowest(-scores, tie), lowest(scores, tie)
         local = float(scores[a] - scores[s])
-        if local > 0 and local >= gap / self.K:
+        if local > 0 and local >= gap / self.K - tie:
             return active.exchange(a, active.atoms.points[s]), local
         return active.toward(vertex.point), gap

@@ -90,6 +90,8 @@ class BoostedFrankWolfe(Method):
     def _pursued(self, problem: Problem, k: int, x: Point, g: Array, first: Point) -> Point:
         """Return the point x + d/Λ for the aligned direction d."""
         u = _array(first.coords) - x.coords
+        if not float(vdot(u, u)) > 0:
+            return first
         share = -float(vdot(g, u)) / float(vdot(u, u))
         d, atoms, weights = share * u, [first], [share]
         aligned = _cosine(g, d)
@@ -98,7 +100,7 @@ class BoostedFrankWolfe(Method):
             v = problem.lmo(-r, k, share=0.03 * 2.0 / (k + 2)).point
             u = _array(v.coords) - x.coords
             forward, length = float(vdot(r, u)), float(vdot(d, d)) ** 0.5
-            back = -float(vdot(r, d)) / length
+            back = -float(vdot(r, d)) / length if length > 0 else 0.0
             if back > forward:  # undo a part of d: <r, -d/|d|> is the larger inner product
                 kept = 1 - back / length
                 if kept <= 0:

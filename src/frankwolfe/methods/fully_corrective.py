@@ -10,6 +10,7 @@ import numpy as np
 from frankwolfe.atoms import Atom, OneHot
 from frankwolfe.backends import vdot
 from frankwolfe.kernels.simplex_qp import simplex_qp
+from frankwolfe.kernels.threads import calm
 from frankwolfe.methods.active_set import ZERO, ActiveSet, ask
 from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.methods.bundle import Bundle
@@ -111,7 +112,8 @@ class FullyCorrective(Method):
         others = runners_up(problem.domain, at_x.slope, min(active.atoms.size, self.most_new) - 1)
         worth = [Point.at(a) for a in others if a.inner(at_x.slope) < at_x.inner - self.accuracy * gap]
         model = _Model(problem, active.atoms, curvature, hessian).extended([vertex.point, *worth])
-        weights, model = self._correct(problem, model, active, max(self.accuracy * gap, float(at_x.tangent.noise)))
+        with calm():
+            weights, model = self._correct(problem, model, active, max(self.accuracy * gap, float(at_x.tangent.noise)))
         if np.array_equal(weights, active.padded(model.atoms)):  # rounding has the last word: a plain step, a new model
             active = active.moved(active.toward(vertex.point), problem.line_search(active.x, vertex.point))
             return FCState(k + 1, active, gap, None, np.zeros((0, 0))), evidence

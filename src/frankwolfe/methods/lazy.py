@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from frankwolfe.methods.active_set import lowest
+from frankwolfe.methods.active_set import lowest, tied
 from frankwolfe.methods.base import Evidence, Method, delegate
 from frankwolfe.methods.blended_pairwise import BlendedPairwise
 from frankwolfe.methods.bundle import Bundle
@@ -119,7 +119,7 @@ class _WeakSeparation(Problem):
         inner = float(self.inner(slope, self.x))
         if self.cache.size:
             scores = self.cache.inner(self, slope)
-            i = lowest(scores)
+            i = lowest(scores, tied(self.eps, self.threshold, scores, inner))
             if inner - scores[i] >= self.threshold:
                 return Vertex(self.cache.points[i], float(scores[i]), -np.inf)
         vertex = super().lmo(slope, k, share, keep)

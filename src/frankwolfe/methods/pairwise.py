@@ -42,7 +42,7 @@ class PairwiseFrankWolfe(ActiveSetMethod):
     name: ClassVar[str] = "pairwise"
 
     def choose(
-        self, active: ActiveSet, scores: np.ndarray, inner: float, vertex: Vertex, gap: float
+        self, active: ActiveSet, scores: np.ndarray, inner: float, vertex: Vertex, gap: float, tie: float
     ) -> tuple[Move, float]:
-        a = lowest(-scores)
+        a = lowest(-scores, tie)
         return active.exchange(a, vertex.point), float(scores[a]) - float(vertex.value)

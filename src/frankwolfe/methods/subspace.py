@@ -12,6 +12,7 @@ from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, namespace
 from frankwolfe.kernels.simplex_qp import simplex_qp
 from frankwolfe.kernels.spans import blend, orthonormal, products
+from frankwolfe.kernels.threads import calm
 from frankwolfe.methods.base import Evidence, Method, closed
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.quadratic import Quadratic
@@ -141,12 +142,13 @@ class SubspaceFrankWolfe(Method):
             return x, past
         small = restriction(problem.objective, vectors, _rows(T, images), np.eye(len(T)), T)
         start = T @ gram[:, 0]
-        c = newton(small, start, lambda q, H, z: in_ball(q, H, radius), goal, problem.eps)
+        with calm(images.size):
+            c = newton(small, start, lambda q, H, z: in_ball(q, H, radius), goal, problem.eps)
         if c is start:  # nothing gained: a step of rounding errors would be no direction to remember
             return x, past
         weights = c @ T
         coords = blend(weights.tolist(), vectors)
-        length = products([coords], [coords])[0, 0] ** 0.5
+        length = float(products([coords], [coords])[0, 0]) ** 0.5
         image = _rows(weights[None], images)[0]
         if length > radius:  # by rounding
             coords, image = coords * (radius / length), image * (radius / length)
@@ -162,7 +164,8 @@ class SubspaceFrankWolfe(Method):
         points = [x, v, *past]
         images = _stacked([p.image for p in points], np.eye(len(points)))
         small = restriction(problem.objective, [p.coords for p in points], images, None)
-        weights = newton(small, np.eye(len(points))[0], in_simplex, goal, problem.eps)
+        with calm(images.size):
+            weights = newton(small, np.eye(len(points))[0], in_simplex, goal, problem.eps)
         # Mixed in one by one, so that every kind of atom goes into every kind of iterate.
         total, x_next = weights[0], x
         for weight, atom in zip(weights[1:].tolist(), points[1:], strict=True):

@@ -37,7 +37,7 @@ def fused(
         if len(y.terms) + len(watch.terms) + len(pending) > 4 or (y_new, w_new) != (1.0, 1.0):
             return None
         mixing, second = (0.0, 1.0, 1.0, 0.0), _vector(pending[1].coords)
-    known = NONE if base is None else double(base)
+    known = NONE if base is None else np.ascontiguousarray(base)
     x = NONE if not pending else _vector(pending[0].coords)
     keep = keep or not together
     swept = layout.sweep(loss, mixing, known, x, hessian, second, keep, data.carries)
@@ -48,11 +48,10 @@ def fused(
         watch.terms = ((1.0, Leaf(None, swept.watched_image.astype(data.dtype, copy=False))),)
     value = swept.value + objective._ridge(y)
     inner, slope = swept.inner, swept.slope.astype(data.dtype, copy=False)
-    at = y.coords if objective.ridge else None
     if swept.slope_image is not None:
-        slope = Imaged.known(slope, swept.slope_image, layout)
-        at = Imaged.known(_vector(at), y.image, layout) if objective.ridge else None
+        slope = Imaged.known(slope, swept.slope_image.astype(data.dtype, copy=False), layout)
     if objective.ridge:
+        at = y.coords if swept.slope_image is None else Imaged.known(_vector(y.coords), y.image, layout)
         slope = slope + objective.ridge * at
         inner = inner + 2 * objective._ridge(y)
     if watch is y:

@@ -13,7 +13,7 @@ from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.points import Leaf, Point
 
 BLOCK_BYTES = 1 << 21  # of the data, or of the products with it
-ROWS = (64, 512)  # fewest and most rows of a block: fewer are slow to multiply, more do not stay in cache
+ROWS = (64, 1024)  # fewest and most rows of a block: fewer are slow to multiply, more do not stay in cache
 PART = 1 << 16  # margins of a part of the rows that one thread takes
 MOST_PARTS = 16
 
@@ -47,8 +47,9 @@ def products(matrix: np.ndarray, x: np.ndarray) -> np.ndarray:
     cuts = np.linspace(0, len(matrix), 1 + min(MOST_PARTS, max(1, out.size // PART))).astype(int).tolist()
 
     def take(part: int) -> None:
-        rows = slice(cuts[part], cuts[part + 1])
-        out[:, rows] = x @ matrix[rows].T
+        for first in range(cuts[part], cuts[part + 1], ROWS[1]):
+            rows = slice(first, min(first + ROWS[1], cuts[part + 1]))
+            out[:, rows] = _product(matrix[rows], x)
 
     with _single():
         share_out(take, len(cuts) - 1)
@@ -73,7 +74,7 @@ def _sweep(matrix: np.ndarray, loss: Any, mixing: np.ndarray, known: np.ndarray,
     def take(part: int) -> None:
         for first in parts[part].tolist():
             block = matrix[first : first + rows]
-            products, start = (new.value, 0) if x is None else (x @ block.T, first)
+            products, start = (new.value, 0) if x is None else (np.ascontiguousarray(_product(block, x)), first)
             r = np.empty((size, len(block)), known.dtype)
             many.differentiate(first, mixing, known, products, start, loss, watched, r, sums[first // rows])
             slopes[part] += r @ block
@@ -82,6 +83,11 @@ def _sweep(matrix: np.ndarray, loss: Any, mixing: np.ndarray, known: np.ndarray,
         share_out(take, len(parts))
     totals = np.ascontiguousarray(sums.transpose(2, 1, 0)).sum(axis=-1)  # pairwise, in a fixed order
     return Swept(slopes.sum(axis=0).astype(matrix.dtype, copy=False), totals, watched)
+
+
+def _product(block: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return x times the transposed block; BLAS is up to twice as fast this way round, with few points."""
+    return (block @ x.T).T
 
 
 def _mixing(y: Point, watch: Point, known: Leaf, new: Leaf) -> np.ndarray:

@@ -6,8 +6,10 @@ import math
 import numbers
 from typing import Any
 
-from frankwolfe.backends import Array, Scalar, eps, namespace
-from frankwolfe.backends.namespace import nonzero
+import numpy as np
+
+from frankwolfe.backends import Array, Scalar, eps, largest, namespace, vdot
+from frankwolfe.backends.namespace import is_long, nonzero
 
 AS_INFINITE = 1e20  # from here on d**(1/p) rounds to one for every d that fits in memory, so p may be taken as infinite
 
@@ -59,7 +61,15 @@ def norms(a: Array, p: float) -> Array:
 
 def norm(x: Array, p: float) -> Scalar:
     """Return the l_p norm of all entries of x, whatever its shape."""
+    if p == 2 and is_long(x) and squares_are_safe(x):
+        return x.dtype.type(math.sqrt(vdot(x, x)))
     return norms(namespace(x).reshape(x, (-1,)), p)
+
+
+def squares_are_safe(x: np.ndarray) -> bool:
+    """Tell whether no square of an entry that counts overflows or underflows."""
+    limit = float(np.finfo(x.dtype).max) ** 0.25
+    return 1 / limit < float(largest(x)) < limit
 
 
 def dual_vectors(a: Array, p: float) -> Array:

@@ -82,7 +82,7 @@ class Partition:
 
 def _index(indices: np.ndarray, like: Array) -> Array:
     xp = namespace(like)
-    return indices if xp is np else xp.asarray(indices, device=array_api_compat.device(like))
+    return indices if xp is np else xp.asarray(indices.copy(), device=array_api_compat.device(like))
 
 
 def _labels(groups: Any) -> np.ndarray:

@@ -1,0 +1,146 @@
+"""Second-order steps on the columns that matter: optimal, certified, resumable, and sparing with the data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.methods.properties import check_certificates, check_resumption
+from tests.problems import Case
+
+import frankwolfe as fw
+from frankwolfe.kernels import narrow
+from frankwolfe.methods import working_set
+from frankwolfe.methods.newton import NewtonFrankWolfe
+from frankwolfe.problem import Problem
+
+RNG = np.random.default_rng(0)
+A = RNG.standard_normal((90, 260)) * (RNG.random((90, 260)) < 0.4)
+TRUTH = np.where(np.arange(260) % 20 == 0, 1.0, 0.0)
+Y = A @ TRUTH + 0.3 * RNG.standard_normal(90)
+OBJECTIVES = {
+    "logistic": lambda data: fw.Logistic(data, Y > 0),
+    "logistic with intercept": lambda data: fw.Logistic(data, Y > 0, intercept=True, sample_weight=1 + (Y > 1)),
+    "squares": lambda data: fw.LeastSquares(data, Y),
+    "squares with ridge": lambda data: fw.LeastSquares(data, Y, ridge=0.05),
+    "huber": lambda data: fw.Huber(data, Y),
+}
+SETS = {
+    "small ball": fw.L1Ball(0.5),
+    "ball": fw.L1Ball(5.0),
+    "wide ball": fw.L1Ball(60.0),
+    "simplex": fw.Simplex(260, 3.0),
+}
+
+
+def reference(objective: fw.Objective, domain: fw.Set) -> float:
+    """Return the optimal value by another method, to its certificate."""
+    result = fw.minimize(objective, domain, method="fcfw", tol=1e-11, max_iter=3000)
+    assert result.gap <= 1e-9, result
+    return result.fun
+
+
+@pytest.mark.parametrize("what", OBJECTIVES)
+@pytest.mark.parametrize("where", SETS)
+def test_optimal_and_certified(what: str, where: str) -> None:
+    objective, domain = OBJECTIVES[what](A), SETS[where]
+    optimum = reference(objective, domain)
+    result = fw.minimize(objective, domain, method="newton", tol=1e-9)
+    assert result.success, result
+    slack = 1e-12 * (1 + abs(optimum))
+    assert result.lower_bound - slack <= optimum <= result.fun + 1e-9
+    assert domain.contains(result.x, tol=1e-9)
+    assert result.n_grad <= 15, "few looks at all columns"
+    check_certificates(NewtonFrankWolfe(), Case(objective, domain, optimum), 4)
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array, np.asarray])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_any_data_compiled_or_not(form, dtype, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, domain = form(A.astype(dtype)), fw.L1Ball(5.0)
+    limits = {"method": "newton", "tol": 1e-7 if dtype is np.float64 else 1e-4, "max_iter": 50}
+    plain = fw.minimize(fw.Logistic(data, Y > 0), domain, **limits)
+    monkeypatch.setattr(narrow, "COMPILED_FROM", 1)
+    compiled = fw.minimize(fw.Logistic(data, Y > 0), domain, **limits)
+    assert plain.success
+    assert compiled.success
+    assert compiled.x.dtype == dtype
+    np.testing.assert_allclose(compiled.fun, plain.fun, atol=2 * limits["tol"])
+
+
+@given(
+    shape=st.tuples(st.integers(1, 12), st.integers(201, 230)),
+    radius=st.sampled_from([0.1, 2.0, 50.0]),
+    density=st.sampled_from([0.0, 0.05, 0.6]),
+    seed=st.integers(0, 999),
+)
+@settings(max_examples=12, deadline=None)
+def test_odd_shapes(shape: tuple[int, int], radius: float, density: float, seed: int) -> None:
+    """Also one row, empty columns, no data at all: a certificate that holds, and no more than rounding is left."""
+    rng = np.random.default_rng(seed)
+    data = sp.csr_array(rng.standard_normal(shape) * (rng.random(shape) < density))
+    y = rng.standard_normal(shape[0])
+    for objective in (fw.LeastSquares(data, y), fw.Huber(data, y, ridge=0.1)):
+        result = fw.minimize(objective, fw.L1Ball(radius), method="newton", tol=1e-8, max_iter=100)
+        assert result.success, result
+        other = fw.minimize(objective, fw.L1Ball(radius), method="bpcg", tol=1e-8, max_iter=300)
+        assert result.lower_bound <= other.fun + 1e-12
+        assert other.lower_bound <= result.fun + 1e-12
+
+
+def test_a_state_goes_on_bit_for_bit() -> None:
+    check_resumption(NewtonFrankWolfe(), Case(fw.Logistic(A, Y > 0), fw.L1Ball(5.0), 0.0), n=6)
+
+
+def test_only_what_is_worth_it_joins() -> None:
+    problem = Problem(fw.Logistic(A, Y > 0), fw.L1Ball(5.0))
+    x = problem.start(None, False)
+    at_x = problem.evaluate(x)
+    gap = float(at_x.inner) + 5.0 * float(np.abs(at_x.slope).max())
+    chosen = working_set.columns(problem, x, at_x, gap)
+    assert chosen.size == working_set.FIRST
+    left = np.setdiff1d(np.arange(260), chosen)
+    assert np.abs(at_x.slope[chosen]).min() >= np.abs(at_x.slope[left]).max()
+    part = working_set.restricted(problem, chosen)
+    z = part.down(x)
+    assert part.problem.value(z) == pytest.approx(float(at_x.value))
+    np.testing.assert_array_equal(part.up(z).coords, x.coords)
+    np.testing.assert_allclose(part.problem.evaluate(z).slope, at_x.slope[chosen], atol=1e-14)
+
+
+def test_more_variables_than_a_hessian_could_hold() -> None:
+    """A hundred thousand columns, a handful in use: the other sets still refuse."""
+    rng = np.random.default_rng(1)
+    wide = sp.random_array((60, 100_000), density=0.002, rng=rng, format="csr")
+    y = wide[:, [0]].toarray()[:, 0] + wide @ np.where(np.arange(100_000) < 50, 3.0, 0.0)
+    f = fw.LeastSquares(wide, y)
+    result = fw.minimize(f, fw.L1Ball(4.0), method="newton", tol=1e-8)
+    assert result.success
+    assert np.count_nonzero(result.x) < 200
+    with pytest.raises(ValueError, match="p x p Hessian"):
+        fw.minimize(f, fw.LInfBall(4.0), method="newton")
+
+
+def test_auto_takes_them_where_columns_are_many() -> None:
+    result = fw.minimize(fw.Logistic(A, Y > 0), fw.L1Ball(5.0))
+    assert result.method == "newton"
+    assert "columns matter" in result.reason
+
+
+def test_a_step_that_closes_the_gap_rests_once() -> None:
+    """The point that the certificate is about is the one returned; a loop that is not satisfied gets a step."""
+    objective, domain = fw.Logistic(A, Y > 0), fw.L1Ball(5.0)
+    for method in ("newton", "subspace"):
+        where = domain if method == "newton" else fw.L2Ball(5.0)
+        result = fw.minimize(objective, where, method=method, tol=1e-4)
+        assert result.trace.fun[-1] == pytest.approx(result.trace.fun[-2], abs=1e-13)
+        problem = Problem(objective, where, goal=np.inf)
+        step = fw.methods.named(method)
+        state = step.init(problem, problem.start(None, False))
+        rested, _ = step.step(problem, state)
+        moved, _ = step.step(problem, rested)
+        assert rested.x is state.x
+        assert moved.x is not state.x
+        assert not moved.rested
