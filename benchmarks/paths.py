@@ -78,7 +78,8 @@ def measure(quick: bool) -> dict[str, Any]:
                 steps = sum(r.n_iter for r in results)
                 if len(times[way]) == repeats:
                     seconds = statistics.median(times[way])
-                    rows.append([f"{name} {A.shape[0]} x {A.shape[1]}", way, seconds, float(passes), steps])
+                    spread = f"{min(times[way]):.2f} to {max(times[way]):.2f}"
+                    rows.append([f"{name} {A.shape[0]} x {A.shape[1]}", way, seconds, spread, float(passes), steps])
         middle = {way: statistics.median(each) for way, each in times.items()}
         ratios["together"].append(middle["separate afw"] / middle["together"])
         ratios["auto"].append(middle["separate afw"] / middle["auto"])
@@ -88,7 +89,7 @@ def measure(quick: bool) -> dict[str, Any]:
     )
     return {
         "title": f"Regularisation paths: {RADII} radii on dense data, logistic loss, l2 balls",
-        "columns": ["data", "how", "seconds", "passes over the data", "steps"],
+        "columns": ["data", "how", "seconds", "spread", "passes over the data", "steps"],
         "rows": rows,
         "bars": [
             {

@@ -179,6 +179,7 @@ def _loop(
                 answer = callback(Iteration(before.k, _read_only(before.x), fun, bound, fun - bound, run.elapsed))
                 if isinstance(answer, bool | np.bool_) and answer:
                     return Status.CALLBACK
+            del before, state, evidence  # not to be kept through the next step, which has images and slopes of its own
     except KeyboardInterrupt:
         return Status.INTERRUPTED
     finally:

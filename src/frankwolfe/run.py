@@ -140,7 +140,7 @@ class Run:
 
     def headline(self) -> tuple[float, float, str]:
         """Return value, gap and a note, for the line of progress."""
-        return self.best_value, self.gap, self.note
+        return self.best_value, self.gap, f"{self.note}  {self.problem.objective.note}".strip()
 
     def absorb_all(self, state: Any, evidence: list[Evidence], elapsed: float) -> None:
         """Take in several steps, with one read of the device for all their numbers."""

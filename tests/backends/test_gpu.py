@@ -86,7 +86,8 @@ def test_data_that_do_not_fit_are_streamed_or_refused_with_their_size() -> None:
     total = torch.cuda.get_device_properties(0).total_memory
     torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved() + (64 << 20)) / total)
     try:
-        assert isinstance(place(A, "cuda"), StreamedMatrix)
+        with pytest.warns(UserWarning, match="134,217,728 bytes.*read in row blocks"):
+            assert isinstance(place(A, "cuda"), StreamedMatrix)
         with pytest.raises(MemoryError, match="134,217,728 bytes"):
             place(A, "cuda", stream=False)
     finally:
@@ -112,6 +113,21 @@ def test_captured_steps_equal_numpy(loss: Any, ball: Any, method: str) -> None:
         if dtype == torch.float64:
             np.testing.assert_allclose(device.trace.to_array()[:, 2:4], host.trace.to_array()[:, 2:4], atol=tol)
             assert abs(device.lower_bound - host.lower_bound) < tol
+
+
+@pytest.mark.parametrize("steps", [230, 237])
+def test_steps_taken_ahead_are_the_same(steps: int) -> None:
+    """After a hundred steps the device goes on while the host looks: nothing changes, nor after a change of data."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((500, 20))
+    b = np.sign(A @ rng.standard_normal(20) + 0.5 * rng.standard_normal(500))
+    objective = fw.Logistic(torch.tensor(A, device="cuda"), b)
+    for method in ("fw", "afw"):
+        host = fw.minimize(fw.Logistic(A, b), fw.L2Ball(3.0), method=method, tol=0, max_iter=steps)
+        for _ in range(2):
+            device = fw.minimize(objective, fw.L2Ball(3.0), method=method, tol=0, max_iter=steps)
+            np.testing.assert_allclose(device.x.cpu().numpy(), host.x, atol=1e-10)
+            np.testing.assert_allclose(device.trace.to_array()[:, 2:4], host.trace.to_array()[:, 2:4], atol=1e-10)
 
 
 @pytest.mark.parametrize("name", ["l2", "l1", "l3", "box"])
@@ -147,6 +163,40 @@ def test_certificates_hold_in_double_precision_on_the_stored_numbers(dtype: str)
     assert result.success
 
 
+def test_room_for_the_steps_is_kept() -> None:
+    """Data that fit, but with nothing left for images and gradients, are streamed as well, and solved."""
+    from frankwolfe.objectives.placement import StreamedMatrix, place
+
+    A = np.random.default_rng(0).standard_normal((1 << 20, 16)).astype(np.float32)  # 64 MiB, and as much beside them
+    torch.cuda.empty_cache()
+    total = torch.cuda.get_device_properties(0).total_memory
+    torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved() + (100 << 20)) / total)
+    try:
+        with pytest.warns(UserWarning, match="read in row blocks"):
+            data = place(A, "cuda")
+        assert isinstance(data, StreamedMatrix)
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)
+
+
+def test_sparse_cupy_rows() -> None:
+    cupy = pytest.importorskip("cupy", reason="CuPy is not installed")
+    sparse = pytest.importorskip("cupyx.scipy.sparse", reason="CuPy is not installed")
+    rng = np.random.default_rng(2)
+    A = rng.standard_normal((200, 30)) * (rng.random((200, 30)) < 0.2)
+    b = np.sign(rng.standard_normal(200))
+    for ball in (fw.L2Ball(1.0), fw.L1Ball(1.0), fw.KSupportBall(1.0, k=3)):
+        expected = fw.minimize(fw.Logistic(A, b), ball, method="afw", tol=0, max_iter=30)
+        rows = sparse.csr_matrix(cupy.asarray(A))
+        for data in (rows, rows.tocsc(), rows.tocoo()):
+            result = fw.minimize(fw.Logistic(data, b), ball, method="afw", tol=0, max_iter=30)
+            np.testing.assert_allclose(result.x.get(), expected.x, atol=1e-10)
+            assert abs(result.lower_bound - expected.lower_bound) < 1e-10
+    with pytest.raises(ValueError, match="A contains NaN"):
+        fw.Logistic(sparse.csr_matrix(cupy.asarray(A * np.nan)), b)
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
 def test_sparse_rows_on_the_gpu() -> None:
     rng = np.random.default_rng(2)
     A = rng.standard_normal((200, 30)) * (rng.random((200, 30)) < 0.2)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import threading
 import time
 from pathlib import Path
 
@@ -68,6 +67,27 @@ def test_losing_workers_changes_nothing(processes) -> None:
         assert np.abs(x - undisturbed).max() <= 1e-10 * np.abs(undisturbed).max()
 
 
+@pytest.mark.slow
+def test_workers_that_dask_gives_up_are_had_again(monkeypatch: pytest.MonkeyPatch, caplog) -> None:
+    """A death ends a task's attempts, and lost workers are not waited for: the run goes on, and says why it waited."""
+    monkeypatch.setattr("frankwolfe.distributed.cluster.PATIENCE", 2.0)
+    hard = {"distributed.scheduler.allowed-failures": 0, "distributed.deploy.lost-worker-timeout": "100ms"}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+    with dask.config.set(hard), distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        objective = problem()
+        methods = "afw", fw.AcceleratedFrankWolfe(line_search=True)
+        for method, undisturbed in [(m, solve(objective, method=m, max_iter=12).x) for m in methods]:
+            pids = list(client.run(os.getpid).values())
+
+            def strike(iteration: fw.Iteration, pids=pids) -> None:
+                for pid in pids if iteration.k == 5 else []:
+                    os.kill(pid, signal.SIGKILL)
+
+            x = solve(objective, method=method, max_iter=12, callback=strike).x
+            assert np.abs(x - undisturbed).max() <= 1e-10 * np.abs(undisturbed).max()
+    assert "lost-worker-timeout" in caplog.text
+
+
 def test_a_checkpoint_goes_on_on_another_cluster(client, tmp_path: Path) -> None:
     """Saved from three workers and four blocks; resumed from five blocks, and from disk."""
     save = fw.Checkpoint(tmp_path / "run.npz")
@@ -91,10 +111,12 @@ def test_limits_and_interrupts_leave_a_checkpoint(client, tmp_path: Path) -> Non
     save = fw.Checkpoint(tmp_path / "run.npz", every=1000)
     limited = solve(problem(), max_iter=10**6, time_limit=0.4, checkpoint=save)
     assert limited.status is fw.Status.TIME_LIMIT
-    timer = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    interrupted = solve(problem(), max_iter=10**6, checkpoint=save)
-    timer.join()
+
+    def press(iteration: fw.Iteration) -> None:
+        if iteration.k == limited.n_iter + 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    interrupted = solve(problem(), max_iter=10**6, checkpoint=save, callback=press)
     assert interrupted.status is fw.Status.INTERRUPTED
     assert interrupted.n_iter > limited.n_iter > 0
     resumed = solve(problem(), max_iter=interrupted.n_iter + 3, checkpoint=save)
@@ -111,6 +133,8 @@ def test_throughput_of_every_worker_is_reported(client, caplog: pytest.LogCaptur
     assert all(row["rows_per_second"] > 0 and row["bytes_per_second"] > 0 for row in table.values())
     assert "360 rows x 7 columns in 6 blocks on 3 workers" in caplog.text
     assert "holds 120 rows" in caplog.text
+    assert objective.note.count(" + ") == 2
+    assert objective.note.endswith("MB/s")
 
 
 def test_a_slow_worker_changes_nothing(client) -> None:

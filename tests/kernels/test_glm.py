@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import frankwolfe as fw
-from frankwolfe.kernels import threads
+from frankwolfe.kernels import narrow, threads
 from frankwolfe.kernels.column_layouts import Columns, SortedColumns
 from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, NONE, SQUARES, Layout, Loss, Rows
-from frankwolfe.kernels.narrow import dense_layout, sparse_layout
+from frankwolfe.kernels.narrow import carrying, dense_layout, sparse_layout
 
 
 def naive_loss(kind: int, b: np.ndarray, share: np.ndarray, m: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
@@ -248,6 +248,27 @@ def test_narrow_storage_is_chosen_where_it_is_exact() -> None:
     assert layout.arrays[2] is ones.data
     assert np.shares_memory(layout.arrays[1], ones.indices)
     assert sparse_layout(ones[:10], by_columns=False) is None
+
+
+def test_wide_data_are_sorted_by_columns_where_that_pays(monkeypatch) -> None:
+    rng = np.random.default_rng(4)
+    wide = sp.random_array((40, 9000), density=0.5, rng=rng, format="csr")
+    layout = sparse_layout(wide, by_columns=False)
+    assert isinstance(layout, Rows)
+    assert carrying(layout) is None
+    monkeypatch.setattr(narrow, "WIDE_ENOUGH", 8000)
+    assert isinstance(carrying(layout), SortedColumns)
+    monkeypatch.setattr(narrow, "WIDE", 8000)
+    for form, by_columns in ((wide, False), (wide.tocsc(), True)):
+        layout = sparse_layout(form, by_columns)
+        assert isinstance(layout, SortedColumns)
+        assert carrying(layout) is layout
+        close(layout.adjoint(np.ones(40)), wide.toarray().sum(axis=0))
+    tall = sparse_layout(sp.random_array((9000, 40), density=0.5, rng=rng, format="csr"), by_columns=False)
+    assert isinstance(tall, Rows)
+    assert carrying(tall) is None
+    assert carrying(dense_layout(rng.standard_normal((40, 9000)))) is None
+    assert carrying(None) is None
 
 
 def test_limits_on_threads_are_respected(monkeypatch) -> None:

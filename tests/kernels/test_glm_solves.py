@@ -135,12 +135,16 @@ def test_wide_data_are_read_once_a_step(form, method, dtype, monkeypatch, tmp_pa
     def model() -> fw.Logistic:
         return fw.Logistic(form(wide), b, ridge=0.01)
 
-    limits = {"method": method, "tol": 0, "max_iter": 30}
-    plain = fw.minimize(model(), domain, **limits)
+    def solve(steps: int = 30, checkpoint: fw.Checkpoint | None = None) -> fw.Result:
+        return fw.minimize(model(), domain, method=method, tol=0, max_iter=steps, checkpoint=checkpoint)
+
+    plain = solve()
     monkeypatch.setattr(narrow, "COMPILED_FROM", 1)
-    monkeypatch.setattr(narrow, "WIDE", 4)
-    assert isinstance(model().data.layout, SortedColumns)
-    whole = fw.minimize(model(), domain, **limits)
+    monkeypatch.setattr(narrow, "WIDE_ENOUGH", 4)
+    f = model().oriented(False, parallel_atoms=True)
+    assert isinstance(f.data.layout, SortedColumns)
+    assert not isinstance(model().data.layout, SortedColumns)
+    whole = solve()
     np.testing.assert_allclose(whole.fun, plain.fun, rtol=1e-9 if dtype is np.float64 else 1e-4)
     np.testing.assert_allclose(whole.x, plain.x, atol=1e-6 if dtype is np.float64 else 2e-2)
     assert whole.x.dtype == plain.x.dtype
@@ -148,8 +152,7 @@ def test_wide_data_are_read_once_a_step(form, method, dtype, monkeypatch, tmp_pa
     if method != "apgd" and dtype is np.float64:
         assert whole.n_pass <= 30 + 3
     for steps in (12, 30):
-        checkpoint = fw.Checkpoint(tmp_path / "run.npz")
-        resumed = fw.minimize(model(), domain, **(limits | {"max_iter": steps}), checkpoint=checkpoint)
+        resumed = solve(steps, fw.Checkpoint(tmp_path / "run.npz"))
     assert resumed.x.tobytes() == whole.x.tobytes()
     assert (resumed.fun, resumed.lower_bound) == (whole.fun, whole.lower_bound)
 

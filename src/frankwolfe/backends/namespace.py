@@ -85,6 +85,16 @@ def is_zero(g: Array) -> bool:
     return not bool(largest(g) > 0)
 
 
+def position(index: Any) -> Any:
+    """Return an index as an integer, but for one that JAX is tracing, which has no value yet."""
+    if array_api_compat.is_jax_array(index):
+        from jax.core import Tracer
+
+        if isinstance(index, Tracer):
+            return index
+    return int(index)
+
+
 def all_finite(x: Array) -> bool:
     """Tell whether x holds neither NaN nor infinity."""
     xp = namespace(x)

@@ -43,6 +43,10 @@ class PartitionedCompletion(Objective):
     def smoothness(self) -> float:
         return float(self.parts.total(observed.heaviest, reads=False)[0])
 
+    @property
+    def note(self) -> str:
+        return self.parts.note
+
     def value(self, x: Any) -> Scalar:
         return self.value_at(Point.at(x))[0]
 
@@ -209,8 +213,8 @@ def _shard(loaded: list[Array], kinds: int, shape: tuple[int, int]) -> shards.Sh
     columns = [np.concatenate([np.asarray(p) for p in loaded[i * n : (i + 1) * n]]) for i in range(kinds)]
     if not len(columns[2]):
         return shards.Shard([])
-    more = {} if kinds == 3 else {"weights": columns[3]}
-    return shards.Shard([Part(MatrixCompletion(*columns[:3], shape, **more), 1.0, 0)])
+    rows, cols, values, weights = [*columns, None][:4]
+    return shards.Shard([Part(MatrixCompletion(rows, cols, values, shape, weights=weights), 1.0, 0)])
 
 
 def _described(shard: shards.Shard) -> tuple[int, str] | None:

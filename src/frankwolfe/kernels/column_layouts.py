@@ -90,7 +90,7 @@ class SortedColumns(Columns):
 
     def product(self, x: np.ndarray) -> np.ndarray:
         columns = compiled("columns")
-        x, cuts = scaled(x, self.scale), self.cuts(parts_of(self.entries, self.shape[0]))
+        x, cuts = scaled(x, self.scale), self.cuts(parts_of(self.entries, 2 * self.shape[0]))
         out = np.zeros((len(cuts), self.shape[0]))
         share_out(lambda i: columns.product(*self.sorted, *cuts[i], x, out[i]), len(cuts))
         return total(out)
@@ -101,7 +101,7 @@ class SortedColumns(Columns):
     def gradient(self, r: np.ndarray, carry: bool) -> tuple[np.ndarray, np.ndarray | None]:
         columns = compiled("columns")
         r, g = scaled(r, self.scale), np.empty(self.shape[1])
-        cuts = self.cuts(parts_of(self.entries, self.shape[0]))
+        cuts = self.cuts(parts_of(self.entries, 2 * self.shape[0]))  # two vectors of margins are in use
         out = np.zeros((len(cuts), self.shape[0] if carry else 0))
         share_out(lambda i: columns.adjoint(*self.sorted, *cuts[i], r, g, out[i]), len(cuts))
         return g, total(out, self.scale) if carry else None

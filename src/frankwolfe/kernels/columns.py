@@ -20,30 +20,53 @@ def adjoint(groups, order, indices, values, first, last, r, g, out):
     for t in range(groups.shape[0] - 1):
         low, high, length = max(first, groups[t, 0]), min(last, groups[t + 1, 0]), np.uint64(groups[t, 2])
         start = np.uint64(groups[t, 1] + (low - groups[t, 0]) * groups[t, 2])
-        for c in range(low, high):
-            end, k = start + length, start
-            s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0  # four sums, so that none waits for the one before
-            while k + FOUR <= end:
-                if values is None:
-                    s0 += r[indices[k]]
-                    s1 += r[indices[k + ONE]]
-                    s2 += r[indices[k + TWO]]
-                    s3 += r[indices[k + THREE]]
-                else:
-                    s0 += values[k] * r[indices[k]]
-                    s1 += values[k + ONE] * r[indices[k + ONE]]
-                    s2 += values[k + TWO] * r[indices[k + TWO]]
-                    s3 += values[k + THREE] * r[indices[k + THREE]]
-                k += FOUR
-            while k < end:
-                s0 += r[indices[k]] if values is None else values[k] * r[indices[k]]
-                k += ONE
-            total = (s0 + s1) + (s2 + s3)
-            g[order[c]] = total
-            if out.size:
-                for k in range(start, end):
-                    out[indices[k]] += total if values is None else total * values[k]
-            start = end
+        if low >= high:
+            continue
+        if length < FOUR:
+            _short(order[low:high], indices, values, start, length, r, g, out)
+        else:
+            _long(order[low:high], indices, values, start, length, r, g, out)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def _short(order, indices, values, start, length, r, g, out):
+    for j in order:
+        end, total = start + length, 0.0
+        for k in range(start, end):
+            total += r[indices[k]] if values is None else values[k] * r[indices[k]]
+        g[j] = total
+        if out.size:
+            for k in range(start, end):
+                out[indices[k]] += total if values is None else total * values[k]
+        start = end
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def _long(order, indices, values, start, length, r, g, out):
+    for j in order:
+        end, k = start + length, start
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0  # four sums, so that none waits for the one before
+        while k + FOUR <= end:
+            if values is None:
+                s0 += r[indices[k]]
+                s1 += r[indices[k + ONE]]
+                s2 += r[indices[k + TWO]]
+                s3 += r[indices[k + THREE]]
+            else:
+                s0 += values[k] * r[indices[k]]
+                s1 += values[k + ONE] * r[indices[k + ONE]]
+                s2 += values[k + TWO] * r[indices[k + TWO]]
+                s3 += values[k + THREE] * r[indices[k + THREE]]
+            k += FOUR
+        while k < end:
+            s0 += r[indices[k]] if values is None else values[k] * r[indices[k]]
+            k += ONE
+        total = (s0 + s1) + (s2 + s3)
+        g[j] = total
+        if out.size:
+            for k in range(start, end):
+                out[indices[k]] += total if values is None else total * values[k]
+        start = end
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})

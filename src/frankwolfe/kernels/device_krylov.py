@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.backends import Array, eps, fetch, host, largest, namespace, vdot, zeros
+from frankwolfe.backends import Array, eps, fetch, largest, namespace, vdot, zeros
 from frankwolfe.backends.namespace import as_like, put
-from frankwolfe.kernels.gram import PACKED, Gram, unit_vector
-from frankwolfe.kernels.krylov import Krylov, best_combination
+from frankwolfe.kernels.gram import Gram, unit_vector
+from frankwolfe.kernels.krylov import Krylov
 from frankwolfe.kernels.pattern import PatternMatrix
-from frankwolfe.kernels.pattern_products import COMPILED_FROM
 
 AHEAD = 6  # Lanczos steps between two reads of the device
 
@@ -39,9 +38,9 @@ class DeviceGram(Gram):
         m, n = G.shape
         self.like = G.values
         self.compiled = self.narrow = False
-        self.block, self.width = None, PACKED if G.nnz >= COMPILED_FROM else 1  # as on the host
+        self.block, self.width = None, 1  # sparse products with a few columns are slow on a GPU
         self.tall = m >= n
-        self.size = self.width * min(m, n)
+        self.size = min(m, n)
         self.kind = self.dtype = np.dtype(np.float32 if eps(G.values) > 1e-9 else np.float64)
         self.matvecs = 0
         top = float(largest(G.values))
@@ -60,10 +59,7 @@ class DeviceGram(Gram):
 
     def __matmul__(self, v: Array) -> Array:
         self.matvecs += 2
-        if self.width == 1:
-            return self._second @ (self._first @ v)
-        reshape = namespace(v).reshape
-        return reshape(self._second @ (self._first @ reshape(v, (-1, self.width))), (-1,))
+        return self._second @ (self._first @ v)
 
     def put(self, vector: np.ndarray) -> Array:
         return as_like(vector, self.like)
@@ -114,11 +110,7 @@ class DeviceKrylov(Krylov):
         return list(zip(numbers[::2], numbers[1::2], strict=True))
 
     def vector(self, coordinates: np.ndarray) -> Array:
-        y, width = as_like(coordinates, self.like) @ self.basis[: self.dimension, :], self.A.width
-        if width > 1:
-            Y, R = (self.xp.reshape(z, (-1, width)) for z in (y, self.basis[self.dimension, :]))
-            squares, excess = host(Y.T @ Y), float(self.beta[-1] * coordinates[-1]) * host(Y.T @ R)
-            y = Y @ as_like(best_combination(squares, excess), self.like)
+        y = as_like(coordinates, self.like) @ self.basis[: self.dimension, :]
         return y / self.xp.sqrt(self.xp.sum(y * y))
 
     def turn(self, rotation: np.ndarray, keep: int, j: int) -> None:

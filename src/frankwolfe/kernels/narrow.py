@@ -13,7 +13,8 @@ from frankwolfe.kernels.column_layouts import Columns, SortedColumns
 from frankwolfe.kernels.layouts import Layout, Rows, compiled
 
 COMPILED_FROM = 1 << 17  # entries from which a solve or two repays loading the kernels; plain NumPy below
-WIDE = 1 << 14  # features from which a gradient does not fit the first-level cache
+WIDE = 1 << 17  # features from which a gradient does not fit the second-level cache
+WIDE_ENOUGH = 1 << 14  # features from which gradients with their own images repay sorting the columns
 BYTE_SCALES = (1.0, 1 / 255)  # grey values as they are, or divided by the largest
 
 
@@ -46,6 +47,15 @@ def sparse_layout(matrix: Any, by_columns: bool, solves: int = 1, sort: bool = T
     if wide:  # the gradient is longer than the margins: jump in those
         return SortedColumns(arrays, shape, scale, by_columns)
     return Columns(arrays, shape, scale) if by_columns else Rows(arrays, shape, scale)
+
+
+def carrying(layout: Layout | None) -> SortedColumns | None:
+    """Return the layout of the same sparse data that gives gradients with their images; None where rows do as well."""
+    if layout is None or len(layout.arrays) == 1 or layout.shape[1] <= max(WIDE_ENOUGH, layout.shape[0]):
+        return None
+    if isinstance(layout, SortedColumns):
+        return layout
+    return SortedColumns(layout.arrays, layout.shape, layout.scale, isinstance(layout, Columns))
 
 
 def _are_bytes(A: np.ndarray, scale: float) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from frankwolfe.backends import host, vdot
 from frankwolfe.backends.pattern import Operator, Places
 from frankwolfe.kernels import pattern_products as products
-from frankwolfe.validation import integer
+from frankwolfe.kernels.positions import checked_index, matrix_shape, sorted_by_row
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -49,18 +49,18 @@ class Pattern:
     """
 
     def __init__(self, rows: Any, cols: Any, shape: tuple[int, int], like: Any = None) -> None:
-        m, n = _shape(shape)
+        m, n = matrix_shape(shape)
         self.places = None if like is None else Places(rows, cols, (m, n), like)
         if self.places is not None:
             self.shape = (m, n)
             self.order, self.indptr, self.cols = self.places.order, self.places.indptr, self.places.cols
             return
-        rows, cols = _positions("rows", rows, m), _positions("cols", cols, n)
+        rows, cols = checked_index("rows", rows, m), checked_index("cols", cols, n)
         if rows.size != cols.size:
             raise ValueError(f"rows and cols must have the same length, got {rows.size} and {cols.size}")
         index = np.int32 if max(m, n, rows.size) <= np.iinfo(np.int32).max else np.int64
         self.shape = (m, n)
-        self.order, self.indptr, self.cols = _sorted(rows.astype(index), cols.astype(index), self.shape)
+        self.order, self.indptr, self.cols = sorted_by_row(rows.astype(index), cols.astype(index), self.shape)
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -77,7 +77,7 @@ class Pattern:
     def transposed(self) -> Pattern:
         """The pattern of the transpose; its `order` sorts values that are in the order of this one."""
         rows = np.repeat(np.arange(self.shape[0], dtype=self.cols.dtype), np.diff(self.indptr))
-        return Pattern(self.cols, rows, self.shape[::-1])
+        return Pattern(self.cols, rows, (self.shape[1], self.shape[0]))
 
     @property
     def size(self) -> int:
@@ -255,7 +255,7 @@ class PatternMatrix:
         """The transpose, as a view."""
         return TransposedPatternMatrix(self)
 
-    def inner(self, other: PatternMatrix | np.ndarray) -> float:
+    def inner(self, other: Any) -> float:
         """Return the sum of products with the entries of another one on the pattern, or of an m x n array."""
         dense = array_api_compat.is_array_api_obj(other)
         entries = products.dense_entries(self.pattern, other) if dense else self._values_of(other)
@@ -297,33 +297,3 @@ class TransposedPatternMatrix:
     def toarray(self) -> np.ndarray:
         """Return the n x m array; for small examples only."""
         return self.T.toarray().T
-
-
-def _shape(shape: Any) -> tuple[int, int]:
-    if len(shape) != 2:
-        raise ValueError(f"shape must be (rows, columns), got {shape!r}")
-    return integer("shape[0]", shape[0], 1), integer("shape[1]", shape[1], 1)
-
-
-def _positions(name: str, index: Any, bound: int) -> np.ndarray:
-    index = np.asarray(index)
-    if index.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, got shape {index.shape}")
-    if index.size == 0:
-        return index.astype(np.int32)
-    if index.dtype.kind not in "iu":
-        raise ValueError(f"{name} must be integers, got dtype {index.dtype}")
-    low, high = index.min(), index.max()
-    if low < 0 or high >= bound:
-        raise ValueError(f"{name} must lie in 0..{bound - 1} to match the shape, got {low}..{high}")
-    return index
-
-
-def _sorted(rows: np.ndarray, cols: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (order, row pointers, columns) of the positions sorted by row, then column; linear time, stable."""
-    from scipy.sparse import coo_array
-
-    by = coo_array((np.arange(rows.size, dtype=rows.dtype), (rows, cols)), shape=shape)
-    by.has_canonical_format = True  # keeps repeated positions apart
-    by = by.tocsc().tocsr()  # two counting sorts, the less significant key first
-    return by.data, by.indptr, by.indices

@@ -134,9 +134,10 @@ def pace(problem: Problem, method: Method, k: int) -> int:
 
 
 def _leap(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]] | None:
-    from frankwolfe.methods.on_device import leap
+    from frankwolfe.methods import jitted, on_device
 
-    return leap(problem, method, state, n)
+    leapt = on_device.leap(problem, method, state, n)
+    return jitted.leap(problem, method, state, n) if leapt is None else leapt
 
 
 def closed(problem: Problem, value: Scalar, tangent: Tangent, vertex: Vertex) -> bool:

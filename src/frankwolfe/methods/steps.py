@@ -69,7 +69,7 @@ class OpenLoop(StepSize):
     def choose(
         self, problem: Problem, k: int, x: Point, v: Point, value: Scalar, gap: Scalar, memory: Any, cap: float = 1.0
     ) -> tuple:
-        return min(self(k), cap), None
+        return (self(k) if cap >= 1 else min(self(k), cap)), None
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,12 @@ class Evaluation(NamedTuple):
     passes: float  # reads of the whole data this took
     eps: float  # machine epsilon of the arithmetic
     at: Any = None  # coordinates of the point, where certificates will need them
+    noise: Scalar | None = None  # what rounding may have done to value - inner, where the numbers do not tell
 
     @property
     def tangent(self) -> Tangent:
         """The tangent of f at the point."""
-        noise = ROUNDING * self.eps * (abs(self.value) + abs(self.inner))
+        noise = ROUNDING * self.eps * (abs(self.value) + abs(self.inner)) if self.noise is None else self.noise
         return Tangent(self.slope, self.value - self.inner, 1.0, noise, self.at)
 
 
@@ -52,6 +53,11 @@ class Objective(ABC):
 
     convex: bool = True
     """Whether f is convex; bounds on the optimum are claimed only then."""
+
+    @property
+    def note(self) -> str:
+        """A few words for the line of progress, such as the throughput of a cluster."""
+        return ""
 
     @abstractmethod
     def value(self, x: Array) -> Scalar:

@@ -84,6 +84,10 @@ def data_matrix(name: str, matrix: Any) -> DataMatrix:
         from frankwolfe.objectives.device_data import torch_matrix
 
         return torch_matrix(name, _nonempty(name, matrix))
+    if type(matrix).__module__.startswith("cupyx."):
+        from frankwolfe.objectives.device_data import cupy_matrix
+
+        return cupy_matrix(name, _nonempty(name, matrix))
     if hasattr(matrix, "matvec") and hasattr(matrix, "rmatvec") and not hasattr(matrix, "toarray"):
         return OperatorMatrix(_nonempty(name, matrix))
     if hasattr(matrix, "tocsr"):

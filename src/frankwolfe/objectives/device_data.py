@@ -10,6 +10,7 @@ from frankwolfe.atoms import Atom, Dense
 from frankwolfe.atoms import Rows as AtomRows
 from frankwolfe.backends import Array
 from frankwolfe.backends.batch import batch_pass
+from frankwolfe.backends.pattern import quiet
 from frankwolfe.backends.rows import Pass, Rows, blocks, fits, row_pass
 from frankwolfe.kernels.layouts import LOGISTIC, SQUARES
 from frankwolfe.objectives.base import Evaluation
@@ -95,7 +96,8 @@ def torch_matrix(name: str, matrix: Any) -> DataMatrix:
     import torch
 
     if matrix.layout != torch.strided:
-        return TorchCSR(_checked(name, matrix.to_sparse_csr()))
+        with quiet():
+            return TorchCSR(_checked(name, matrix.to_sparse_csr()))
     return TorchMatrix(_checked(name, matrix.detach()))
 
 
@@ -150,7 +152,8 @@ class TorchCSR(DataMatrix):
 
         super().__init__(matrix)
         self.dtype = dtype or (torch.float64 if matrix.dtype == torch.float64 else torch.float32)
-        self.transposed = matrix.t().to_sparse_csr() if by_columns is None else by_columns
+        with quiet():
+            self.transposed = matrix.t().to_sparse_csr() if by_columns is None else by_columns
         if matrix.dtype != self.dtype:
             self.matrix, self.transposed = matrix.to(self.dtype), self.transposed.to(self.dtype)
 
@@ -186,3 +189,49 @@ class TorchCSR(DataMatrix):
         import torch
 
         return TorchCSR(self.matrix, torch.float64, self.transposed)
+
+
+class CupyCSR(DataMatrix):
+    """A sparse CuPy matrix stored by rows, and again by columns for the adjoint; products by cuSPARSE."""
+
+    def __init__(self, matrix: Any, by_columns: Any = None) -> None:
+        super().__init__(matrix)
+        self.transposed = matrix.T.tocsr() if by_columns is None else by_columns
+
+    def array(self, values: Any) -> Array:
+        import cupy
+
+        return cupy.asarray(values, dtype=self.dtype)
+
+    def product(self, x: Array) -> Array:
+        return self.matrix @ x
+
+    def adjoint(self, r: Array) -> Array:
+        return self.transposed @ r
+
+    def column(self, j: int) -> Array:
+        return self.columns([j])[:, 0]
+
+    def columns(self, indices: Any) -> Array:
+        return self.transposed[indices].toarray().T
+
+    def parts(self) -> list[Array]:
+        return [self.matrix.indptr, self.matrix.indices, self.matrix.data]
+
+    def doubled(self) -> CupyCSR:
+        """Return the same numbers, computed with in double precision."""
+        return CupyCSR(self.matrix.astype("float64"), self.transposed.astype("float64"))
+
+
+def cupy_matrix(name: str, matrix: Any) -> DataMatrix:
+    """Return a sparse CuPy matrix as a map; reject NaN."""
+    import cupy
+
+    matrix = matrix.tocsr()
+    if matrix.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must be real, got dtype {matrix.dtype}")
+    if matrix.dtype not in (cupy.float32, cupy.float64):
+        matrix = matrix.astype(cupy.float64)
+    if not bool(cupy.isfinite(matrix.data).all()):
+        raise ValueError(f"{name} contains NaN or infinity; clean or impute the data first")
+    return CupyCSR(matrix)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import copy
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from frankwolfe.atoms import Atom
-from frankwolfe.backends import Array, Scalar, eps, namespace, vdot
+from frankwolfe.backends import Array, Scalar, double, eps, namespace, vdot
 from frankwolfe.backends.autodiff import BACKENDS, Tree, differentiated, is_tree
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.objectives.base import Evaluation, Line, Objective
+from frankwolfe.objectives.base import ROUNDING, Evaluation, Line, Objective
 from frankwolfe.points import Point, mix
 from frankwolfe.validation import nonnegative, optional, positive
+
+SINGLE = 64.0  # a function that cannot be repeated in double precision is supposed to round this much more than a sum
 
 
 class Function(Objective):
@@ -41,6 +44,11 @@ class Function(Objective):
     Notes
     -----
     `frankwolfe.check_gradient` compares the two functions at a point before you trust them.
+
+    A run in single precision proves its bounds in double precision where the function can be computed so: called with a
+    64-bit array it must answer with 64-bit numbers, as NumPy and JAX do whatever the data, and torch for 64-bit data.
+    Where it cannot, bounds suppose that value and gradient are right to 1024 ulps of |f| + <|gradient|, |x|>, and keep
+    that distance.
 
     Examples
     --------
@@ -75,6 +83,8 @@ class Function(Objective):
         self.backend = backend
         self.convex = bool(convex)
         self.tree: Tree | None = None  # how the variable is laid out, where it is a nest of arrays
+        self.wide = False  # whether points are brought to double precision first
+        self._start: Array | None = None  # the last starting point: tells the kind of array
         self._smoothness = None if smoothness is None else positive("smoothness", smoothness)
         self._strong_convexity = nonnegative("strong_convexity", strong_convexity)
 
@@ -124,7 +134,26 @@ class Function(Objective):
             x0 = self.tree.flatten(x0)
         if isinstance(x0, np.ndarray) and x0.dtype.kind != "f":
             x0 = x0.astype(np.float64)
-        return x0 if hasattr(x0, "dtype") else np.asarray(x0, dtype=np.float64)
+        x0 = x0 if hasattr(x0, "dtype") else np.asarray(x0, dtype=np.float64)
+        self._start = x0
+        return self._widened(x0) if self.wide else x0
+
+    def doubled(self) -> Function | None:
+        """Return the function in double precision, if it answers a 64-bit array with 64-bit numbers."""
+        start = self._start
+        if start is None or double(start) is None or (self.backend == "jax" and isinstance(start, np.ndarray)):
+            return None
+        twin = copy(self)
+        twin.wide = True
+        try:
+            value, slope = twin.value_and_grad(twin._widened(start))
+        except Exception:  # torch does not mix precisions: the data are narrow, and the function is theirs
+            return None
+        exact = isinstance(value, float) or eps(value) < 1e-9
+        return twin if exact and eps(slope) < 1e-9 else None
+
+    def _widened(self, x: Array) -> Array:
+        return namespace(x).astype(x, double(x))
 
     def value_at(self, x: Point) -> tuple[Scalar, float]:
         return self.value(x.coords), 0.0
@@ -134,18 +163,16 @@ class Function(Objective):
             leaf.resolve(0.0)  # there is no linear map: the image of every point is nothing
         value, slope = self.value_and_grad(y.coords)
         watched = value if watch is y else self.value(watch.coords)
-        return Evaluation(value, slope, vdot(slope, y.coords), watched, 0.0, _ulp(y.coords))
+        ulp, inner, noise = eps(y.coords), vdot(slope, y.coords), None
+        if ulp > 1e-9:
+            noise = ROUNDING * SINGLE * ulp * (abs(value) + vdot(abs(slope), abs(y.coords)))
+        return Evaluation(value, slope, inner, watched, 0.0, ulp, noise=noise)
 
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
         return _GradientLine(self, x, v), 0.0
 
     def fingerprint(self, start: Any) -> list[Any]:
         return ["Function", *_code(self.f), *_code(self.gradient), *self.value_and_grad(start)]
-
-
-def _ulp(x: Array) -> float:
-    """Return the rounding to allow for: in single precision more, since sums inside the function cannot be repeated."""
-    return eps(x) * (64 if eps(x) > 1e-9 else 1)
 
 
 class _GradientLine(Line):

@@ -48,11 +48,10 @@ def fused(
         watch.terms = ((1.0, Leaf(None, swept.watched_image.astype(data.dtype, copy=False))),)
     value = swept.value + objective._ridge(y)
     inner, slope = swept.inner, swept.slope.astype(data.dtype, copy=False)
-    at = y.coords if objective.ridge else None
     if swept.slope_image is not None:
         slope = Imaged.known(slope, swept.slope_image.astype(data.dtype, copy=False), layout)
-        at = Imaged.known(_vector(at), y.image, layout) if objective.ridge else None
     if objective.ridge:
+        at = y.coords if swept.slope_image is None else Imaged.known(_vector(y.coords), y.image, layout)
         slope = slope + objective.ridge * at
         inner = inner + 2 * objective._ridge(y)
     if watch is y:

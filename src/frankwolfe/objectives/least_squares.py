@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from frankwolfe.backends import Array, Scalar, vdot
+from frankwolfe.backends import Array, Scalar, host, vdot
 from frankwolfe.backends.namespace import nonzero
 from frankwolfe.kernels.layouts import SQUARES
 from frankwolfe.objectives.data import data_matrix
@@ -61,9 +61,9 @@ class LeastSquares(LinearModel):
         n, d = self.data.shape
         if d > min(n, GRAM_LIMIT):
             return self.ridge
-        gram = np.stack([self.data.adjoint(self.share * self.data.column(j)) for j in range(d)])
+        gram = np.stack([host(self.data.adjoint(self.share * self.data.column(j))) for j in range(d)])
         if self.intercept:
-            mean = self.data.adjoint(self.share)
+            mean = host(self.data.adjoint(self.share))
             gram = gram - np.outer(mean, mean)
         return max(float(np.linalg.eigvalsh(gram)[0]), 0.0) + self.ridge
 

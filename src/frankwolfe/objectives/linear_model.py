@@ -64,7 +64,7 @@ class WeightedMean(Composite):
         """Return the model with other weights of the rows, which add up to one."""
         twin = copy(self)
         twin.share, twin.weighted, twin._last = np.asarray(share, self.share.dtype), True, None
-        twin.__dict__.pop("_gram_norm", None)
+        vars(twin).pop("_gram_norm", None)
         return twin
 
     @cached_property
@@ -116,7 +116,7 @@ class LinearModel(WeightedMean):
 
     def dual(self, values: Any) -> Array:
         """Return a gradient that a checkpoint stored: an array, or one with its image."""
-        return values if isinstance(values, np.ndarray) else Imaged.known(*values, self.data.layout)
+        return values if isinstance(values, np.ndarray) else Imaged.known(values[0], values[1], self.data.layout)
 
     def restricted(self, columns: np.ndarray) -> Self:
         """Return the model of some of the variables, the others held at zero."""

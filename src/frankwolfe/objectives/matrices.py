@@ -20,7 +20,7 @@ from frankwolfe.backends import Array, double, namespace
 from frankwolfe.backends.imaged import image_under
 from frankwolfe.kernels.column_layouts import SortedColumns
 from frankwolfe.kernels.layouts import Layout
-from frankwolfe.kernels.narrow import dense_layout
+from frankwolfe.kernels.narrow import carrying, dense_layout
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.points import Point
 
@@ -118,11 +118,16 @@ class DataMatrix(ABC):
 
     def carrying(self) -> DataMatrix:
         """Return the same data, whose gradients come with their own images where that takes no read more."""
-        if self.carries or not isinstance(self.layout, SortedColumns):
+        if self.carries or self._sorted is None:
             return self
         twin = copy(self)
         twin.carries = True
+        vars(twin)["layout"] = self._sorted
         return twin
+
+    @cached_property
+    def _sorted(self) -> SortedColumns | None:
+        return carrying(self.layout)
 
     def doubled(self) -> DataMatrix | None:
         """Return the same numbers, computed with in double precision; None where there is none."""

@@ -52,6 +52,10 @@ class Partitioned(Objective):
         """The labels of a classification."""
         return self.template.classes  # pyright: ignore[reportAttributeAccessIssue]
 
+    @property
+    def note(self) -> str:
+        return self.parts.note
+
     def value(self, x: Array) -> Scalar:
         return self.value_at(Point.at(x))[0]
 

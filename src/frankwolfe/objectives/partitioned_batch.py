@@ -22,6 +22,10 @@ class PartitionedBatch(Batch):
 
     base: Partitioned
 
+    @property
+    def note(self) -> str:
+        return self.base.note
+
     def start(self, x0: Any, dense: bool) -> Array:
         return np.asarray(np.zeros(self.shape) if x0 is None else x0, dtype=self.base.parts.dtype)
 

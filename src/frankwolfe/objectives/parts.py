@@ -58,6 +58,11 @@ class Parts(ABC):
         """Return the parts with other weights of the rows, which stay where they are."""
         raise TypeError(f"{type(self).__name__} has no rows to weigh")
 
+    @property
+    def note(self) -> str:
+        """A few words on throughput, for the line of progress."""
+        return ""
+
     def report(self) -> dict[str, dict[str, float]]:
         """Return for each worker its rows, bytes and seconds so far, and rows and bytes per second."""
         return {}

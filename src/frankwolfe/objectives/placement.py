@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from frankwolfe.backends import Array
+from frankwolfe.backends.pattern import quiet
 from frankwolfe.backends.rows import Pass, Rows, row_pass
 from frankwolfe.backends.stream import BLOCK_BYTES, HostBlocks
 from frankwolfe.objectives.base import Evaluation
@@ -115,15 +117,27 @@ def place(A: Any, device: str | None = "auto", *, stream: bool = True) -> Any:
         raise ValueError(f"device={device!r} needs a GPU that torch can use, and there is none; leave device='auto'")
     if hasattr(A, "tocsr"):
         A = A.tocsr()
-        tensor = torch.sparse_csr_tensor(A.indptr.astype(np.int64), A.indices.astype(np.int64), A.data, A.shape)
+        with quiet():
+            places = A.indptr.astype(np.int64), A.indices.astype(np.int64)
+            tensor = torch.sparse_csr_tensor(*places, A.data, A.shape, check_invariants=False)
     else:
         tensor = torch.as_tensor(A)
     try:
-        return torch_matrix("A", tensor.to(target))
+        placed = torch_matrix("A", tensor.to(target))
+        if target.type == "cuda":  # what a step needs beside the data, tried out before they stay
+            torch.empty(BESIDE * tensor.shape[0] + (1 << 22), dtype=placed.dtype, device=target)
+        return placed
     except torch.cuda.OutOfMemoryError:
-        need = tensor.numel() * tensor.element_size()
+        placed = None
+        dense = tensor.layout == torch.strided
+        need = sum(part.nbytes for part in ((tensor,) if dense else (tensor.values(), tensor.col_indices())))
         torch.cuda.empty_cache()
-        if stream and tensor.layout == torch.strided:
+        if stream and dense:
+            warnings.warn(
+                f"the data, {need:,} bytes, and what a step needs beside them do not fit the device; they stay in main "
+                "memory and are read in row blocks (stream=False raises instead)",
+                stacklevel=2,
+            )
             return StreamedMatrix(torch_matrix("A", tensor).matrix, target)
         free = torch.cuda.mem_get_info(target)[0]
         raise MemoryError(
@@ -146,4 +160,5 @@ def _gains(A: Any) -> bool:
     return torch.cuda.is_available()
 
 
+BESIDE = 16  # vectors with a number for each row: images, targets, weights, residuals, and copies of them
 LARGE = 1 << 24  # numbers from which a GPU is ahead of two cores, its start-up counted

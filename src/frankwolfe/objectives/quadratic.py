@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.atoms import Atom
-from frankwolfe.backends import Array, Scalar, eps, vdot
+from frankwolfe.backends import Array, Scalar, eps, host, vdot
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import ImageObjective
 from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, data_matrix, reoriented
@@ -69,7 +69,7 @@ class Quadratic(ImageObjective):
         d = self.data.shape[0]
         if d <= DENSE_LIMIT and not isinstance(self.data, OperatorMatrix):
             matrix = self.data.matrix
-            values = np.linalg.eigvalsh(matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix))
+            values = np.linalg.eigvalsh(matrix.toarray() if hasattr(matrix, "toarray") else host(matrix))
             return float(values[-1]), float(values[0])
         from frankwolfe.kernels.lanczos import spectral_norm
 

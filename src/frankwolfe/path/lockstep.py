@@ -84,7 +84,7 @@ class Lockstep:
         return self.best_value - self.lower_bound
 
     def headline(self) -> tuple[float, float, str]:
-        note = f"{self.size - len(self.open)} of {self.size} radii done"
+        note = f"{self.size - len(self.open)} of {self.size} radii done  {self.problem.objective.note}".rstrip()
         if not self.open:
             return np.nan, 0.0, note
         worst = int(np.argmax(self.gaps))

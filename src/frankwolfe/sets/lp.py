@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from frankwolfe.atoms import Atom, Dense, OneHot
 from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled
-from frankwolfe.backends.namespace import is_long, nonzero
+from frankwolfe.backends.namespace import is_long, nonzero, position
 from frankwolfe.sets.base import Ball, ProjectableSet, known_shape
 from frankwolfe.sets.norms import conjugate, dual_vectors, exponent, norm, slack, squares_are_safe
 from frankwolfe.sets.projections import project_l1, project_l2, project_linf, project_lp
@@ -212,7 +212,7 @@ def _signed_coordinate(g: Array, radius: float) -> Atom:
     """Return the vertex of the l1 ball that minimises <g, v>."""
     xp = namespace(g)
     flat = xp.reshape(g, (-1,))
-    j = int(xp.argmax(xp.abs(flat)))
+    j = position(xp.argmax(xp.abs(flat)))
     sign = xp.where(flat[j] > 0, -xp.ones_like(flat[j]), xp.ones_like(flat[j]))
     return OneHot(j, radius * sign, tuple(g.shape))
 

@@ -68,7 +68,8 @@ def norm(x: Array, p: float) -> Scalar:
 
 def squares_are_safe(x: np.ndarray) -> bool:
     """Tell whether no square of an entry that counts overflows or underflows."""
-    return bool(1e-100 < largest(x) < 1e100)
+    limit = float(np.finfo(x.dtype).max) ** 0.25
+    return 1 / limit < float(largest(x)) < limit
 
 
 def dual_vectors(a: Array, p: float) -> Array:

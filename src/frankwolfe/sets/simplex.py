@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 
 from frankwolfe.atoms import Atom, OneHot
 from frankwolfe.backends import Array, Scalar, namespace
+from frankwolfe.backends.namespace import position
 from frankwolfe.sets.base import ProjectableSet, require_shape
 from frankwolfe.sets.norms import slack
 from frankwolfe.sets.projections import project_simplex
@@ -56,7 +57,7 @@ class Simplex(ProjectableSet):
     def lmo(self, g: Array) -> Atom:
         require_shape(self, g, self.shape)
         xp = namespace(g)
-        j = int(xp.argmin(g))
+        j = position(xp.argmin(g))
         return OneHot(j, self.radius * xp.ones_like(g[j]), self.shape)
 
     def support(self, g: Array) -> Scalar:
