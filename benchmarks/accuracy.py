@@ -40,7 +40,7 @@ BARS = {("news20 shape", "l2"): 2.0, ("rcv1 shape", "l2"): None}  # ahead of the
 L2_SOLVERS = ("lbfgs", "newton-cholesky", "newton-cg", "liblinear")
 L1_SOLVERS = ("liblinear", "saga")
 HOPELESS = 15.0  # times as long as `auto`: a peer behind by more is not the best one
-CLOSE = 4.0  # times as long as the best peer: a peer behind by more is timed once
+CLOSE = 2.0  # times as long as the best peer: a peer behind by more is timed once
 PATIENCE, LONGEST = 0.5, 5.0  # seconds that every peer is given, and that it is given at most
 
 

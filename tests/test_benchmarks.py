@@ -80,3 +80,24 @@ def test_the_readme_says_what_was_measured_last() -> None:
 
 def test_exponents() -> None:
     assert fitted([1, 10, 100], [3, 300, 30000]) == pytest.approx(2.0)
+
+
+def test_a_peer_gets_its_fastest_setting_or_is_given_up() -> None:
+    """Rounds double until the goal is met; a solver that stalls is shown with a lower bound."""
+    import time
+
+    import numpy as np
+    from benchmarks.peers import fastest
+
+    def halving(setting) -> np.ndarray:
+        time.sleep(1e-4 * min(setting.max_iter, 20))
+        return np.array([0.5 ** min(setting.max_iter, 20)])
+
+    found = fastest(halving, lambda x: float(x[0]), 1e-3, allowed=5.0)
+    assert found.setting is not None
+    assert 10 <= found.setting.max_iter <= 5000
+    errors = [error for _, error in found.way]
+    assert errors == sorted(errors, reverse=True)
+    stalled = fastest(halving, lambda x: float(x[0]), 1e-9, allowed=5.0)
+    assert stalled.setting is None
+    assert stalled.seconds > 0

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from frankwolfe.kernels.threads import calm
-
 RIDGE = 1e-14  # of the largest diagonal entry, added where atoms depend on each other
 EPS = 2.0**-52
 HALF = 0.5  # of the largest violation: entries that violate optimality by more are let go together
@@ -41,8 +39,7 @@ def simplex_qp(H: np.ndarray, b: np.ndarray, start: np.ndarray, tol: float = 0.0
     array([0.65, 0.35, 0.  ])
     """
     u = np.array(start, dtype=np.float64)
-    with calm(H.size):
-        u = _minimised(H, b, u / u.sum(), 1.0, tol, signed=False)
+    u = _minimised(H, b, u / u.sum(), 1.0, tol, signed=False)
     return u / u.sum()
 
 
@@ -54,8 +51,7 @@ def l1_qp(H: np.ndarray, b: np.ndarray, radius: float, start: np.ndarray, tol: f
     >>> l1_qp(np.eye(2), np.array([-3.0, 0.5]), 1.0, np.zeros(2))
     array([1., 0.])
     """
-    with calm(H.size):
-        z = _minimised(H, b, np.array(start, dtype=np.float64), radius, tol, signed=True)
+    z = _minimised(H, b, np.array(start, dtype=np.float64), radius, tol, signed=True)
     return z * min(1.0, radius / max(float(np.abs(z).sum()), 1e-300))
 
 
