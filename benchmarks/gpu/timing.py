@@ -49,7 +49,7 @@ def labels(A: Any, noise: float = 1.0) -> Any:
 
 def read_floor(A: Any) -> float:
     """Return the seconds of the fastest plain read of A, over several ways to take it."""
-    from frankwolfe.backends.triton_rows import read_only
+    from benchmarks.gpu.read_only import read_only
 
     n, d = A.shape
     cols = 1 << (d - 1).bit_length()
