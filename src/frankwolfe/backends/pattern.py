@@ -183,7 +183,8 @@ class Operator:
     def _by_column(self) -> Any:
         order, rows, cols, starts = self.places.by_column
         values = self.places.xp.take(self.values, order, axis=0)
-        return _runs(values, cols, rows, starts, self.places.shape[::-1])
+        m, n = self.places.shape
+        return _runs(values, cols, rows, starts, (n, m))
 
 
 def _runs(values: Array, rows: Array, cols: Array, starts: Array, shape: tuple[int, int]) -> Any:
