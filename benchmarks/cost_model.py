@@ -7,7 +7,7 @@ Time per iteration with P workers of one core each:
     t(P) = round trip + per task x P + bytes moved / bandwidth + bytes of rows / rate(min(P, cores))
 
 The first two come from empty tasks on 1 to 8 workers (a straight line), the third from tasks that return many numbers,
-the last from fused passes in memory with one thread and with all cores. Nothing is fitted to what is predicted.
+the last from what a task does, in memory, with one thread and with all cores. Nothing is fitted to what is predicted.
 Every figure is the fastest of several: on a busy machine the others measure the neighbours.
 """
 
@@ -25,6 +25,7 @@ import numpy as np
 from benchmarks.overhead import COLUMNS, Steps, in_memory, moved, on_cluster, round_trip
 from distributed import Client, LocalCluster
 from frankwolfe.kernels.threads import limited
+from frankwolfe.objectives import parts as tasks
 
 BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"
 
@@ -70,7 +71,11 @@ def constants(trips: dict[int, float], client: Client, rows: int, repeats: int) 
     size = 1_000_000
     large = fastest(lambda: client.submit(numbers, size, pure=False).result(), repeats)
     small = fastest(lambda: client.submit(numbers, 1, pure=False).result(), repeats)
-    steps, rates = Steps(in_memory(rows)), []
+    part, x, rates = tasks.Part(in_memory(rows), 1.0, 0), np.full(COLUMNS, 0.1), []
+
+    def steps() -> None:
+        tasks.evaluation(part, x, -x)
+
     for threads in range(1, cores + 1):
         with limited(threads):
             for _ in range(3):

@@ -46,7 +46,7 @@ class Leaf:
 
 
 class Late(NamedTuple):
-    """The coordinates (1 - delta) start + delta end, not computed yet: of a query point often only the image is used."""
+    """The coordinates (1 - delta) start + delta end, not computed yet: of a query point only the image may be used."""
 
     start: Any
     end: Any

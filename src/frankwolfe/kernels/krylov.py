@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -62,24 +61,22 @@ class Krylov:
             return self.alive
         from frankwolfe.kernels import krylov_loops
 
-        return self._counted(krylov_loops.grow(*self._arrays, first, last, self._rounding))
+        arrays = self.A.block, self.basis, self._alpha, self._beta
+        return self._counted(krylov_loops.grow(*arrays, first, last, self._rounding))
 
     def reach(self, accuracy: float, log_bound: float) -> bool:
         """Grow in compiled steps until `log_growth` reaches the bound where the root of s is `accuracy`
         above that of the largest Ritz value, or the basis is full; return what `grow` does."""
         from frankwolfe.kernels import krylov_loops
 
+        arrays = self.A.block, self.basis, self._alpha, self._beta
         rest = self._rounding, self._discarded, accuracy, log_bound + self._log_norm, 50
-        return self._counted(krylov_loops.reach(*self._arrays, self.dimension, *rest))
+        return self._counted(krylov_loops.reach(*arrays, self.dimension, *rest))
 
     @property
     def alive(self) -> bool:
         """Whether there is a next basis vector."""
         return bool(self.beta[-1] > self._rounding * self.alpha.max()) and self.dimension < self.A.size
-
-    @property
-    def _arrays(self) -> tuple[Any, ...]:
-        return self.A.block, self.basis, self._alpha, self._beta
 
     def _counted(self, dimension: int) -> bool:
         self.steps += dimension - self.dimension

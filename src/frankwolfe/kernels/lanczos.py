@@ -162,9 +162,9 @@ def _checked(G: Any) -> Any:
         raise ValueError("expected a real matrix, got complex entries")
     form = getattr(G, "format", None)  # of a SciPy sparse matrix
     if isinstance(form, str) and form not in ("csr", "csc"):
-        G = G.tocsr()
+        G = G.tocsr()  # pyright: ignore[reportAttributeAccessIssue]
     if (isinstance(form, str) or isinstance(G, np.ndarray)) and G.dtype not in (np.float32, np.float64):
-        return G.astype(np.float64)
+        return G.astype(np.float64)  # pyright: ignore[reportAttributeAccessIssue]
     return G
 
 

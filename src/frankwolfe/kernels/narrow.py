@@ -28,15 +28,18 @@ def dense_layout(A: np.ndarray, solves: int = 1) -> Rows | None:
     return Rows((A,), A.shape)
 
 
-def sparse_layout(matrix: Any, by_columns: bool, solves: int = 1) -> Layout | None:
-    """Return the layout of a CSR or CSC matrix: without values where all are equal. None where SciPy does as well."""
+def sparse_layout(matrix: Any, by_columns: bool, solves: int = 1, sort: bool = True) -> Layout | None:
+    """Return the layout of a CSR or CSC matrix: without values where all are equal. None where SciPy does as well.
+
+    Wide data are sorted, which takes a few passes' time, unless `sort` is off.
+    """
     if solves * matrix.nnz < COMPILED_FROM:
         return None
     data, indices = matrix.data, matrix.indices
     values, scale = data, 1.0
     if (data[:1000] == data[0]).all() and (data == data[0]).all():
         values, scale = None, float(data[0])
-    indptr, wide = matrix.indptr.astype(np.int64, copy=False), matrix.shape[1] > max(WIDE, matrix.shape[0])
+    indptr, wide = matrix.indptr.astype(np.int64, copy=False), sort and matrix.shape[1] > max(WIDE, matrix.shape[0])
     # Short indices gain a fifth beside no values, and next to nothing beside doubles.
     short = values is None and not wide and matrix.shape[0 if by_columns else 1] <= 1 << 16
     unsigned = indices.astype(np.uint16) if short else indices.view(f"u{indices.itemsize}")

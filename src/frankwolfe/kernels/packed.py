@@ -74,4 +74,4 @@ def _gram_row(typing: Any, begin: Any, end: Any, cols: Any, values: Any, W: Any,
 def gram_times(first, last, indptr, cols, values, W, out):
     """Add G' G W for an n x 4 array, rows `first` to `last` of G."""
     for i in range(first, last):
-        _gram_row(indptr[i], indptr[i + 1], cols, values, W, out)
+        _gram_row(indptr[i], indptr[i + 1], cols, values, W, out)  # pyright: ignore[reportCallIssue]

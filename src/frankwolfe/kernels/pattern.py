@@ -255,7 +255,7 @@ class PatternMatrix:
         """The transpose, as a view."""
         return TransposedPatternMatrix(self)
 
-    def inner(self, other: PatternMatrix | np.ndarray) -> float:
+    def inner(self, other: Any) -> float:
         """Return the sum of products with the entries of another one on the pattern, or of an m x n array."""
         dense: Any = other if array_api_compat.is_array_api_obj(other) else None
         entries = self._values_of(other) if dense is None else products.dense_entries(self.pattern, dense)

@@ -106,7 +106,7 @@ def plain_entries(pattern: Pattern, U: np.ndarray, V: np.ndarray) -> np.ndarray:
     return out
 
 
-def dense_entries(pattern: Pattern, X: np.ndarray) -> np.ndarray:
+def dense_entries(pattern: Pattern, X: Any) -> np.ndarray:
     """Return the observed entries of an m x n array."""
     return X[pattern.rows, pattern.cols] if pattern.places is None else pattern.places.dense_entries(X)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.backends import Array
-from frankwolfe.kernels.layouts import Layout
+from frankwolfe.kernels.layouts import Layout, Rows
 from frankwolfe.kernels.narrow import sparse_layout
 from frankwolfe.objectives import matrices
 from frankwolfe.objectives.matrices import DataMatrix, RowBlocks
@@ -67,7 +68,13 @@ class CSRMatrix(RowBlocks):
         return [self.matrix.indptr, self.matrix.indices, self.matrix.data]
 
     def by_columns(self) -> DataMatrix:
-        return CSCMatrix(self.matrix.tocsc()) if self.layout is None else self  # compiled rows find columns themselves
+        if self.layout is None:
+            return CSCMatrix(self.matrix.tocsc())
+        if isinstance(self.layout, Rows):  # compiled rows find columns themselves
+            return self
+        twin = copy(self)  # with sparse atoms a solve takes few passes: sorting would take longer
+        vars(twin)["layout"] = sparse_layout(self.matrix, by_columns=False, solves=self.solves, sort=False)
+        return twin
 
     @cached_property
     def _turned(self) -> CSCMatrix:
