@@ -257,8 +257,8 @@ class PatternMatrix:
 
     def inner(self, other: Any) -> float:
         """Return the sum of products with the entries of another one on the pattern, or of an m x n array."""
-        dense = array_api_compat.is_array_api_obj(other)
-        entries = products.dense_entries(self.pattern, other) if dense else self._values_of(other)
+        dense: Any = other if array_api_compat.is_array_api_obj(other) else None
+        entries = self._values_of(other) if dense is None else products.dense_entries(self.pattern, dense)
         return vdot(self.values, entries)
 
     def tocsr(self) -> csr_array:
