@@ -53,7 +53,7 @@ def test_orthonormal_drops_what_depends() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.standard_normal((2, 7))
     vectors = [a, 1e-5 * b, a + 3 * b, np.zeros(7), b + 1e-9 * a, 1e-14 * rng.standard_normal(7)]
-    T = orthonormal(products(vectors, vectors), 1e-6, 1e-9)
+    T = orthonormal(vectors, products(vectors, vectors), 1e-6, 1e-9)
     Q = T @ np.stack(vectors)
     assert Q.shape == (2, 7)
     np.testing.assert_allclose(Q @ Q.T, np.eye(2), atol=1e-12)

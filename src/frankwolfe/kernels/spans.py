@@ -6,6 +6,8 @@ import numpy as np
 
 PIECE = 8192  # entries: short enough for BLAS to keep to one thread, whose sums do not depend on how many there are
 
+SHORT = 1 << 16  # entries up to which vectors are made orthogonal themselves
+
 ROUNDING = 1e5 * 2.0**-52  # of the terms of a squared length: what is left of them must be known to five digits
 
 
@@ -48,30 +50,39 @@ def blend(weights: list[float], vectors: list[np.ndarray]) -> np.ndarray:
     return out
 
 
-def orthonormal(gram: np.ndarray, least: float, short: float) -> np.ndarray:
-    """Return T such that T times vectors with these inner products is orthonormal and spans them (Gram-Schmidt, twice).
+def orthonormal(vectors: list[np.ndarray], gram: np.ndarray, least: float, short: float) -> np.ndarray:
+    """Return T such that T times the vectors is orthonormal and spans them (Gram-Schmidt, twice).
 
     A vector is left out if it is shorter than `short` times the longest, or if less than `least` of its length is not
-    in the span of those before it: what is left would be rounding.
+    in the span of those before it: what is left would be rounding. Long vectors are known by their inner products
+    `gram` alone, which saves passes over them and costs half of the digits.
 
     Examples
     --------
-    >>> orthonormal(np.array([[4.0, 4.0], [4.0, 5.0]]), 1e-6, 1e-9)
+    >>> V = [np.array([2.0, 0.0]), np.array([2.0, 1.0])]
+    >>> orthonormal(V, products(V, V), 1e-6, 1e-9)
     array([[ 0.5,  0. ],
            [-1. ,  1. ]])
     """
-    lengths = np.sqrt(gram.diagonal())
+    lengths, exact = np.sqrt(gram.diagonal()), vectors[0].size <= SHORT
     rows: list[np.ndarray] = []
+    basis: list[np.ndarray] = []
     for i, length in enumerate(lengths.tolist()):
         if not length > short * float(lengths.max()):
             continue
         row = np.eye(len(gram))[i] / length
+        q = vectors[i].reshape(-1).astype(np.float64) / length if exact else np.zeros(0)
         for _ in range(2):
-            for other in rows:
-                row = row - float(other @ gram @ row) * other
-        left, noise = float(row @ gram @ row), ROUNDING * float(np.abs(row) @ np.abs(gram) @ np.abs(row))
+            for j, other in enumerate(rows):
+                along = _dot(basis[j], q) if exact else float(other @ gram @ row)
+                row = row - along * other
+                q = q - along * basis[j]
+        left, noise = _dot(q, q), 0.0
+        if not exact:
+            left, noise = float(row @ gram @ row), ROUNDING * float(np.abs(row) @ np.abs(gram) @ np.abs(row))
         if left > max(least**2, noise):
             rows.append(row / left**0.5)
+            basis.append(q / left**0.5)
     return np.array(rows).reshape(-1, len(gram))
 
 

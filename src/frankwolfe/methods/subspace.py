@@ -137,7 +137,7 @@ class SubspaceFrankWolfe(Method):
         points = [x, toward, *past]
         vectors, images = [p.coords for p in points], np.stack([p.image for p in points])
         gram = products(vectors, vectors)
-        T = orthonormal(gram, problem.eps**DEPENDENT, problem.eps**NOISE)  # row i: basis vector i as a sum of vectors
+        T = orthonormal(vectors, gram, problem.eps**DEPENDENT, problem.eps**NOISE)  # rows: basis vectors as sums
         if not len(T):  # x is zero, and so is the slope
             return x, past
         small = restriction(problem.objective, vectors, _rows(T, images), np.eye(len(T)), T)
