@@ -61,7 +61,7 @@ class FrankWolfe(Method):
     def step(self, problem: Problem, state: FWState) -> tuple[FWState, Evidence]:
         k, x, memory = state
         at_x = problem.evaluate(x)
-        vertex = problem.lmo(at_x.slope, k, share=0.03 * 2.0 / (k + 2), keep=x)
+        vertex = problem.lmo(at_x.slope, k, share=0.02 * 2.0 / (k + 2), keep=x)
         gap = at_x.inner - vertex.value
         delta, memory = self.step_size.choose(problem, k, x, vertex.point, at_x.value, gap, memory)
         x_next = problem.mix(x, vertex.point, delta)
