@@ -1,6 +1,6 @@
 """What a cluster costs: time per iteration over Dask against the same rows in memory, in the same run.
 
-    python -m benchmarks.overhead [--quick] [--rows 8000000] [--out benchmarks/results/overhead.txt]
+    python -m benchmarks.overhead [--quick] [--rows 8000000] [--out FILE]
 
 Accelerated Frank-Wolfe, logistic regression, covtype's 54 columns in double precision. In memory with as many threads
 as the cluster has workers; on the cluster one task per worker process and iteration. Iterations alternate between the

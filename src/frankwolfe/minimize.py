@@ -12,7 +12,7 @@ import numpy as np
 
 from frankwolfe.checkpoint import Checkpoint, identity
 from frankwolfe.interruption import interruptible
-from frankwolfe.kernels.threads import limited
+from frankwolfe.kernels.threads import libraries, limited
 from frankwolfe.methods import Auto, Method, advance, auto, named, pace
 from frankwolfe.objectives.base import ROUNDING, Objective
 from frankwolfe.points import Point
@@ -284,7 +284,5 @@ def thread_limit(limit: int | None) -> Iterator[None]:
         with limited(None):
             yield
         return
-    from threadpoolctl import threadpool_limits
-
-    with limited(limit), threadpool_limits(limits=limit):
+    with limited(limit), libraries().limit(limits=limit):
         yield

@@ -279,7 +279,7 @@ def test_limits_on_threads_are_respected(monkeypatch) -> None:
     monkeypatch.setattr(threads.os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
     with threadpool_limits(limits=1):
         assert threads.allowed() == 1
-    monkeypatch.setattr(threads, "_libraries", lambda _: SimpleNamespace(info=list))
+    monkeypatch.setattr(threads, "libraries", lambda: SimpleNamespace(info=list))
     assert threads.allowed() == 8
     monkeypatch.setenv("OMP_NUM_THREADS", "3,2")
     assert threads.allowed() == 3

@@ -59,7 +59,7 @@ def allowed() -> int:
     asked = [os.environ.get(name, "").split(",")[0] for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")]
     limits = [int(a) for a in asked if a.isdigit()]
     if "threadpoolctl" in sys.modules and own > 1:  # nobody has set a limit with what is not loaded
-        limits += [pool["num_threads"] for pool in _libraries(len(sys.modules)).info()]
+        limits += [pool["num_threads"] for pool in libraries().info()]
     return max(1, min([own, *limits]))
 
 
@@ -77,16 +77,20 @@ def calm(work: int = CALM_FROM) -> Iterator[None]:
     if work < CALM_FROM:
         yield
         return
-    import threadpoolctl  # noqa: F401
-
-    with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
+    with libraries().limit(limits=1, user_api="blas"):
         yield
+
+
+def libraries() -> Any:
+    """Return threadpoolctl's view of the libraries loaded: a search of milliseconds, so anew only with new modules."""
+    return _libraries(len(sys.modules))
 
 
 @lru_cache(maxsize=1)
 def _libraries(modules: int) -> Any:
-    """Return threadpoolctl's view of the libraries loaded: a search of milliseconds, so anew only with new modules."""
-    return sys.modules["threadpoolctl"].ThreadpoolController()
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def parts_of(entries: int, length: int = 0) -> int:

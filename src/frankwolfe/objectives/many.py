@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from frankwolfe.atoms import Rows
-from frankwolfe.kernels.threads import share_out
+from frankwolfe.kernels.threads import calm, share_out
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.points import Leaf, Point
 
@@ -51,7 +50,7 @@ def products(matrix: np.ndarray, x: np.ndarray) -> np.ndarray:
             rows = slice(first, min(first + ROWS[1], cuts[part + 1]))
             out[:, rows] = _product(matrix[rows], x)
 
-    with _single():
+    with calm():  # the parts have threads of their own
         share_out(take, len(cuts) - 1)
     return out
 
@@ -79,7 +78,7 @@ def _sweep(matrix: np.ndarray, loss: Any, mixing: np.ndarray, known: np.ndarray,
             many.differentiate(first, mixing, known, products, start, loss, watched, r, sums[first // rows])
             slopes[part] += r @ block
 
-    with _single():
+    with calm():  # the parts have threads of their own
         share_out(take, len(parts))
     totals = np.ascontiguousarray(sums.transpose(2, 1, 0)).sum(axis=-1)  # pairwise, in a fixed order
     return Swept(slopes.sum(axis=0).astype(matrix.dtype, copy=False), totals, watched)
@@ -98,15 +97,3 @@ def _mixing(y: Point, watch: Point, known: Leaf, new: Leaf) -> np.ndarray:
         weights = {id(leaf): weight for weight, leaf in point.terms}
         columns += [np.broadcast_to(np.reshape(weights.get(id(leaf), 0.0), (-1,)), size) for leaf in (known, new)]
     return np.stack(columns, axis=1).astype(np.float64)
-
-
-def _single() -> Any:
-    """Hold BLAS to one thread: parts have threads of their own, and those of BLAS wait by spinning."""
-    return _controller().limit(limits=1, user_api="blas")
-
-
-@lru_cache(maxsize=1)
-def _controller() -> Any:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()

@@ -80,8 +80,8 @@ def path(
     atoms where the method keeps them. A tangent of f is one whatever the set: with slope g and offset c the last
     radius's tangents prove f* >= c - R|g|_* at the new radius R before any work is done there.
 
-    The default solves together where that was measured to pay: 'afw' and 'fw' with open-loop steps on dense data (1.5
-    to 2.4 times ahead of separate solves for 32 radii), and every method that can on a GPU. Elsewhere one after the
+    The default solves together where that was measured to pay: 'afw' and 'fw' with open-loop steps on dense data (1.1
+    to 1.6 times ahead of separate solves for 32 radii), and every method that can on a GPU. Elsewhere one after the
     other is ahead. So is 'auto', which takes second-order or corrective steps wherever it can.
 
     Examples
