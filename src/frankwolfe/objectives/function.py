@@ -47,8 +47,8 @@ class Function(Objective):
 
     A run in single precision proves its bounds in double precision where the function can be computed so: called with a
     64-bit array it must answer with 64-bit numbers, as NumPy and JAX do whatever the data, and torch for 64-bit data.
-    Where it cannot, bounds suppose that value and gradient are right to 1024 ulps of |f| + <|gradient|, |x|>, and keep
-    that distance.
+    Where it cannot, bounds suppose that value and gradient are right to 1024 ulps of ``|f| + <|gradient|, |x|>``, and
+    keep that distance.
 
     Examples
     --------
