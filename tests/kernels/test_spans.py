@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -31,6 +33,7 @@ def test_products_and_sums(size: int, counts: tuple[int, int], piece: int, dtype
     weights = rng.standard_normal(len(left))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spans, "PIECE", piece)
+        patch.setattr(sys.modules["frankwolfe.backends.namespace"], "PIECE", piece)
         found, own, total = products(left, right), products(left, left), blend(weights.tolist(), left)
     exact = np.stack(left).astype(np.float64)
     np.testing.assert_allclose(found, exact @ np.stack(right).astype(np.float64).T, atol=1e-12 * size)

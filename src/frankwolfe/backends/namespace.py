@@ -136,11 +136,28 @@ def blend(a: Scalar, x: Array, b: Scalar, y: Array) -> Array:
         return a * x + b * y
     if isinstance(x, Imaged) and isinstance(y, Imaged) and x.of is y.of:
         return Imaged.known(blend(a, np.asarray(x), b, np.asarray(y)), a * x.image + b * y.image, x.of)
-    x, y, out = np.asarray(x), np.asarray(y), np.empty(x.shape, np.result_type(x, y))
-    for i in range(0, x.size, PIECE):
-        piece = out[i : i + PIECE]
-        np.multiply(x[i : i + PIECE], a, out=piece)
-        piece += b * y[i : i + PIECE]
+    return summed([a, b], [np.asarray(x), np.asarray(y)], np.result_type(x, y))
+
+
+def summed(weights: list[Any], vectors: list[np.ndarray], dtype: Any) -> np.ndarray:
+    """Return the weighted sum of NumPy vectors, made in pieces that stay in cache.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> summed([2.0, -1.0], [np.ones(2), np.array([0.0, 1.0])], np.float64)
+    array([2., 1.])
+    """
+    out = np.empty(vectors[0].shape, dtype)
+    total, flat = out.reshape(-1), [np.asarray(v).reshape(-1) for v in vectors]
+    memory = np.empty(min(PIECE, total.size), dtype)
+    for start in range(0, total.size, PIECE):
+        piece = slice(start, start + PIECE)
+        here = total[piece]
+        term = memory[: here.size]
+        np.multiply(flat[0][piece], weights[0], out=here)
+        for weight, vector in zip(weights[1:], flat[1:], strict=True):
+            here += np.multiply(vector[piece], weight, out=term)
     return out
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from frankwolfe.backends.namespace import summed
+
 PIECE = 8192  # entries: short enough for BLAS to keep to one thread, whose sums do not depend on how many there are
 
 SHORT = 1 << 16  # entries up to which vectors are made orthogonal themselves
@@ -37,17 +39,7 @@ def blend(weights: list[float], vectors: list[np.ndarray]) -> np.ndarray:
     >>> blend([2.0, -1.0], [np.ones(2), np.array([0.0, 1.0])])
     array([2., 1.])
     """
-    out = np.empty(vectors[0].shape, vectors[0].dtype)
-    total, flat = out.reshape(-1), [np.asarray(v).reshape(-1) for v in vectors]
-    memory = np.empty(min(PIECE, total.size), total.dtype)
-    for start in range(0, total.size, PIECE):
-        piece = slice(start, start + PIECE)
-        here = total[piece]
-        term = memory[: here.size]
-        np.multiply(flat[0][piece], weights[0], out=here)
-        for weight, vector in zip(weights[1:], flat[1:], strict=True):
-            here += np.multiply(vector[piece], weight, out=term)
-    return out
+    return summed(weights, vectors, vectors[0].dtype)
 
 
 def orthonormal(vectors: list[np.ndarray], gram: np.ndarray, least: float, short: float) -> np.ndarray:
