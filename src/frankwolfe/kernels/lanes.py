@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import extending, types
 from numba.core.datamodel import PrimitiveModel
-from numba.extending import intrinsic, overload, register_model
+from numba.extending import overload, register_model
 
 from frankwolfe.kernels.layouts import LANES
 
+intrinsic: Any = extending.intrinsic  # type checkers do not see through what it makes
 VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 BITS = ir.VectorType(ir.IntType(64), LANES)
 FLAGS = ("contract", "nsz")  # a product and a sum may become one instruction; nothing else may change
