@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import extending, types
-from numba.core.datamodel import PrimitiveModel
-from numba.extending import overload, register_model
+from numba.extending import models, overload, register_model
 
 from frankwolfe.kernels.layouts import LANES
 
@@ -34,7 +33,7 @@ class Lanes(types.Type):
 
 
 @register_model(Lanes)
-class _Model(PrimitiveModel):
+class _Model(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Lanes) -> None:
         super().__init__(manager, kind, VECTOR)
 
