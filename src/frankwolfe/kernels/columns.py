@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from frankwolfe.kernels.sparse import FOUR, ONE, THREE, TWO
+from frankwolfe.kernels.prefetch import AHEAD, prefetch
+from frankwolfe.kernels.sparse import FOUR, add, dot
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
@@ -20,53 +21,27 @@ def adjoint(groups, order, indices, values, first, last, r, g, out):
     for t in range(groups.shape[0] - 1):
         low, high, length = max(first, groups[t, 0]), min(last, groups[t + 1, 0]), np.uint64(groups[t, 2])
         start = np.uint64(groups[t, 1] + (low - groups[t, 0]) * groups[t, 2])
-        if low >= high:
-            continue
-        if length < FOUR:
-            _short(order[low:high], indices, values, start, length, r, g, out)
-        else:
-            _long(order[low:high], indices, values, start, length, r, g, out)
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
-def _short(order, indices, values, start, length, r, g, out):
-    for j in order:
-        end, total = start + length, 0.0
-        for k in range(start, end):
-            total += r[indices[k]] if values is None else values[k] * r[indices[k]]
-        g[j] = total
-        if out.size:
-            for k in range(start, end):
-                out[indices[k]] += total if values is None else total * values[k]
-        start = end
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
-def _long(order, indices, values, start, length, r, g, out):
-    for j in order:
-        end, k = start + length, start
-        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0  # four sums, so that none waits for the one before
-        while k + FOUR <= end:
-            if values is None:
-                s0 += r[indices[k]]
-                s1 += r[indices[k + ONE]]
-                s2 += r[indices[k + TWO]]
-                s3 += r[indices[k + THREE]]
+        for c in range(low, high):
+            end = start + length
+            if length < FOUR:
+                product = _short_dot(indices, values, start, end, r)
             else:
-                s0 += values[k] * r[indices[k]]
-                s1 += values[k + ONE] * r[indices[k + ONE]]
-                s2 += values[k + TWO] * r[indices[k + TWO]]
-                s3 += values[k + THREE] * r[indices[k + THREE]]
-            k += FOUR
-        while k < end:
-            s0 += r[indices[k]] if values is None else values[k] * r[indices[k]]
-            k += ONE
-        total = (s0 + s1) + (s2 + s3)
-        g[j] = total
-        if out.size:
-            for k in range(start, end):
-                out[indices[k]] += total if values is None else total * values[k]
-        start = end
+                product = dot(indices, values, start, end, r)
+            g[order[c]] = product
+            if out.size:
+                add(indices, values, start, end, product, out, False)
+            start = end
+
+
+@njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})
+def _short_dot(indices, values, start, end, r):
+    prefetch(indices, start + AHEAD)  # pyright: ignore[reportCallIssue]
+    if values is not None:
+        prefetch(values, start + AHEAD)  # pyright: ignore[reportCallIssue]
+    total = 0.0
+    for k in range(start, end):
+        total += r[indices[k]] if values is None else values[k] * r[indices[k]]
+    return total
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
@@ -76,9 +51,7 @@ def product(groups, order, indices, values, first, last, x, out):
         low, high, length = max(first, groups[t, 0]), min(last, groups[t + 1, 0]), np.uint64(groups[t, 2])
         start = np.uint64(groups[t, 1] + (low - groups[t, 0]) * groups[t, 2])
         for c in range(low, high):
-            factor = x[order[c]]
-            for k in range(start, start + length):
-                out[indices[k]] += factor if values is None else factor * values[k]
+            add(indices, values, start, start + length, x[order[c]], out, True)
             start += length
 
 
