@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from frankwolfe.kernels.column_layouts import A_COLUMN, SortedColumns
 from frankwolfe.kernels.layouts import LOGISTIC, NONE, Loss
 
 
-def wide() -> sp.csr_array:
+def wide() -> Any:
     """Return data of more than one block of columns, most of them short, some empty, some long."""
     rng = np.random.default_rng(0)
     n, d = 900, 2 * columns.BLOCK + 77
@@ -22,7 +23,7 @@ def wide() -> sp.csr_array:
     return sp.csr_array((rng.standard_normal(cols.size), (rng.integers(0, n, cols.size), cols)), shape=(n, d))
 
 
-def tall() -> sp.csr_array:
+def tall() -> Any:
     """Return data with columns so long that they are not sorted."""
     rng = np.random.default_rng(1)
     n = columns.LONGEST + 3000
@@ -32,7 +33,7 @@ def tall() -> sp.csr_array:
     return sp.csr_array((rng.standard_normal(rows.size), (rows, cols)), shape=(n, len(lengths)))
 
 
-def arrays(A: sp.csr_array | sp.csc_array, values: bool = True) -> tuple:
+def arrays(A: Any, values: bool = True) -> tuple[Any, ...]:
     return A.indptr.astype(np.int64), A.indices.astype(np.uint32), A.data if values else None
 
 
@@ -45,7 +46,7 @@ def test_every_column_is_found_again_in_its_group(make, by_columns, monkeypatch)
     results = []
     for n_threads in (1, 3):
         with threads.limited(n_threads):
-            results.append(columns.grouped(*given, A.shape, by_columns))
+            results.append(columns.grouped(*given, shape=A.shape, by_columns=by_columns))
     groups, order, rows, values = results[0]
     for one, other in zip(*results, strict=True):
         np.testing.assert_array_equal(one, other)
