@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from frankwolfe.kernels import columns, threads
-from frankwolfe.kernels.column_layouts import A_COLUMN, SortedColumns
-from frankwolfe.kernels.layouts import LOGISTIC, NONE, Loss
+from frankwolfe.kernels import columns, sparse, threads
+from frankwolfe.kernels.column_layouts import A_COLUMN, Columns, SortedColumns
+from frankwolfe.kernels.layouts import LOGISTIC, NONE, Loss, Rows
 
 
 def wide() -> Any:
     """Return data of more than one block of columns, most of them short, some empty, some long."""
     rng = np.random.default_rng(0)
     n, d = 900, 2 * columns.BLOCK + 77
-    short, long = rng.integers(0, d, 5 * d // 2), rng.choice(d, 60, replace=False).repeat(rng.integers(50, 400, 60))
+    short, long = rng.integers(0, d, 9 * d // 2), rng.choice(d, 60, replace=False).repeat(rng.integers(50, 400, 60))
     cols = np.concatenate([short, long])
     return sp.csr_array((rng.standard_normal(cols.size), (rng.integers(0, n, cols.size), cols)), shape=(n, d))
 
@@ -81,6 +81,19 @@ def test_passes_over_many_columns_equal_their_plain_twins(make, pattern) -> None
     assert swept.slope_image is not None
     close(swept.slope_image, A @ (A.T @ slope))
     np.testing.assert_array_equal(swept.watched_image, known)
+
+
+@pytest.mark.parametrize("pattern", [False, True])
+def test_passes_over_entries_that_do_not_fit_the_cache_equal_their_plain_twins(pattern) -> None:
+    A = wide()
+    given = arrays(A, values=not pattern)
+    assert given[1].nbytes > sparse.CACHED
+    A = A.astype(bool).astype(float) if pattern else A
+    rng = np.random.default_rng(3)
+    for layout, B in ((Rows(given, A.shape), A), (Columns(given, A.shape[::-1]), A.T)):
+        x, r = rng.standard_normal(B.shape[1]), rng.standard_normal(B.shape[0])
+        close(layout.product(x), B @ x)
+        close(layout.adjoint(r), B.T @ r)
 
 
 def test_parts_are_about_equally_dear() -> None:

@@ -13,8 +13,8 @@ import numpy as np
 from numba import njit
 
 from frankwolfe.kernels.layouts import evenly
-from frankwolfe.kernels.prefetch import AHEAD, prefetch
-from frankwolfe.kernels.sparse import FOUR, ONE, add, dot
+from frankwolfe.kernels.prefetch import prefetch
+from frankwolfe.kernels.sparse import FOUR, ONE, add, dot, fetch_ahead
 from frankwolfe.kernels.threads import count, parts_of, share_out
 
 BLOCK = 1 << 15  # columns whose short ones stay together: their gradient fits the second-level cache
@@ -34,7 +34,7 @@ def adjoint(groups, order, indices, values, first, last, r, g, out):
             if length < FOUR:
                 product = _short_dot(indices, values, start, end, r)
             else:
-                product = dot(indices, values, start, end, r)
+                product = dot(indices, values, start, end, r, True)
             g[order[c]] = product
             if out.size:
                 add(indices, values, start, end, product, out, False)
@@ -43,9 +43,7 @@ def adjoint(groups, order, indices, values, first, last, r, g, out):
 
 @njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})
 def _short_dot(indices, values, start, end, r):
-    prefetch(indices, start + AHEAD)  # pyright: ignore[reportCallIssue]
-    if values is not None:
-        prefetch(values, start + AHEAD)  # pyright: ignore[reportCallIssue]
+    fetch_ahead(indices, values, start)
     total = 0.0
     for k in range(start, end):
         total += r[indices[k]] if values is None else values[k] * r[indices[k]]
