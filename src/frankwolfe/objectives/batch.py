@@ -62,8 +62,10 @@ class Batch(Objective):
         x, matrix = _array(coords), self.base.data.matrix
         if isinstance(x, np.ndarray) and isinstance(matrix, np.ndarray):
             return products(matrix, x)
-        image = x @ matrix.T
-        return np.ascontiguousarray(image) if isinstance(image, np.ndarray) else image
+        if isinstance(x, np.ndarray):  # times sparse rows
+            return np.ascontiguousarray(x @ matrix.T)
+        pieces = [x @ block.T for _, block in self.base.data.row_blocks()]  # narrow numbers widened, block by block
+        return pieces[0] if len(pieces) == 1 else namespace(x).concat(pieces, axis=1)
 
     @abstractmethod
     def derivatives(self, x: Point, v: Point, gamma: Array) -> tuple[Array, Array]:
