@@ -20,7 +20,8 @@ CASES = [
     ("afw", fw.Simplex(8), True),
     ("extrafw", fw.LpBall(1.0, p=3), True),
     ("fw", fw.Box(-0.3, 0.2), True),
-    (fw.FrankWolfe(fw.ExactLineSearch()), fw.L2Ball(1.0), False),
+    (fw.FrankWolfe(fw.ExactLineSearch()), fw.L2Ball(1.0), True),
+    (fw.FrankWolfe(fw.ShortStep()), fw.L2Ball(1.0), False),
 ]
 
 

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
-from frankwolfe.backends import Array, Scalar, eps, vdot
-from frankwolfe.objectives.base import Evaluation, Line, Objective
+from frankwolfe.backends import Array, Scalar, eps, vdot, zeros
+from frankwolfe.objectives.base import ArrayLine, Evaluation, Line, Objective
 from frankwolfe.points import Leaf, Point, weighted_sum
 
 
@@ -151,7 +151,7 @@ class Composite(ImageObjective):
         return 0.5 * self.ridge * _norm2(x.coords) if self.ridge else 0.0
 
 
-class _ImageLine(Line):
+class _ImageLine(ArrayLine):
     """The segment on images: O(n) per probe, no read of the data."""
 
     def __init__(self, objective: Composite, x: Point, v: Point) -> None:
@@ -163,11 +163,15 @@ class _ImageLine(Line):
             toward, own = _inner(v.coords, x.coords), _norm2(x.coords)
             self.ridge = (objective.ridge * (toward - own), objective.ridge * (_norm2(v.coords) - 2 * toward + own))
 
-    def __call__(self, gamma: float) -> tuple[float, float]:
+    @property
+    def zero(self) -> Array:
+        return zeros((), self.start)
+
+    def along(self, gamma: Scalar) -> tuple[Scalar, Scalar]:
         m = self.start + gamma * self.step
         first = vdot(self.objective.loss_slope(m), self.step) + self.ridge[0] + gamma * self.ridge[1]
         second = vdot(self.objective.bend(self.objective.loss_curvature(m), self.step), self.step) + self.ridge[1]
-        return float(first), float(second)
+        return first, second
 
 
 def _inner(v: Any, x: Array) -> Scalar:
