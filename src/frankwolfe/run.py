@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from frankwolfe.certificates import Certificate, blame
 from frankwolfe.checkpoint import CheckpointError
 from frankwolfe.methods.base import Evidence
 from frankwolfe.methods.evidence import fetched
+from frankwolfe.objectives.relief import is_out_of_memory
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Counts, Problem
 from frankwolfe.result import Status
@@ -60,6 +62,20 @@ class Driven(Protocol):
     def settled(self) -> bool:
         """Tell whether nothing is left to do."""
         ...
+
+
+T = TypeVar("T")
+
+
+def with_room(run: Driven, work: Callable[[], T]) -> T:
+    """Do some work of a run; where the device has no room for it, again from the last state with the data elsewhere."""
+    while True:
+        try:
+            return work()
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+        run.problem.relieve()  # here the error, and what the failed step had computed, are gone
 
 
 @dataclass

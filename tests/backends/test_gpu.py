@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -177,6 +179,57 @@ def test_room_for_the_steps_is_kept() -> None:
         assert isinstance(data, StreamedMatrix)
     finally:
         torch.cuda.set_per_process_memory_fraction(1.0)
+
+
+@contextlib.contextmanager
+def room(megabytes: int) -> Iterator[None]:
+    """Leave so much memory to torch, beside what it holds already."""
+    torch.cuda.empty_cache()
+    total = torch.cuda.get_device_properties(0).total_memory
+    torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved() + (megabytes << 20)) / total)
+    try:
+        yield
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)
+
+
+@pytest.mark.parametrize("method", ["afw", fw.AcceleratedFrankWolfe(line_search=True)], ids=str)
+def test_a_run_without_room_for_a_step_goes_on_with_streamed_rows(method: Any) -> None:
+    from frankwolfe.objectives.placement import StreamedMatrix
+
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((1 << 20, 16)).astype(np.float32)  # 64 MiB, and 4 for each vector of a step
+    b = np.sign(A @ rng.standard_normal(16) + rng.standard_normal(1 << 20))
+    expected = fw.minimize(fw.Logistic(torch.tensor(A, device="cuda"), b), fw.L2Ball(1.0), method=method, tol=1e-3)
+    objective = fw.Logistic(torch.tensor(A, device="cuda"), b)  # nobody else holds the data
+    with room(6), pytest.warns(UserWarning, match="67,108,864 bytes.*row blocks"):
+        result = fw.minimize(objective, fw.L2Ball(1.0), method=method, tol=1e-3)
+    assert isinstance(objective.data, StreamedMatrix)
+    assert result.success
+    assert abs(result.fun - expected.fun) <= 1e-3
+
+
+def test_a_path_without_room_for_its_images_goes_on_with_streamed_rows() -> None:
+    A = numbers(1 << 19, 64, torch.float32)  # 128 MiB; the images of eight points are 16 MiB
+    b = torch.sign(A @ torch.ones(64, device="cuda") + torch.randn(1 << 19, device="cuda")).cpu().numpy()
+    radii = np.linspace(0.01, 0.1, 8)
+    expected = fw.path(fw.Logistic(A, b), fw.L2Ball, radii, method="afw", tol=1e-2)
+    objective = fw.Logistic(A, b)
+    del A
+    with room(40), pytest.warns(UserWarning, match="134,217,728 bytes.*row blocks"):
+        path = fw.path(objective, fw.L2Ball, radii, method="afw", tol=1e-2)
+    assert path.success
+    for result, other in zip(path, expected, strict=True):
+        assert abs(result.fun - other.fun) <= 1e-2
+
+
+def test_an_error_says_how_much_is_needed_where_nothing_can_be_freed() -> None:
+    A = numbers(1 << 20, 16, torch.float32)
+    objective = fw.Logistic(A, torch.sign(torch.randn(1 << 20)).numpy())
+    with room(2), pytest.warns(UserWarning, match="row blocks"):
+        with pytest.raises(MemoryError, match=r"67,108,864 bytes.*still hold"):
+            fw.minimize(objective, fw.L2Ball(1.0), method="afw", tol=1e-3)
+    assert A.is_cuda
 
 
 def test_sparse_cupy_rows() -> None:

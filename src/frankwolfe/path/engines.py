@@ -31,7 +31,7 @@ from frankwolfe.path.sweep import SHELF, begin, continued, proof_of
 from frankwolfe.problem import Problem
 from frankwolfe.progress import Progress
 from frankwolfe.result import Result, Status
-from frankwolfe.run import Run
+from frankwolfe.run import Run, with_room
 from frankwolfe.sets.base import Set
 from frankwolfe.sets.batch import SetBatch
 
@@ -124,7 +124,7 @@ def in_step(job: Job, method: Method, reason: str, desk: Desk) -> float:
         lambda i, run, status: desk.take(i, run, status, method, reason),
     )
     status = drive(run, method, job.max_iter, job.time_limit, None, job.progress)
-    run.finish(status)
+    with_room(run, lambda: run.finish(status))
     return run.problem.counts.n_pass
 
 
@@ -150,7 +150,7 @@ def in_turn(job: Job, method: Method, reason: str, desk: Desk) -> float:
             ended = status if status in (Status.INTERRUPTED, Status.TIME_LIMIT) else None
         else:
             status = ended  # nothing more is done, but what is known is handed in
-        run.finish()
+        with_room(run, run.finish)
         desk.take(i, run, status, method, reason)
         n_pass += problem.counts.n_pass
         proof = proof_of(run, radius)
