@@ -203,14 +203,27 @@ for _symbol, _name in (
     _operator(_symbol, _name)
 
 
+@intrinsic
+def _negative(_, a):
+    return eight(a), _writes(lambda builder, a: builder.fneg(a))
+
+
 @overload(operator.neg)
 def _(a):
-    return (lambda a: 0.0 - a) if isinstance(a, Lanes) else None
+    return (lambda a: _negative(a)) if isinstance(a, Lanes) else None
+
+
+@intrinsic
+def _size(_, a):
+    def build(builder: Any, a: Any) -> Any:
+        return builder.bitcast(builder.and_(builder.bitcast(a, BITS), BITS([2**63 - 1] * LANES)), VECTOR)
+
+    return eight(a), _writes(build)
 
 
 @overload(abs)
 def _(a):
-    return (lambda a: max(a, -a)) if isinstance(a, Lanes) else None
+    return (lambda a: _size(a)) if isinstance(a, Lanes) else None
 
 
 @overload(max)
