@@ -119,7 +119,7 @@ class Chunk:
         import torch
 
         parts: dict[int, Any] = {}
-        places: dict[int, slice] = {}
+        places: dict[int, slice | int] = {}
         end = 0
         for number in (number for seen in evidence for number in numbers_of(seen)):
             if not isinstance(number, float) and id(number) not in parts:
