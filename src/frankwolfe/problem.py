@@ -17,7 +17,7 @@ from frankwolfe.objectives.base import ArrayLine, Evaluation, Objective
 from frankwolfe.objectives.batch import Lines
 from frankwolfe.objectives.composite import ImageObjective
 from frankwolfe.objectives.line_search import minimise_in_arrays, minimise_on_segment, searches_in_arrays
-from frankwolfe.objectives.relief import relieve
+from frankwolfe.objectives.relief import forget, relieve
 from frankwolfe.points import Point, mix
 from frankwolfe.sets.base import Ball, IterativeSet, ProjectableSet, Set
 
@@ -209,7 +209,7 @@ class Problem:
     def relieve(self) -> None:
         """Make room on a device that has none left, or raise a MemoryError that says how much is needed."""
         self.scratch.clear()
-        vars(self).pop("exact", None)
+        forget(vars(self).pop("exact", None))
         relieve(self.objective)
 
     def rng(self, k: int) -> np.random.Generator:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 from collections.abc import Iterator
 from typing import Any
 
@@ -240,6 +241,7 @@ def test_room_for_the_steps_is_kept() -> None:
 @contextlib.contextmanager
 def room(megabytes: int) -> Iterator[None]:
     """Leave so much memory to torch, beside what it holds already."""
+    gc.collect()
     torch.cuda.empty_cache()
     total = torch.cuda.get_device_properties(0).total_memory
     torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved() + (megabytes << 20)) / total)
@@ -254,11 +256,11 @@ def test_a_run_without_room_for_a_step_goes_on_with_streamed_rows(method: Any) -
     from frankwolfe.objectives.placement import StreamedMatrix
 
     rng = np.random.default_rng(0)
-    A = rng.standard_normal((1 << 20, 16)).astype(np.float32)  # 64 MiB, and 4 for each vector of a step
-    b = np.sign(A @ rng.standard_normal(16) + rng.standard_normal(1 << 20))
+    A = rng.standard_normal((1 << 20, 64), np.float32)  # 256 MiB, and 4 for each vector of a step, 8 for a proof
+    b = np.sign(A[:, :16] @ rng.standard_normal(16) + rng.standard_normal(1 << 20))
     expected = fw.minimize(fw.Logistic(torch.tensor(A, device="cuda"), b), fw.L2Ball(1.0), method=method, tol=1e-3)
     objective = fw.Logistic(torch.tensor(A, device="cuda"), b)  # nobody else holds the data
-    with room(6), pytest.warns(UserWarning, match="67,108,864 bytes.*row blocks"):
+    with room(6), pytest.warns(UserWarning, match=r"268,435,456 bytes.*row blocks"):
         result = fw.minimize(objective, fw.L2Ball(1.0), method=method, tol=1e-3)
     assert isinstance(objective.data, StreamedMatrix)
     assert result.success
@@ -266,13 +268,13 @@ def test_a_run_without_room_for_a_step_goes_on_with_streamed_rows(method: Any) -
 
 
 def test_a_path_without_room_for_its_images_goes_on_with_streamed_rows() -> None:
-    A = numbers(1 << 19, 64, torch.float32)  # 128 MiB; the images of eight points are 16 MiB
-    b = torch.sign(A @ torch.ones(64, device="cuda") + torch.randn(1 << 19, device="cuda")).cpu().numpy()
+    A = numbers(1 << 18, 256, torch.float32)  # 256 MiB; the images of eight points are 8 MiB
+    b = torch.sign(A @ torch.ones(256, device="cuda") + torch.randn(1 << 18, device="cuda")).cpu().numpy()
     radii = np.linspace(0.01, 0.1, 8)
     expected = fw.path(fw.Logistic(A, b), fw.L2Ball, radii, method="afw", tol=1e-2)
     objective = fw.Logistic(A, b)
     del A
-    with room(40), pytest.warns(UserWarning, match="134,217,728 bytes.*row blocks"):
+    with room(6), pytest.warns(UserWarning, match=r"268,435,456 bytes.*row blocks"):
         path = fw.path(objective, fw.L2Ball, radii, method="afw", tol=1e-2)
     assert path.success
     for result, other in zip(path, expected, strict=True):

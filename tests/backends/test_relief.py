@@ -5,6 +5,7 @@ Without a GPU the error is raised by hand; `test_gpu.py` has a card whose memory
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -84,6 +85,24 @@ def test_a_path_goes_on(monkeypatch: pytest.MonkeyPatch, matrix: Any, together: 
     for result, other in zip(path, expected, strict=True):
         np.testing.assert_allclose(lib.numpy(result.x), other.x, atol=1e-10)
         np.testing.assert_allclose(result.trace.to_array()[:, 2:4], other.trace.to_array()[:, 2:4], atol=1e-10)
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_nothing_keeps_the_data_on_the_device(monkeypatch: pytest.MonkeyPatch, matrix: Any, together: bool) -> None:
+    """They are freed at once where nobody but the objective holds them."""
+    lib = library("torch")
+    from frankwolfe.objectives import relief
+
+    objective, seen = fw.Logistic(lib.array(A, "float32"), B), []
+    alive = weakref.ref(objective.data.matrix)
+    moved = type(objective.data.matrix).cpu
+    monkeypatch.setattr(type(objective.data.matrix), "cpu", lambda tensor: moved(tensor).clone())
+    release = relief.release
+    monkeypatch.setattr(relief, "release", lambda: release() or seen.append(alive() is None))
+    failing(monkeypatch, matrix, "evaluate_many" if together else "adjoint", lambda n: n == 40)
+    with pytest.warns(UserWarning, match="2,160 bytes"):
+        fw.path(objective, fw.L2Ball, [0.01, 1.0, 4.0], method="afw", together=together, tol=1e-4)
+    assert seen == [False, True]
 
 
 def test_blocks_become_smaller_and_then_there_is_an_error(monkeypatch: pytest.MonkeyPatch, matrix: Any) -> None:

@@ -41,7 +41,7 @@ def relieve(objective: Any) -> None:
     from frankwolfe.objectives.device_data import TorchMatrix
     from frankwolfe.objectives.placement import StreamedMatrix
 
-    base = objective.base if isinstance(objective, Batch) else objective
+    base = _base(objective)
     data = base.data if isinstance(base, WeightedMean) else None
     release()
     if isinstance(data, TorchMatrix):
@@ -70,6 +70,12 @@ def relieve(objective: Any) -> None:
     release()
 
 
+def forget(objective: Any) -> None:
+    """Take the data from an objective that is made again when it is needed: nobody else who holds it keeps them."""
+    if isinstance(_base(objective), WeightedMean):
+        _base(objective).data = None
+
+
 REMEDIES = "solve fewer radii at once, store the data as bfloat16 or uint8, or use device='cpu'"
 
 
@@ -79,6 +85,10 @@ def release() -> None:
     torch: Any = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
         torch.cuda.empty_cache()
+
+
+def _base(objective: Any) -> Any:
+    return objective.base if isinstance(objective, Batch) else objective
 
 
 def _short(base: Any) -> str:

@@ -139,6 +139,8 @@ def in_turn(job: Job, method: Method, reason: str, desk: Desk) -> float:
         note = f"radius {i + 1} of {len(job.radii)}"
         run = Run(problem, None, job.tol, job.rtol, job.trace_every, note=note)
         start = continued(*previous, problem, radius) if previous is not None else None
+        if previous is not None:
+            problem.exact = previous[0].problem.exact  # which takes a while to make, and serves any radius
         if start is not None:
             begin(run, start, proofs, radius)
         if start is None or _open_loop(method):
