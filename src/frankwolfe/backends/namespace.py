@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import array_api_compat
@@ -85,14 +86,35 @@ def is_zero(g: Array) -> bool:
     return not bool(largest(g) > 0)
 
 
-def position(index: Any) -> Any:
-    """Return an index as an integer, but for one that JAX is tracing, which has no value yet."""
-    if array_api_compat.is_jax_array(index):
-        from jax.core import Tracer
+def is_traced(a: Any) -> bool:
+    """Tell whether JAX is tracing an array, which has no value yet."""
+    if not array_api_compat.is_jax_array(a):
+        return False
+    from jax.core import Tracer
 
-        if isinstance(index, Tracer):
-            return index
-    return int(index)
+    return isinstance(a, Tracer)
+
+
+def position(index: Any) -> Any:
+    """Return an index as an integer, but for one that JAX is tracing."""
+    return index if is_traced(index) else int(index)
+
+
+def repeat(n: int, body: Callable[[tuple], tuple], state: tuple) -> tuple:
+    """Return the state after n applications of `body`; a loop that JAX is tracing is compiled as one.
+
+    Examples
+    --------
+    >>> repeat(3, lambda state: (2 * state[0],), (1.0,))
+    (8.0,)
+    """
+    if is_traced(state[0]):
+        from jax.lax import fori_loop
+
+        return fori_loop(0, n, lambda _, state: body(state), state)
+    for _ in range(n):
+        state = body(state)
+    return state
 
 
 def all_finite(x: Array) -> bool:

@@ -97,8 +97,6 @@ class LinearModel(WeightedMean):
     <slope, ·> - conjugate(slope) lies below φ whatever the accuracy of c.
     """
 
-    kind: ClassVar[int | None] = None  # of the loss, where the kernels know it
-
     def __new__(cls, A: Any = None, b: Any = None, **options: Any) -> Any:
         """Return the model, over a cluster or a stream where the rows are in one."""
         scattered = in_parts(A)
