@@ -99,7 +99,7 @@ def test_only_what_is_worth_it_joins() -> None:
     x = problem.start(None, False)
     at_x = problem.evaluate(x)
     gap = float(at_x.inner) + 5.0 * float(np.abs(at_x.slope).max())
-    chosen = working_set.columns(problem, x, at_x, gap)
+    chosen = working_set.columns(x, working_set.looked(problem, x, at_x, gap, first=True))
     assert chosen.size == working_set.FIRST
     left = np.setdiff1d(np.arange(260), chosen)
     assert np.abs(at_x.slope[chosen]).min() >= np.abs(at_x.slope[left]).max()

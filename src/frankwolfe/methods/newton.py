@@ -37,6 +37,7 @@ class NewtonState(NamedTuple):
     x: Point
     gap: float  # the last Frank-Wolfe gap, relative to f
     rested: bool = False  # whether the last step stayed, its gap being all that was asked for
+    rounds: int = 4  # that coordinate descent takes, by what was seen last
 
 
 @dataclass(frozen=True)
@@ -125,20 +126,20 @@ class NewtonFrankWolfe(Method):
 
     def whole(self, problem: Problem, state: NewtonState) -> tuple[NewtonState, Evidence]:
         """Take a step with the model in all variables."""
-        k, x, gap, rested = state
+        k, x, gap, rested = state[:4]
         far = gap > FAR
         at_x, H = _expansion(problem, x, FEW if far else 1)
         vertex = problem.lmo(at_x.slope, k, share=0.0, keep=x)
         evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
         if not rested and closed(problem, at_x.value, at_x.tangent, vertex):
-            return NewtonState(k + 1, x, gap, True), evidence
+            return state._replace(k=k + 1, rested=True), evidence
         gap = max(float(at_x.inner - vertex.value), 0.0)
         with calm(H.size):
             target = self._target(problem, H, at_x.slope, x.coords, vertex.point, gap, far)
         z = Point.at(target.astype(x.coords.dtype, copy=False))
         x_next = problem.mix(x, z, problem.line_search(x, z, rtol=SEARCH))
         gap /= max(abs(float(at_x.value)), 1e-300)
-        return NewtonState(k + 1, x_next, gap), evidence
+        return state._replace(k=k + 1, x=x_next, gap=gap, rested=False), evidence
 
     def _target(
         self, problem: Problem, H: np.ndarray, g: np.ndarray, x: np.ndarray, first: Point, gap: float, far: bool
