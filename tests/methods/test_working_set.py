@@ -70,6 +70,48 @@ def test_any_data_compiled_or_not(form, dtype, monkeypatch: pytest.MonkeyPatch) 
     np.testing.assert_allclose(compiled.fun, plain.fun, atol=2 * limits["tol"])
 
 
+@pytest.mark.parametrize("what", OBJECTIVES)
+@pytest.mark.parametrize("where", SETS)
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+def test_by_coordinates_alone(what: str, where: str, form, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many rounds it takes, on every loss and both sets: descent, and a certificate that holds."""
+    optimum = fw.minimize(OBJECTIVES[what](A), SETS[where], method="newton", tol=1e-9)
+    monkeypatch.setattr(narrow, "COMPILED_FROM", 1)
+    monkeypatch.setattr(working_set, "descends", lambda *_: True)
+    result = fw.minimize(OBJECTIVES[what](form(A)), SETS[where], method="newton", tol=1e-5, max_iter=400)
+    assert result.success, result
+    assert result.lower_bound <= optimum.fun + 1e-12
+    assert optimum.fun <= result.fun + 1e-9
+    assert SETS[where].contains(result.x, tol=1e-9)
+    assert (np.diff(result.trace.fun) <= 1e-12).all()
+
+
+def test_coordinates_or_hessians_by_their_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many short columns few enter a Hessian cheaply; of a thousand its factors cost more than descent."""
+    monkeypatch.setattr(narrow, "COMPILED_FROM", 1)
+    wide = sp.random_array((2000, 3000), density=0.005, rng=np.random.default_rng(2), format="csr")
+    problem = Problem(fw.Logistic(wide, np.arange(2000) % 3 == 0), fw.L1Ball(1.0))
+    x = problem.start(None, False)
+    look = working_set.looked(problem, x, problem.evaluate(x), 1.0, first=True)
+    few, many = np.arange(3000) < 30, np.arange(3000) < 2000
+    assert not working_set.descends(problem, look._replace(matter=few), 4)
+    assert working_set.descends(problem, look._replace(matter=many), 4)
+    assert not working_set.descends(problem, look._replace(matter=many), 10**6)
+    dense = Problem(fw.Logistic(A, Y > 0), fw.L1Ball(1.0))
+    assert not working_set.descends(dense, look, 4)
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize("values", [A, 0.5 * (A != 0)])
+def test_what_sparse_data_tell_of_their_columns(form, values, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(narrow, "COMPILED_FROM", 1)
+    data, weights = fw.LeastSquares(form(values), Y).data, np.abs(Y)
+    np.testing.assert_array_equal(data.lengths, np.count_nonzero(values, axis=0))
+    np.testing.assert_allclose(data.squares(weights), weights @ values**2, rtol=1e-12)
+    np.testing.assert_allclose(data.column_layout.product(TRUTH), values @ TRUTH, atol=1e-12)
+    assert data.turned
+
+
 @given(
     shape=st.tuples(st.integers(1, 12), st.integers(201, 230)),
     radius=st.sampled_from([0.1, 2.0, 50.0]),

@@ -9,6 +9,7 @@ import numpy as np
 from frankwolfe.kernels.layouts import Layout, compiled, double
 
 FIRM = 4.0  # so many times, and one, the error of the multiplier shrinks in a round, were the columns orthogonal
+SCALED = 4.0  # the gap that scaling the sum back to the radius costs, in terms of the first-order change
 DEPTH = 5  # rounds from which the next ones are extrapolated
 
 
@@ -95,7 +96,7 @@ def descended(
         inner, best = loops.descend(*given, z, v, place[-1], firm, radius, signed)
         excess = float(np.abs(z).sum()) - radius
         place[-1] = max(place[-1] + firm * excess, 0.0 if signed else -np.inf)
-        gap = max(inner + radius * best, abs(place[-1] * excess))
+        gap = max(inner + radius * best, SCALED * abs(place[-1] * excess))
         done = rounds > 1 and gap <= tol
         if before is not None and gap > before[1]:
             place[:], past = before[0], []

@@ -27,7 +27,7 @@ BAND = 0.03  # a column matters if its worth is at most so much, or half the gap
 FIRST, GROWTH = 64, 1.5  # how many columns may join a Hessian: so many, or this many times those in use
 REST = 0.2  # share of the gap that may be left on the columns in use
 MOST_STEPS = 10  # second-order steps between two looks at all columns
-LEFT, FAR_LEFT = 0.1, 0.3  # share of the gap that coordinate descent leaves, and while the gap exceeds so much of f
+LEFT, FAR_LEFT = 0.1, 0.3  # share of the gap that coordinate descent leaves, and while the gap exceeds f
 MOST_ROUNDS = 30  # of it on one model
 NEAR = 0.3  # gap, in terms of <gradient, x>, from which on a Hessian gains more than a decade
 
@@ -99,8 +99,8 @@ def by_coordinates(problem: Problem, state: Any, look: Look) -> Any:
     layout, c = data.column_layout, double(objective.loss_curvature(state.x.image))
     model = Model(layout, chosen, slope, c, objective.ridge, objective.intercept)
     relative = look.gap / max(abs(float(look.at_x.value)), 1e-300)
-    left = look.gap * (FAR_LEFT if relative > FAR_LEFT else LEFT)
-    tol = max(left, 0.3 * problem.goal, 2 * float(look.at_x.tangent.noise))
+    left = look.gap * (FAR_LEFT if relative > 1 else LEFT)
+    tol = max(left, 0.1 * problem.goal, 2 * float(look.at_x.tangent.noise))
     signed = isinstance(domain, L1Ball)
     found = descended(model, domain.radius, double(x[chosen]), look.level, signed, tol, MOST_ROUNDS)
     target = x.copy()
