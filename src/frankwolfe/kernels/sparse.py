@@ -84,10 +84,11 @@ def count(indices, width):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
-def squares(indptr, indices, values, c, width):
-    """Return, for each column, the sum of c times its squared entries."""
+def squares(indptr, indices, values, c, width, every):
+    """Return, for each column, the sum of c times its squared entries, estimated from one row in `every`."""
     out = np.zeros(width)
-    for i in range(indptr.size - 1):
+    for i in range(0, indptr.size - 1, every):
+        factor = every * c[i]
         for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            out[indices[k]] += c[i] if values is None else c[i] * values[k] * values[k]
+            out[indices[k]] += factor if values is None else factor * values[k] * values[k]
     return out

@@ -143,7 +143,7 @@ class NewtonFrankWolfe(Method):
         with calm(H.size):
             target = self._target(problem, H, at_x.slope, x.coords, vertex.point, gap, far)
         z = Point.at(target.astype(x.coords.dtype, copy=False))
-        x_next = problem.mix(x, z, problem.line_search(x, z, rtol=SEARCH))
+        x_next = problem.mix(x, z, problem.line_search(x, z, rtol=0.05 if far else SEARCH))
         gap /= max(abs(float(at_x.value)), 1e-300)
         return state._replace(k=k + 1, x=x_next, gap=gap, rested=False), evidence
 

@@ -29,6 +29,7 @@ REST = 0.2  # share of the gap that may be left on the columns in use
 MOST_STEPS = 10  # second-order steps between two looks at all columns
 LEFT, FAR_LEFT = 0.1, 0.3  # share of the gap that coordinate descent leaves, and while the gap exceeds f
 MOST_ROUNDS = 30  # of it on one model
+FLAT = 1e-3  # curvature of rows that have none, in terms of the largest: a column of such rows alone is to move, too
 NEAR = 0.3  # gap, in terms of <gradient, x>, from which on a Hessian gains more than a decade
 
 
@@ -64,7 +65,7 @@ class Look(NamedTuple):
 
 
 def looked(problem: Problem, x: Point, at_x: Evaluation, gap: float, first: bool) -> Look:
-    """Return what the gradient tells; at first, of sparse data, the level as it would be were the columns orthogonal."""
+    """Return what the gradient tells; at first, of sparse data, the level that it would be were columns orthogonal."""
     objective, domain = model_on(problem)
     size = np.abs if isinstance(domain, L1Ball) else np.asarray
     worth, level = size(-at_x.slope), -float(at_x.inner) / domain.radius
@@ -97,6 +98,7 @@ def by_coordinates(problem: Problem, state: Any, look: Look) -> Any:
     data, slope = sparse(objective), double(look.at_x.slope[chosen])
     assert data is not None
     layout, c = data.column_layout, double(objective.loss_curvature(state.x.image))
+    c = np.where(c > 0, c, FLAT * c.max())
     model = Model(layout, chosen, slope, c, objective.ridge, objective.intercept)
     relative = look.gap / max(abs(float(look.at_x.value)), 1e-300)
     left = look.gap * (FAR_LEFT if relative > 1 else LEFT)
@@ -109,7 +111,8 @@ def by_coordinates(problem: Problem, state: Any, look: Look) -> Any:
     z = Point(target, ((1.0, Leaf(None, image)),))
     problem.counts.n_pass += (2 * found.rounds + 2) * float(data.lengths[chosen].sum()) / data.matrix.nnz
     x_next = problem.mix(state.x, z, problem.line_search(state.x, z, rtol=1e-3))
-    rounds = found.rounds if found.done else 2 * found.rounds
+    slow = not found.done or relative > 0.9 * state.gap
+    rounds = 2 * max(found.rounds, state.rounds) if slow else found.rounds
     return state._replace(k=state.k + 1, x=x_next, gap=relative, rested=False, rounds=rounds)
 
 

@@ -15,6 +15,7 @@ from frankwolfe.kernels.narrow import sparse_layout
 from frankwolfe.objectives import matrices
 from frankwolfe.objectives.matrices import DataMatrix, RowBlocks
 
+ENOUGH = 1000  # rows from which the curvatures along the columns are estimated
 TURN_AFTER = 8  # columns picked out of sparse rows after which turning them pays
 
 
@@ -83,9 +84,10 @@ class CSRMatrix(RowBlocks):
         return compiled("sparse").count(self.layout.arrays[1], self.shape[1])
 
     def squares(self, weights: np.ndarray) -> np.ndarray:
-        """Return the diagonal of A'diag(weights)A, of data with a layout."""
+        """Return the diagonal of A'diag(weights)A, of data with a layout; estimated, where rows are many."""
         assert self.layout is not None
-        return self.layout.scale**2 * compiled("sparse").squares(*self.layout.arrays, weights, self.shape[1])
+        every = max(1, min(8, self.shape[0] // ENOUGH))
+        return self.layout.scale**2 * compiled("sparse").squares(*self.layout.arrays, weights, self.shape[1], every)
 
     @property
     def turned(self) -> bool:
