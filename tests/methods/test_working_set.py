@@ -132,6 +132,17 @@ def test_odd_shapes(shape: tuple[int, int], radius: float, density: float, seed:
         assert other.lower_bound <= result.fun + 1e-12
 
 
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_model_of_the_logarithm_stays_convex(intercept: bool) -> None:
+    """What newton takes off the Hessian far from the solution is less than there is."""
+    f = fw.Logistic(A[:, :20], Y > 0, intercept=intercept, sample_weight=1 + (Y > 1))
+    problem = Problem(f, fw.L1Ball(5.0))
+    at_x, H = f.evaluate_twice(x := problem.start(0.2 * TRUTH[:20], False))
+    most = f.tail(x.image) * H - np.outer(at_x.slope, at_x.slope)
+    assert np.linalg.eigvalsh(most).min() >= -1e-12
+    assert f.tail(x.image) >= float(at_x.value)
+
+
 def test_a_state_goes_on_bit_for_bit() -> None:
     check_resumption(NewtonFrankWolfe(), Case(fw.Logistic(A, Y > 0), fw.L1Ball(5.0), 0.0), n=6)
 

@@ -70,7 +70,8 @@ class NewtonFrankWolfe(Method):
     On an l1 ball or a simplex of more than 200 variables the model is kept to the columns that matter [2]_: those in
     use and the best of those whose vertices the gradient prefers, a few dozen to begin with, then ever more. Steps on
     these columns read nothing else; the next gradient looks at all columns, certifies, and tells which ones to add. The
-    number of variables is then no matter, only that of the columns in use is.
+    number of variables is then no matter, only that of the columns in use is. Where so many sparse columns matter that
+    their Hessian would cost more, the model is minimised by coordinate descent instead, and none is formed.
 
     For `Logistic`, `LeastSquares`, `Huber` and `Quadratic`, on other sets (with closed-form oracles) of up to 5000
     variables.

@@ -123,11 +123,11 @@ def descends(problem: Problem, look: Look, rounds: int) -> bool:
     columns eight; a Hessian takes one for each pair of entries in a row, a read of everything, and for its factors, a
     few times, one for 22 multiplications. Near the solution two Hessians gain three decades, else one, as descent does.
     """
-    data = sparse(model_on(problem)[0])
-    if data is None:
+    data, count = sparse(model_on(problem)[0]), np.count_nonzero(look.matter)
+    if data is None or (count <= FIRST and not data.turned):
         return False
     n, everything, entries = data.shape[0], data.matrix.nnz, float(data.lengths[look.matter].sum())
-    hessian = entries**2 / (2 * n) + everything + np.count_nonzero(look.matter) ** 3 / 22
+    hessian = entries**2 / (2 * n) + everything + count**3 / 22
     descent = 4 * rounds * entries + 4 * everything
     near = look.gap < NEAR * abs(float(look.at_x.inner))
     return (3 if near else 1) * descent + (0 if data.turned else 8 * everything) < 2 * hessian
