@@ -17,6 +17,7 @@ N, D = 40, 6
 A = RNG.standard_normal((N, D))
 B = np.sign(A @ RNG.standard_normal(D) + RNG.standard_normal(N))
 C = RNG.standard_normal(D)
+CLASSES = np.argmax(A @ RNG.standard_normal((D, 3)) + RNG.gumbel(size=(N, 3)), axis=1)
 SETS = {
     "l1": fw.L1Ball(1.0),
     "l2": fw.L2Ball(1.0),
@@ -35,7 +36,7 @@ SETS = {
     "sum": fw.L1Ball(0.5) + fw.L2Ball(0.5),
     "scaled": 2.0 * fw.L2Ball(1.0),
 }
-OBJECTIVES = ("logistic", "squares", "quadratic", "function")
+OBJECTIVES = ("logistic", "squares", "quadratic", "function", "multinomial")
 OPEN_LOOP = ("fw", "afw", "hfw", "extrafw", "richardson", "agm", "agm_sc", "cgs")
 LINE_SEARCH = ("away", "pairwise", "bpcg", "bcg", "boosted", "lazy", "pgd", "apgd", "dicg")
 # How long a run is followed. An exact line search between two atoms leaves them tied; where many are, or where a method
@@ -55,6 +56,8 @@ def objective(kind: str, lib: Library | None, dtype: str) -> Any:
         return fw.LeastSquares(array(A), B)
     if kind == "quadratic":
         return fw.Quadratic(array(A.T @ A / 10), C)
+    if kind.startswith("multinomial"):
+        return fw.Multinomial(array(A), CLASSES, intercept=kind.endswith("intercepts"))
     module = np if lib is None else lib.module.numpy if lib.name == "jax" else lib.module
     centre, total = array(C), module.sum
     return fw.Function(lambda x: total((x - centre) ** 2), lambda x: 2 * (x - centre), smoothness=2.0)
@@ -132,6 +135,7 @@ def test_every_set(backend: str, method: str, name: str) -> None:
 
 EVERYWHERE = [(kind, name) for name in SETS for kind in OBJECTIVES]
 SOME = [("logistic", "l2"), ("squares", "l1"), ("quadratic", "box"), ("function", "simplex"), ("squares", "l3")]
+SOME += [("multinomial", "l2"), ("multinomial with intercepts", "k-support")]
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

@@ -9,7 +9,10 @@ import math
 
 import numpy as np
 from numba import njit
+from numpy.polynomial import Chebyshev, Polynomial
+from numpy.polynomial.polynomial import polyval
 
+from frankwolfe.kernels.lanes import pick_above, power
 from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, Loss
 
 SUMS = {"reassoc", "contract", "nsz", "arcp"}  # sums in an order that vectorises; infinities and NaN stay what they are
@@ -19,32 +22,57 @@ LN2 = math.log(2.0)
 LOG2E = 1 / LN2
 LN2_HIGH = round(LN2 * 2**32) / 2**32  # its product with the integer is exact
 LN2_LOW = (LN2 - LN2_HIGH) + 2.3190468138462996e-17  # what is left, and what log 2 has beyond double precision
-E2, E3, E4, E5, E6, E7, E8, E9, E10, E11, E12, E13 = (1.0 / math.factorial(k) for k in range(2, 14))
-A1, A2, A3, A4, A5, A6, A7, A8, A9, A10 = (1.0 / (2 * k + 1) for k in range(1, 11))
+MIDDLE = math.sqrt(2.0) - 1.0
+
+
+def _short(series: list[float], low: float, high: float, degree: int) -> list[float]:
+    """Return the coefficients of a polynomial that is next to a power series between low and high."""
+    curve = Chebyshev.interpolate(lambda s: polyval(s, series), degree, domain=[low, high])
+    return curve.convert(kind=Polynomial).coef.tolist()
+
+
+# exp(s) = 1 + s + s^2 (E2 + E3 s + ...) for |s| <= log(2)/2, and atanh(s) = s + s q (A1 + A2 q + ...), q = s^2.
+E2, E3, E4, E5, E6, E7, E8, E9, E10, E11 = _short([1 / math.factorial(k) for k in range(2, 20)], -LN2 / 2, LN2 / 2, 9)
+A1, A2, A3, A4, A5, A6, A7 = _short([1 / (2 * k + 1) for k in range(1, 20)], 0.0, (MIDDLE / (2 + MIDDLE)) ** 2, 6)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def _exp(t):
-    """Return exp(-t) for t >= 0: 2^k times a short series."""
+    """Return exp(-t) for t >= 0: 2^k times a short series, of which the parts are added in pairs, none waiting long."""
     t = min(t, 708.0)
     near = MAGIC - t * LOG2E
     k = near - MAGIC
     s = (-t - k * LN2_HIGH) - k * LN2_LOW  # |s| <= log(2)/2
-    series = s * (E7 + s * (E8 + s * (E9 + s * (E10 + s * (E11 + s * (E12 + s * E13))))))
-    series = s * (E2 + s * (E3 + s * (E4 + s * (E5 + s * (E6 + series)))))
-    bits = (np.float64(near).view(np.int64) + np.int64(1023)) << np.int64(52)
-    return np.int64(bits).view(np.float64) * (1.0 + (s + s * series))
+    q = s * s
+    fourth = q * q
+    series = ((E6 + s * E7) + q * (E8 + s * E9)) + fourth * (E10 + s * E11)
+    series = ((E2 + s * E3) + q * (E4 + s * E5)) + fourth * series
+    return power(near) * (1.0 + (s + q * series))
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
 def _log(u):
     """Return log(1 + u) for 0 <= u <= 1: 2 atanh(u/(2+u)), from 2 rather than 1 where that is nearer."""
-    far = u > 0.4142135623730951
-    s = (u - 1.0 if far else u) / (u + 3.0 if far else u + 2.0)
+    s = pick_above(u, MIDDLE, u - 1.0, u) / pick_above(u, MIDDLE, u + 3.0, u + 2.0)
     q = s * s
-    series = q * (A6 + q * (A7 + q * (A8 + q * (A9 + q * A10))))
-    series = q * (A1 + q * (A2 + q * (A3 + q * (A4 + q * (A5 + series)))))
-    return (LN2 if far else 0.0) + 2.0 * (s + s * series)
+    square = q * q
+    series = ((A1 + q * A2) + square * (A3 + q * A4)) + (square * square) * ((A5 + q * A6) + square * A7)
+    return pick_above(u, MIDDLE, LN2, 0.0) + 2.0 * (s + s * (q * series))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def at_margin(squares, m, b, share):
+    """Return value and slope of the loss of a row, or of eight side by side: the logistic loss if `squares` is None.
+
+    The compiler knows what is None: it leaves no branch.
+    """
+    if squares is None:
+        u = _exp(abs(m))
+        value = share * (max(-(b * m), 0.0) + _log(u))
+        return value, -(b * share) * (pick_above(b * m, 0.0, u, 1.0) / (1.0 + u))
+    e = m - b
+    slope = share * e
+    return 0.5 * (slope * e), slope
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
@@ -122,11 +150,19 @@ def differentiate(mixing, known, q, loss, watched, r, c, sums):
 
 @njit(cache=True, nogil=True)
 def differentiate_all(first, last, mixing, known, q, loss, watched, r, sums):
-    """Do that for the rows first to last, a few at a time, which stay in cache; arrays are those of all rows."""
+    """Do that for the rows first to last, a few at a time, which stay in cache; arrays are those of all rows.
+
+    Where q is empty, f is differentiated at what is known itself.
+    """
     for low in range(first, last, CHUNK):
         high = min(low + CHUNK, last)
         some, rows = on_rows(loss, low, high), slice(low, high)
-        differentiate(mixing, known[rows], q[rows], some, watched[rows], r[rows], r[:0], sums)
+        if q.size:
+            differentiate(mixing, known[rows], q[rows], some, watched[rows], r[rows], r[:0], sums)
+        else:
+            value, inner = at_margins(some, known[rows], r[rows], r[:0])
+            sums[0] += value
+            sums[1] += inner
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)

@@ -10,9 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from frankwolfe.kernels import dense, sparse
+from frankwolfe.kernels import dense, octets, sparse
 from frankwolfe.kernels.layouts import CHUNK
 from frankwolfe.kernels.losses import differentiate, on_rows
+
+# Dense rows of at most so many columns and bytes are worked on eight at a time, in registers.
+COLUMNS, BYTES = 256, 800
 
 
 @njit(cache=True, nogil=True)
@@ -35,12 +38,12 @@ def products(matrix, first, last, x, y, out, other):
 
 
 @njit(cache=True, nogil=True)
-def adjoint(matrix, first, last, r, g):
-    """Add the rows first to last, times r, to g."""
+def adjoint(matrix, first, last, r, g, fetch=True):
+    """Add the rows first to last, times r, to g; `fetch` tells that they are not in cache yet."""
     if len(matrix) == 1:
         dense.add_rows(matrix[0], first, last, r, g)
     else:
-        sparse.add_rows(matrix[0], matrix[1], matrix[2], first, last, r, g)
+        sparse.add_rows(matrix[0], matrix[1], matrix[2], first, last, r, g, fetch)
 
 
 @njit(cache=True, nogil=True)
@@ -50,6 +53,12 @@ def outer(matrix, first, last, c, H):
         dense.add_outer(matrix[0], first, last, c, H)
     else:
         sparse.add_outer(matrix[0], matrix[1], matrix[2], first, last, c, H)
+
+
+@njit(cache=True, nogil=True)
+def _short(A):
+    """Tell whether rows are so short that eight of them, and what is made of them, stay near the processor."""
+    return A.shape[1] <= COLUMNS and A.shape[1] * A.itemsize <= BYTES
 
 
 @njit(cache=True, nogil=True)
@@ -63,6 +72,8 @@ def sweep(matrix, first, last, step, x, base, mixing, known, loss, every, images
     q, r, c = np.zeros(CHUNK), np.empty(CHUNK), np.empty(CHUNK if H.size else 0)
     # What is known and what is watched, where nobody keeps it:
     own, spare = np.zeros(CHUNK, known.dtype), np.empty(CHUNK, images.dtype)
+    if len(matrix) == 1 and _short(matrix[0]) and x.size and not (base.size or H.size):
+        first = octets.sweep(matrix[0], first, last, x, mixing, known, loss, images, g, sums)
     for low in range(first, last, step):
         high = min(low + step, last)
         before = known[low:high] if known.size else own
@@ -75,7 +86,7 @@ def sweep(matrix, first, last, step, x, base, mixing, known, loss, every, images
             if images.size:
                 images[0][low:high] = q[: high - low]
         differentiate(mixing, before, q, on_rows(loss, low, high), watched, r, c, sums)
-        adjoint(matrix, low, high, r, g)
+        adjoint(matrix, low, high, r, g, x.size == 0)
         if H.size:
             for i in range(high - low):
                 c[i] = c[i] * every if (low + i) % every == 0 else 0.0
