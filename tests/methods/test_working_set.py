@@ -70,6 +70,48 @@ def test_any_data_compiled_or_not(form, dtype, monkeypatch: pytest.MonkeyPatch) 
     np.testing.assert_allclose(compiled.fun, plain.fun, atol=2 * limits["tol"])
 
 
+@pytest.mark.parametrize("what", OBJECTIVES)
+@pytest.mark.parametrize("where", SETS)
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+def test_by_coordinates_alone(what: str, where: str, form, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many rounds it takes, on every loss and both sets: descent, and a certificate that holds."""
+    optimum = fw.minimize(OBJECTIVES[what](A), SETS[where], method="newton", tol=1e-9)
+    monkeypatch.setattr(narrow, "COMPILED_FROM", 1)
+    monkeypatch.setattr(working_set, "descends", lambda *_: True)
+    result = fw.minimize(OBJECTIVES[what](form(A)), SETS[where], method="newton", tol=1e-5, max_iter=400)
+    assert result.success, result
+    assert result.lower_bound <= optimum.fun + 1e-12
+    assert optimum.fun <= result.fun + 1e-9
+    assert SETS[where].contains(result.x, tol=1e-9)
+    assert (np.diff(result.trace.fun) <= 1e-12).all()
+
+
+def test_coordinates_or_hessians_by_their_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many short columns few enter a Hessian cheaply; of a thousand its factors cost more than descent."""
+    monkeypatch.setattr(narrow, "COMPILED_FROM", 1)
+    wide = sp.random_array((2000, 3000), density=0.005, rng=np.random.default_rng(2), format="csr")
+    problem = Problem(fw.Logistic(wide, np.arange(2000) % 3 == 0), fw.L1Ball(1.0))
+    x = problem.start(None, False)
+    look = working_set.looked(problem, x, problem.evaluate(x), 1.0, first=True)
+    few, many = np.arange(3000) < 30, np.arange(3000) < 2000
+    assert not working_set.descends(problem, look._replace(matter=few), 4)
+    assert working_set.descends(problem, look._replace(matter=many), 4)
+    assert not working_set.descends(problem, look._replace(matter=many), 10**6)
+    dense = Problem(fw.Logistic(A, Y > 0), fw.L1Ball(1.0))
+    assert not working_set.descends(dense, look, 4)
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize("values", [A, 0.5 * (A != 0)])
+def test_what_sparse_data_tell_of_their_columns(form, values, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(narrow, "COMPILED_FROM", 1)
+    data, weights = fw.LeastSquares(form(values), Y).data, np.abs(Y)
+    np.testing.assert_array_equal(data.lengths, np.count_nonzero(values, axis=0))
+    np.testing.assert_allclose(data.squares(weights), weights @ values**2, rtol=1e-12)
+    np.testing.assert_allclose(data.column_layout.product(TRUTH), values @ TRUTH, atol=1e-12)
+    assert data.turned
+
+
 @given(
     shape=st.tuples(st.integers(1, 12), st.integers(201, 230)),
     radius=st.sampled_from([0.1, 2.0, 50.0]),
@@ -90,6 +132,17 @@ def test_odd_shapes(shape: tuple[int, int], radius: float, density: float, seed:
         assert other.lower_bound <= result.fun + 1e-12
 
 
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_model_of_the_logarithm_stays_convex(intercept: bool) -> None:
+    """What newton takes off the Hessian far from the solution is less than there is."""
+    f = fw.Logistic(A[:, :20], Y > 0, intercept=intercept, sample_weight=1 + (Y > 1))
+    problem = Problem(f, fw.L1Ball(5.0))
+    at_x, H = f.evaluate_twice(x := problem.start(0.2 * TRUTH[:20], False))
+    most = f.tail(x.image) * H - np.outer(at_x.slope, at_x.slope)
+    assert np.linalg.eigvalsh(most).min() >= -1e-12
+    assert f.tail(x.image) >= float(at_x.value)
+
+
 def test_a_state_goes_on_bit_for_bit() -> None:
     check_resumption(NewtonFrankWolfe(), Case(fw.Logistic(A, Y > 0), fw.L1Ball(5.0), 0.0), n=6)
 
@@ -99,7 +152,7 @@ def test_only_what_is_worth_it_joins() -> None:
     x = problem.start(None, False)
     at_x = problem.evaluate(x)
     gap = float(at_x.inner) + 5.0 * float(np.abs(at_x.slope).max())
-    chosen = working_set.columns(problem, x, at_x, gap)
+    chosen = working_set.columns(x, working_set.looked(problem, x, at_x, gap, first=True))
     assert chosen.size == working_set.FIRST
     left = np.setdiff1d(np.arange(260), chosen)
     assert np.abs(at_x.slope[chosen]).min() >= np.abs(at_x.slope[left]).max()

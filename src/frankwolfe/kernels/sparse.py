@@ -104,3 +104,23 @@ def add_outer(indptr, indices, values, first, last, c, H):
             for l in range(low, k):
                 row[indices[l]] += factor if values is None else factor * values[l]
             row[indices[k]] += 0.5 * (factor if values is None else factor * values[k])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def count(indices, width):
+    """Return how often each column occurs."""
+    lengths = np.zeros(width, np.int64)
+    for j in indices:
+        lengths[j] += 1
+    return lengths
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def squares(indptr, indices, values, c, width, every):
+    """Return, for each column, the sum of c times its squared entries, estimated from one row in `every`."""
+    out = np.zeros(width)
+    for i in range(0, indptr.size - 1, every):
+        factor = every * c[i]
+        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            out[indices[k]] += factor if values is None else factor * values[k] * values[k]
+    return out

@@ -51,7 +51,7 @@ INSIDE = 0.25  # depth from which on x counts as inside
 EARLY = 6  # corrective steps, each with many atoms, after which an x amid the set tells that it is not the vertices
 AMID = 0.45  # depth from which on the set has not been felt at all
 CROWD = 50  # atoms that a corrective step takes easily, whatever the number of variables
-THRONG = 3000  # columns from which on their Hessian costs more than many passes over the data
+THRONG = 3000  # columns, of data without coordinate descent, whose Hessian costs more than many passes over them
 
 
 class Choice(NamedTuple):
@@ -246,7 +246,7 @@ class Auto(Method):
         bounds = (float(tangent.bound(v.value, 0.0)) for tangent, v in evidence.minorants if v is not None)
         after = after._replace(value=value, bound=max(state.bound, *bounds))
 
-        if crowded(state):
+        if crowded(problem, state):
             return self._next(problem, after, "the solution mixes very many vertices"), evidence
         if state.plan[0] == "fcfw" and after.k == EARLY and depth(problem, state.x, evidence) > AMID:
             return self._next(problem, after, "x stays deep inside the set"), evidence
@@ -298,10 +298,11 @@ def planned(problem: Problem, x0: Point) -> tuple[str, ...]:
     return next(filter(None, plans))
 
 
-def crowded(state: AutoState) -> bool:
+def crowded(problem: Problem, state: AutoState) -> bool:
     """Tell whether corrective steps, first in the plan, hold an atom for every four variables: nothing is sparse."""
     if state.turn == 0 and state.plan[0] == "columns":
-        return bool(np.count_nonzero(state.x.coords) > THRONG)
+        (objective, _), count = working_set.model_on(problem), np.count_nonzero(state.x.coords)
+        return working_set.sparse(objective) is None and bool(count > THRONG)
     if state.turn > 0 or state.plan[0] != "fcfw" or state.x.parts is None:
         return False
     return len(state.x.parts[1]) > max(CROWD, math.prod(state.x.coords.shape) // 4)

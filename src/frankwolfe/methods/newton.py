@@ -16,6 +16,7 @@ from frankwolfe.methods.subspace import ball_radius, in_simplex
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.data import OperatorMatrix
 from frankwolfe.objectives.linear_model import LinearModel
+from frankwolfe.objectives.logistic import Logistic
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
@@ -29,6 +30,7 @@ LARGEST = 5000  # variables up to which a Hessian is formed
 SEARCH = 1e-3  # accuracy of the line search: near the solution the step is the whole one anyway
 FAR, FEW = 1.0, 4  # while the last gap exceeds f so many times, a Hessian from one row in four will do
 ROWS = 50  # for each variable, with which that is a good one
+TAIL = 0.7  # share of the difference between the curvatures of f and log f that is taken off
 
 
 @plain
@@ -37,6 +39,7 @@ class NewtonState(NamedTuple):
     x: Point
     gap: float  # the last Frank-Wolfe gap, relative to f
     rested: bool = False  # whether the last step stayed, its gap being all that was asked for
+    rounds: int = 4  # that coordinate descent takes, by what was seen last
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,9 @@ class NewtonFrankWolfe(Method):
     in the weights of the vertices, started from those of x; on any other set by fully corrective Frank-Wolfe, whose gap
     certifies the accuracy. The exact line search runs on images. A step reads the data twice where the kernels are
     compiled: gradient and Hessian together, and the image of the model's minimiser. Far from the solution, where the
-    model is good for a short way only, the Hessian is then estimated from one row in four.
+    model is good for a short way only, the Hessian is then estimated from one row in four. On an l1 ball or a simplex
+    the model of a logistic loss is then rather that of log f, times f, which has the same minimiser and is good for a
+    longer way where losses are in their exponential tails: less of gg'/f than would make it concave is taken off H.
 
     f falls at every step; near the solution the error falls by about `accuracy` at each, and quadratically where the
     model is solved exactly. The certificate is the Frank-Wolfe gap at x, which needs no model.
@@ -65,7 +70,8 @@ class NewtonFrankWolfe(Method):
     On an l1 ball or a simplex of more than 200 variables the model is kept to the columns that matter [2]_: those in
     use and the best of those whose vertices the gradient prefers, a few dozen to begin with, then ever more. Steps on
     these columns read nothing else; the next gradient looks at all columns, certifies, and tells which ones to add. The
-    number of variables is then no matter, only that of the columns in use is.
+    number of variables is then no matter, only that of the columns in use is. Where so many sparse columns matter that
+    their Hessian would cost more, the model is minimised by coordinate descent instead, and none is formed.
 
     For `Logistic`, `LeastSquares`, `Huber` and `Quadratic`, on other sets (with closed-form oracles) of up to 5000
     variables.
@@ -125,20 +131,22 @@ class NewtonFrankWolfe(Method):
 
     def whole(self, problem: Problem, state: NewtonState) -> tuple[NewtonState, Evidence]:
         """Take a step with the model in all variables."""
-        k, x, gap, rested = state
+        k, x, gap, rested = state[:4]
         far = gap > FAR
         at_x, H = _expansion(problem, x, FEW if far else 1)
         vertex = problem.lmo(at_x.slope, k, share=0.0, keep=x)
         evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
         if not rested and closed(problem, at_x.value, at_x.tangent, vertex):
-            return NewtonState(k + 1, x, gap, True), evidence
+            return state._replace(k=k + 1, rested=True), evidence
         gap = max(float(at_x.inner - vertex.value), 0.0)
+        if far and isinstance(problem.domain, L1Ball | Simplex) and isinstance(problem.objective, Logistic):
+            H = H - np.multiply.outer(TAIL / problem.objective.tail(x.image) * at_x.slope, at_x.slope)
         with calm(H.size):
             target = self._target(problem, H, at_x.slope, x.coords, vertex.point, gap, far)
         z = Point.at(target.astype(x.coords.dtype, copy=False))
-        x_next = problem.mix(x, z, problem.line_search(x, z, rtol=SEARCH))
+        x_next = problem.mix(x, z, problem.line_search(x, z, rtol=0.05 if far else SEARCH))
         gap /= max(abs(float(at_x.value)), 1e-300)
-        return NewtonState(k + 1, x_next, gap), evidence
+        return state._replace(k=k + 1, x=x_next, gap=gap, rested=False), evidence
 
     def _target(
         self, problem: Problem, H: np.ndarray, g: np.ndarray, x: np.ndarray, first: Point, gap: float, far: bool

@@ -107,6 +107,13 @@ class Logistic(LinearModel):
         small = namespace(t).exp(-abs(t))  # the product of the two tails, with one exponential
         return self.share[rows] * small / (1 + small) ** 2
 
+    def tail(self, m: np.ndarray) -> float:
+        """Return a number t with gg' <= tH, by Cauchy's inequality: the mean of exp(-margin).
+
+        It is nearly f where most losses are in their exponential tails.
+        """
+        return float(self.share @ np.exp(np.minimum(-self.b * self._shifted(m), 700.0)))
+
     def _conjugate(self, slope: Array) -> Scalar:
         """Return minus the mean binary entropy of the residual probabilities."""
         xp = namespace(slope)

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.backends import Array
-from frankwolfe.kernels.layouts import Layout, Rows
+from frankwolfe.kernels.layouts import Layout, Rows, compiled
 from frankwolfe.kernels.narrow import sparse_layout
 from frankwolfe.objectives import matrices
 from frankwolfe.objectives.matrices import DataMatrix, RowBlocks
 
+ENOUGH = 1000  # rows from which the curvatures along the columns are estimated
 TURN_AFTER = 8  # columns picked out of sparse rows after which turning them pays
 
 
@@ -77,12 +78,38 @@ class CSRMatrix(RowBlocks):
         return twin
 
     @cached_property
+    def lengths(self) -> np.ndarray:
+        """How many entries each column has."""
+        assert self.layout is not None
+        return compiled("sparse").count(self.layout.arrays[1], self.shape[1])
+
+    def squares(self, weights: np.ndarray) -> np.ndarray:
+        """Return the diagonal of A'diag(weights)A, of data with a layout; estimated, where rows are many."""
+        assert self.layout is not None
+        every = max(1, min(8, self.shape[0] // ENOUGH))
+        return self.layout.scale**2 * compiled("sparse").squares(*self.layout.arrays, weights, self.shape[1], every)
+
+    @property
+    def turned(self) -> bool:
+        """Whether there is a copy by columns already."""
+        return "_turned" in vars(self)
+
+    @property
+    def column_layout(self) -> Layout:
+        """The columns as the compiled kernels read them, of a copy that is made when first asked for."""
+        return self._turned.column_layout
+
+    @cached_property
     def _turned(self) -> CSCMatrix:
-        return CSCMatrix(self.matrix.tocsc())
+        turned = CSCMatrix(self.matrix.tocsc())
+        turned.solves = self.solves
+        return turned
 
 
 class CSCMatrix(DataMatrix):
     """A sparse matrix stored by columns: single columns are cheap, which is what sparse atoms ask for."""
+
+    turned = True  # nothing to turn
 
     @cached_property
     def layout(self) -> Layout | None:
@@ -97,6 +124,23 @@ class CSCMatrix(DataMatrix):
         if self.layout is not None and r.ndim == 1:
             return self.layout.adjoint(r).astype(self.dtype, copy=False)
         return self.matrix.T @ r
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """How many entries each column has."""
+        return np.diff(self.matrix.indptr)
+
+    def squares(self, weights: np.ndarray) -> np.ndarray:
+        """Return the diagonal of A'diag(weights)A, of data with a layout."""
+        assert self.layout is not None
+        every = np.arange(self.shape[1])
+        return self.layout.scale**2 * compiled("coordinate_loops").bends(*self.layout.arrays, every, weights)[0]
+
+    @property
+    def column_layout(self) -> Layout:
+        """The columns as the compiled kernels read them, of data with a layout."""
+        assert self.layout is not None
+        return self.layout
 
     def column(self, j: int) -> Array:
         entries = slice(self.matrix.indptr[j], self.matrix.indptr[j + 1])
