@@ -15,25 +15,28 @@ from frankwolfe.methods import METHODS
 RNG = np.random.default_rng(7)
 N, D = 40, 6
 A = RNG.standard_normal((N, D))
-B = np.sign(A @ RNG.standard_normal(D) + RNG.standard_normal(N))
-C = RNG.standard_normal(D)
+# Far from the origin, so that solutions lie on the boundary: inside a set the gradient vanishes, every vertex is as good
+# as any other, and which one comes next is a matter of rounding.
+CENTRE = RNG.standard_normal(D)
+B = np.sign(A @ CENTRE + RNG.standard_normal(N))
+T = A @ CENTRE + RNG.standard_normal(N)
 SETS = {
     "l1": fw.L1Ball(1.0),
     "l2": fw.L2Ball(1.0),
     "l1.5": fw.LpBall(1.0, p=1.5),
-    "l3": fw.LpBall(1.0, p=3),
-    "linf": fw.LInfBall(0.3),
-    "box": fw.Box(-0.5, 0.25),
+    "l3": fw.LpBall(0.5, p=3),
+    "linf": fw.LInfBall(0.5),
+    "box": fw.Box(-0.75, 0.5),
     "simplex": fw.Simplex(D),
-    "k-support": fw.KSupportBall(1.0, k=2),
+    "k-support": fw.KSupportBall(0.5, k=2),
     "group": fw.GroupBall(1.0, groups=[[0, 3], [1], [2, 4, 5]]),
     "owl": fw.OWLBall(1.0, weights=[3, 2, 1, 1, 0.5, 0.2]),
     "permutahedron": fw.Permutahedron(np.arange(6.0)),
     "hypersimplex": fw.Hypersimplex(6, k=2),
     "hull": fw.ConvexHull(RNG.standard_normal((8, 6))),
-    "product": fw.Product(fw.L2Ball(1.0), fw.Simplex(3), shapes=[(3,), None]),
+    "product": fw.Product(fw.L2Ball(0.5), fw.Simplex(3), shapes=[(3,), None]),
     "sum": fw.L1Ball(0.5) + fw.L2Ball(0.5),
-    "scaled": 2.0 * fw.L2Ball(1.0),
+    "scaled": 2.0 * fw.L2Ball(0.25),
 }
 OBJECTIVES = ("logistic", "squares", "quadratic", "function")
 OPEN_LOOP = ("fw", "afw", "hfw", "extrafw", "richardson", "agm", "agm_sc", "cgs")
@@ -52,11 +55,11 @@ def objective(kind: str, lib: Library | None, dtype: str) -> Any:
     if kind == "logistic":
         return fw.Logistic(array(A), B)
     if kind == "squares":
-        return fw.LeastSquares(array(A), B)
+        return fw.LeastSquares(array(A), T)
     if kind == "quadratic":
-        return fw.Quadratic(array(A.T @ A / 10), C)
+        return fw.Quadratic(array(A.T @ A / 10), -A.T @ T / 10)
     module = np if lib is None else lib.module.numpy if lib.name == "jax" else lib.module
-    centre, total = array(C), module.sum
+    centre, total = array(CENTRE), module.sum
     return fw.Function(lambda x: total((x - centre) ** 2), lambda x: 2 * (x - centre), smoothness=2.0)
 
 
@@ -66,7 +69,7 @@ def solve(
     domain = None if method in ("agm", "agm_sc") else SETS[name]
     x0 = None
     if kind == "function":
-        inside = np.zeros(D) if SETS[name].contains(np.zeros(D)) else SETS[name].lmo(C).toarray()
+        inside = np.zeros(D) if SETS[name].contains(np.zeros(D)) else SETS[name].lmo(CENTRE).toarray()
         x0 = np.asarray(inside, dtype=dtype) if lib is None else lib.array(inside, dtype)
     f = objective(kind, lib, dtype)
     return fw.minimize(f, domain, x0, method=method, tol=0, max_iter=steps, callback=callback)

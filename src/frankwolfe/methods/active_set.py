@@ -8,7 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from frankwolfe.backends import Scalar
+from frankwolfe.backends import Array, Scalar, largest, namespace
+from frankwolfe.backends.namespace import nonzero
 from frankwolfe.methods.base import Evidence, Method, require_smoothness
 from frankwolfe.methods.bundle import Bundle
 from frankwolfe.methods.steps import ExactLineSearch, OpenLoop, ShortStep, StepSize
@@ -17,7 +18,13 @@ from frankwolfe.points import Point, mix
 from frankwolfe.problem import Problem, Vertex
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet
+from frankwolfe.sets.box import Box
+from frankwolfe.sets.hypersimplex import Hypersimplex
+from frankwolfe.sets.lp import LInfBall
+from frankwolfe.sets.owl import OWLBall
+from frankwolfe.sets.permutahedron import Permutahedron
 
+COMBINING = (Box, LInfBall, Hypersimplex, OWLBall, Permutahedron)  # a vertex is a choice for each entry
 TIE = 4e-12  # differences of scores, relative to their size, that rounding and a line search may leave
 ROUNDED = 16.0  # the same in units of epsilon, for single precision
 ZERO = 2.0**-52  # a weight that rounding alone can leave behind
@@ -161,7 +168,31 @@ def ask(problem: Problem, k: int, at_x: Evaluation, x: Point, gap: float) -> Ver
     share = 0.06 / (k + 2)
     if isinstance(problem.domain, IterativeSet):
         share = max(min(share, 0.1 * gap / problem.curvature), 1e-14)
-    return problem.lmo(at_x.slope, k, share, keep=x)
+    return steady(problem, at_x.slope, problem.lmo(at_x.slope, k, share, keep=x))
+
+
+def steady(problem: Problem, slope: Any, vertex: Vertex) -> Vertex:
+    """Return the vertex that the oracle chooses when it does not see what rounding and a line search leave.
+
+    Where a vertex is a choice for each entry, a line search that exchanges one choice for another ends where the two
+    are worth the same; a vertex that has never been active may then hold either. The bound stays that of the true one.
+    """
+    if not isinstance(problem.domain, COMBINING):
+        return vertex
+    atom = problem.domain.lmo(coarse(slope, problem.eps))
+    return Vertex(Point.at(atom), atom.inner(slope), vertex.lower)
+
+
+def coarse(slope: Array, eps: float) -> Array:
+    """Return the slope rounded to multiples of what rounding and a line search may leave of its largest entry.
+
+    Examples
+    --------
+    >>> coarse(np.array([1.0, 1e-14, 0.5 + 1e-14]), 2.0**-52).tolist()
+    [1.0, 0.0, 0.5]
+    """
+    grain = max(TIE, ROUNDED * eps) * nonzero(largest(slope))
+    return namespace(slope).round(slope / grain) * grain
 
 
 @dataclass(frozen=True)
