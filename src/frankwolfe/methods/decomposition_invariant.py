@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, namespace, vdot
-from frankwolfe.methods.active_set import coarse
+from frankwolfe.methods.active_set import coarse, steady
 from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.points import Point, combine
 from frankwolfe.problem import Problem
@@ -74,15 +74,13 @@ class DecompositionInvariant(Method):
         k, x = state
         top = height(problem.domain)
         assert top is not None
-        assert problem.domain is not None
         at_x = problem.evaluate(x)
         vertex = problem.lmo(at_x.slope, k, share=0.0, keep=x)
         evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
         # A line search between two vertices leaves them tied: rounding must not choose which of them comes next.
-        slope = coarse(at_x.slope, problem.eps)
         cheap = isinstance(problem.domain, Simplex | Hypersimplex)
-        toward = Point.at(problem.domain.lmo(slope)) if cheap else vertex.point
-        away = problem.lmo(_on_face(slope, x.coords, top), k, share=0.0).point
+        toward = (steady(problem, at_x.slope, at_x.inner, vertex) if cheap else vertex).point
+        away = problem.lmo(_on_face(coarse(at_x.slope, problem.eps), x.coords, top), k, share=0.0).point
 
         d = _array(toward.coords) - _array(away.coords)
         cap = _room(x.coords, d, top)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from frankwolfe.methods.active_set import lowest, steady, tied
+from frankwolfe.methods.active_set import COMBINING, lowest, steady, tied
 from frankwolfe.methods.base import Evidence, Method, delegate
 from frankwolfe.methods.blended_pairwise import BlendedPairwise
 from frankwolfe.methods.bundle import Bundle
@@ -122,7 +122,9 @@ class _WeakSeparation(Problem):
             i = lowest(scores, tied(self.eps, self.threshold, scores, inner))
             if inner - scores[i] >= self.threshold:
                 return Vertex(self.cache.points[i], float(scores[i]), -np.inf)
-        vertex = steady(self, slope, super().lmo(slope, k, share, keep))
+        vertex = super().lmo(slope, k, share, keep)
+        if isinstance(self.domain, COMBINING):
+            vertex = steady(self, slope, inner, vertex)
         self.called = vertex.point, inner - float(vertex.value)
         return vertex
 
