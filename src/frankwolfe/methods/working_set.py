@@ -27,7 +27,9 @@ MOST_STEPS = 10  # second-order steps between two looks at all columns
 
 
 def applies(problem: Problem) -> bool:
-    """Tell whether the vertices are single columns of the data, and many."""
+    """Tell whether the vertices are single columns of the data, and many; picked from NumPy arrays."""
+    if problem.away:
+        return False
     many = isinstance(problem.objective, LinearModel) and problem.objective.data.shape[1] > MANY
     return many and isinstance(problem.domain, L1Ball | Simplex)
 

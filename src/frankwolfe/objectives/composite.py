@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
-from frankwolfe.backends import Array, Scalar, eps, vdot
+from frankwolfe.backends import Array, Scalar, eps, host, vdot
 from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.points import Leaf, Point, weighted_sum
 
@@ -94,13 +94,13 @@ class Composite(ImageObjective):
         return curvature * image
 
     def quadratic_form(self, curvature: Array, images: Any) -> np.ndarray:
-        """Return V'HV with H the Hessian of φ and the images V the columns of an array or of a sparse matrix (CSC)."""
-        if isinstance(images, np.ndarray):
-            product = images.T @ (images * curvature[:, None])
-        else:
+        """Return V'HV with H the Hessian of φ and the images V the columns of an array or of a sparse matrix (CSC); on the host."""
+        if hasattr(images, "tocsc"):
             scaled = images.copy()
             scaled.data *= curvature[scaled.indices]
             product = (scaled.T @ images).toarray()
+        else:
+            product = host(images.T @ (images * curvature[:, None]))
         return np.asarray(product, dtype=np.float64)
 
     def value_at(self, x: Point) -> tuple[Scalar, float]:

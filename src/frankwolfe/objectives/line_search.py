@@ -8,6 +8,8 @@ import numpy as np
 
 from frankwolfe.objectives.base import Line
 
+SAME = 1 - 1e-9  # of the end of a segment: from there on it is the end
+
 
 def minimise_on_segment(line: Line, cap: float = 1.0, rtol: float = 1e-12, max_probes: int = 100) -> tuple[float, int]:
     """Return the minimiser gamma in [0, cap] of a convex function on a segment, and the number of probes.
@@ -32,6 +34,7 @@ def minimise_on_segment(line: Line, cap: float = 1.0, rtol: float = 1e-12, max_p
         return cap, 2
     floor = rtol * -slope_low
     gamma = low - slope_low / curvature if curvature else 0.5 * cap
+    gamma = gamma if gamma < SAME * cap else cap  # the end is known already, and rounding shall not probe it again
     for probe in range(3, max_probes + 1):
         if not low < gamma < high or probe % 4 == 0:
             # A trial outside the bracket, or a stale bracket: halve it (near zero, in the geometric sense).
@@ -78,6 +81,7 @@ def minimise_on_segments(
     floor, probe = rtol * -slope_low, 2
     with np.errstate(divide="ignore", invalid="ignore"):  # a trial that is not a number is replaced by a bisection
         trial = low - slope_low / curvature
+        trial = np.where(trial < SAME * cap, trial, cap)
         while going.any() and probe < max_probes:
             probe += 1
             middle = np.where((low > 0) & (high > 4 * low), np.sqrt(low * high), 0.5 * (low + high))

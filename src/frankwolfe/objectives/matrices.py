@@ -17,7 +17,9 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, Dense, OneHot, Sparse
 from frankwolfe.backends import Array, double, namespace
+from frankwolfe.backends.gram import gram
 from frankwolfe.backends.imaged import image_under
+from frankwolfe.backends.namespace import is_foreign
 from frankwolfe.kernels.column_layouts import SortedColumns
 from frankwolfe.kernels.layouts import Layout
 from frankwolfe.kernels.narrow import carrying, dense_layout
@@ -83,8 +85,10 @@ class DataMatrix(ABC):
     def adjoint(self, r: Array) -> Array:
         """Return A.T r."""
 
-    def gram(self, weights: np.ndarray) -> np.ndarray:
-        """Return A'diag(weights)A."""
+    def gram(self, weights: Array) -> np.ndarray:
+        """Return A'diag(weights)A, on the host."""
+        if is_foreign(weights):
+            return gram(self.row_blocks(), weights)
         compiled = None if self.layout is None else self.layout.gram(weights)
         if compiled is not None:
             return compiled

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -51,6 +52,9 @@ class StreamedMatrix(DataMatrix):
         for rows, block in self.blocks:
             total += block.to(self.dtype).T @ r[rows]
         return total
+
+    def row_blocks(self) -> Iterator[tuple[slice, Any]]:
+        return ((rows, block.to(self.dtype)) for rows, block in self.blocks)
 
     def column(self, j: int) -> Array:
         return self.array(self.matrix[:, j])
