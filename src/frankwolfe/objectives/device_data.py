@@ -66,6 +66,9 @@ class TorchMatrix(DataMatrix):
     def columns(self, indices: Array) -> Array:
         return self.matrix[:, indices].to(self.dtype)
 
+    def rows_at(self, places: Array) -> Array:
+        return self.matrix[places].to(self.dtype)
+
     def parts(self) -> list[Array]:
         return [self.matrix]
 

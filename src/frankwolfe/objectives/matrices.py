@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import array_api_compat
 import numpy as np
@@ -29,6 +29,15 @@ from frankwolfe.points import Point
 DENSE_FROM = 100  # how much faster a dense product is than a sparse one, operation by operation
 BLOCK_BYTES = 1 << 20  # a row block and its vectors fit the second-level cache
 Residual = Callable[[slice, list[Array]], Array]
+
+
+@runtime_checkable
+class Picked(Protocol):
+    """A matrix on a device whose rows can be picked one by one."""
+
+    def rows_at(self, places: Array) -> Array:
+        """Return some of the rows."""
+        ...
 
 
 class DataMatrix(ABC):
@@ -224,6 +233,9 @@ class DenseMatrix(RowBlocks):
 
     def columns(self, indices: Array) -> Array:
         return namespace(self.matrix).take(self.matrix, indices, axis=1)
+
+    def rows_at(self, places: Array) -> Array:
+        return namespace(self.matrix).take(self.matrix, places, axis=0)
 
     def parts(self) -> list[Array]:
         return [self.matrix]
