@@ -53,7 +53,6 @@ class Method(ABC):
 
     name: ClassVar[str]
     dense: ClassVar[bool] = False  # whether iterates must be arrays (projections need them)
-    on_host: ClassVar[bool] = False  # whether its inner steps are NumPy's, so that no other array will do
     looks: ClassVar[bool] = False  # whether its steps read numbers back anyway: the loop then looks after each of them
     separates: ClassVar[bool] = False  # whether its only question is the gradient at x_k, so that `Lazy` may answer it
 
@@ -63,11 +62,6 @@ class Method(ABC):
 
     def check_start(self, problem: Problem, x0: Point) -> None:
         """Raise if the method cannot work on such arrays."""
-        if self.on_host and problem.away:
-            kind = type(x0.coords).__name__
-            raise TypeError(
-                f"method {self.name!r} works on NumPy arrays, got {kind}; use 'afw' or 'fw', which run on any array"
-            )
 
     @abstractmethod
     def init(self, problem: Problem, x0: Point) -> Any:

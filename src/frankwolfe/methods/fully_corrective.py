@@ -154,7 +154,11 @@ def runners_up(domain: Set | None, slope: Any, count: int) -> list[Atom]:
     >>> [atom.toarray() for atom in runners_up(L1Ball(2.0), np.array([1.0, -3.0, 2.0]), 1)]
     [array([ 0.,  0., -2.])]
     """
-    if count < 1 or not isinstance(domain, L1Ball | Simplex) or not (isinstance(slope, np.ndarray) or is_foreign(slope)):
+    if (
+        count < 1
+        or not isinstance(domain, L1Ball | Simplex)
+        or not (isinstance(slope, np.ndarray) or is_foreign(slope))
+    ):
         return []
     if is_foreign(slope):
         return _runners_up_away(domain, slope, count)
@@ -175,7 +179,9 @@ def _runners_up_away(domain: L1Ball | Simplex, slope: Any, count: int) -> list[A
     scores, signs = (xp.abs(flat), -xp.sign(flat)) if isinstance(domain, L1Ball) else (-flat, xp.ones_like(flat))
     order = xp.argsort(-scores, stable=True)[1 : min(count + 1, flat.shape[0])]
     values = domain.radius * xp.take(signs, order)
-    kept = [(i, j) for i, (j, value) in enumerate(zip(host(order).tolist(), host(values).tolist(), strict=True)) if value]
+    kept = [
+        (i, j) for i, (j, value) in enumerate(zip(host(order).tolist(), host(values).tolist(), strict=True)) if value
+    ]
     return [OneHot(j, values[i], tuple(slope.shape)) for i, j in kept]
 
 
