@@ -64,7 +64,7 @@ def steps_table(shapes: list[tuple[int, int]], bandwidth: float) -> list[list[An
         two = TwoPass(A, b, 10.0)
         floor = 4 * n * d / bandwidth
         times = [seconds(two.step, 30, 5), engine_seconds(A, b, None), run_seconds(A, b, 200), floor]
-        table.append([f"{n} x {d}", *(round(1e6 * t, 1) for t in times), round(1e6 * radii_seconds(A, b, 40) / 64, 2)])
+        table.append([f"{n} x {d}", *(round(1e6 * t, 1) for t in times), round(1e6 * radii_seconds(A, b, 120) / 64, 2)])
         del A, b, two
         clear()
     return table

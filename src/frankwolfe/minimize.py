@@ -167,8 +167,8 @@ def _loop(
             if interrupted.is_set():
                 return Status.INTERRUPTED
             before, run.problem.goal = run.state, run.goal
-            # A callback and a batch see every step; otherwise a device works on for a while before the host looks.
-            many = pace(run.problem, method, before.k) if callback is None and isinstance(run, Run) else 1
+            # A callback sees every step; otherwise a device works on for a while before the host looks.
+            many = pace(run.problem, method, before.k) if callback is None else 1
             state, evidence = advance(run.problem, method, before, min(many, max_iter - before.k))
             run.absorb_all(state, evidence, monotonic() - began)
             shown.update(before.k, *run.headline())

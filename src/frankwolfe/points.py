@@ -105,6 +105,10 @@ class Point:
             self.terms = ((1.0, leaf),)
         return leaf.value
 
+    def bare(self) -> Point:
+        """Return the point without its image, which takes memory: for those that are kept for their coordinates."""
+        return Point(self._coords, (), self.parts)
+
     def mixed(self, other: Point, delta: Scalar) -> Point:
         """Return (1 - delta) self + delta other."""
         start, end = self.coords, other.coords

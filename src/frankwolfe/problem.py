@@ -37,6 +37,11 @@ class Counts:
     def asdict(self) -> dict[str, float]:
         return dict(vars(self))
 
+    def add(self, other: Counts) -> None:
+        """Count what something else has cost."""
+        for name, cost in other.asdict().items():
+            setattr(self, name, getattr(self, name) + cost)
+
 
 class Vertex(NamedTuple):
     """The oracle's answer as a point, its value <slope, v>, and a proven lower bound on the minimum (or -inf)."""

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from frankwolfe.backends import fetch
 from frankwolfe.certificates import Certificate, blame
 from frankwolfe.checkpoint import CheckpointError
 from frankwolfe.methods.base import Evidence
+from frankwolfe.methods.evidence import fetched
 from frankwolfe.points import Point, Tangent
-from frankwolfe.problem import Counts, Problem, Vertex
+from frankwolfe.problem import Counts, Problem
 from frankwolfe.result import Status
 from frankwolfe.serialisation import plain
 from frankwolfe.trace import Trace
@@ -35,52 +34,6 @@ class Saved(NamedTuple):
     trace: np.ndarray
     elapsed: float
     hoped: float
-
-
-def fetched(problem: Problem, evidence: list[Evidence]) -> list[Evidence]:
-    """Return evidence whose numbers are on the host: one read for all, and none where they are there already."""
-    if not problem.away:
-        return evidence
-    evidence = [seen if _here(seen) else _with_support(problem, seen) for seen in evidence]
-    numbers = iter(fetch([number for seen in evidence if not _here(seen) for number in _numbers(seen)]))
-    return [seen if _here(seen) else _refilled(seen, numbers) for seen in evidence]
-
-
-def _here(seen: Evidence) -> bool:
-    """Tell whether all numbers are on the host, as after steps that a device took by itself."""
-    return isinstance(seen.seen[0][0], float) and all(isinstance(t.offset, float) for t, _ in seen.minorants)
-
-
-def _with_support(problem: Problem, seen: Evidence) -> Evidence:
-    """Answer the tangents that the step did not ask the oracle about, as the certificate would."""
-    domain = problem.domain
-    if domain is None or not domain.closed_form:
-        return seen
-    minorants = []
-    for tangent, vertex in seen.minorants:
-        if vertex is None:
-            minimum = -domain.support(-tangent.slope)
-            vertex = Vertex(seen.seen[0][1], minimum, minimum)
-        minorants.append((tangent, vertex))
-    return seen._replace(minorants=tuple(minorants))
-
-
-def _numbers(seen: Evidence) -> list[Any]:
-    numbers = [seen.floor, *(value for value, _ in seen.seen)]
-    for tangent, vertex in seen.minorants:
-        numbers += [*tangent[1:4], *(() if vertex is None else vertex[1:])]
-    return numbers
-
-
-def _refilled(seen: Evidence, numbers: Iterator[float]) -> Evidence:
-    """Return the evidence with numbers in the order of `_numbers`."""
-    floor = next(numbers)
-    values = tuple((next(numbers), point) for _, point in seen.seen)
-    minorants = []
-    for tangent, vertex in seen.minorants:
-        tangent = Tangent(tangent.slope, next(numbers), next(numbers), next(numbers), tangent.at)
-        minorants.append((tangent, vertex and Vertex(vertex.point, next(numbers), next(numbers))))
-    return Evidence(values, tuple(minorants), floor)
 
 
 class Driven(Protocol):

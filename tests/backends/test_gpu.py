@@ -226,6 +226,59 @@ def test_a_path_of_radii_on_the_gpu() -> None:
             assert result.lower_bound <= host.fun + 1e-9
 
 
+@pytest.mark.parametrize("method", ["fw", "afw"])
+@pytest.mark.parametrize("domain", [fw.L2Ball, fw.L1Ball, fw.LInfBall, fw.Simplex(20), fw.LpBall(1.0, p=3)], ids=str)
+def test_a_captured_path_equals_numpy(domain: Any, method: str) -> None:
+    """After some chunks the steps of all radii are one graph, the next one under way while the host looks."""
+    rng = np.random.default_rng(3)
+    A = rng.standard_normal((400, 20))
+    b = np.sign(A @ rng.standard_normal(20) + rng.standard_normal(400))
+    options = {"method": method, "together": True, "tol": 0, "max_iter": 150}
+    host = fw.path(fw.Logistic(A, b), domain, [0.1, 0.5, 1.0, 2.0], **options)
+    data = torch.tensor(A, device="cuda")
+    for _ in range(2):
+        device = fw.path(fw.Logistic(data, b), domain, [0.1, 0.5, 1.0, 2.0], **options)
+        for result, expected in zip(device, host, strict=True):
+            np.testing.assert_allclose(result.x.cpu().numpy(), expected.x, atol=1e-10)
+            np.testing.assert_allclose(result.trace.to_array()[:, 2:4], expected.trace.to_array()[:, 2:4], atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+def test_a_captured_path_is_certified(dtype: str) -> None:
+    A = numbers(5000, 30, getattr(torch, dtype))
+    b = torch.sign(A.float() @ torch.ones(30, device="cuda") + 3 * torch.randn(5000, device="cuda")).cpu().numpy()
+    radii = [0.05, 0.1, 0.2, 0.4, 0.8]
+    path = fw.path(fw.Logistic(A, b), fw.L2Ball, radii, method="afw", tol=1e-4, max_iter=5000)
+    assert path.success
+    for result, radius in zip(path, radii, strict=True):
+        tight = fw.minimize(fw.Logistic(A.cpu().double().numpy(), b), fw.L2Ball(radius), tol=1e-11)
+        assert result.lower_bound <= tight.fun + 1e-11
+        assert tight.lower_bound - 1e-5 <= result.fun <= tight.fun + 1.01e-4
+
+
+def test_steps_of_a_path_do_not_wait_for_the_host() -> None:
+    """Between looks nothing waits for the device: torch itself would say so."""
+    A = numbers(2000, 30, torch.float32)
+    b = torch.sign(torch.randn(2000)).numpy()
+    from frankwolfe.methods import named
+    from frankwolfe.methods.base import PACE
+    from frankwolfe.objectives.batch import batched
+    from frankwolfe.problem import Problem
+    from frankwolfe.sets.batch import SetBatch
+
+    method = named("afw")
+    batch = batched(fw.Logistic(A, b), 3)
+    problem = Problem(batch, SetBatch([fw.L2Ball(r) for r in (0.5, 1.0, 2.0)], like=A))
+    state = method.init(problem, problem.start(None, dense=False))
+    state, _ = method.step(problem, state)  # what happens once
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        for _ in range(PACE):
+            state, _ = method.step(problem, state)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+
+
 def test_line_search_in_single_precision_is_as_fast_as_in_double() -> None:
     A = numbers(200_000, 30, torch.float32)
     b = torch.sign(A @ torch.ones(30, device="cuda") + 3 * torch.randn(200_000, device="cuda")).cpu().numpy()

@@ -9,7 +9,7 @@ import pytest
 from tests.backends.arrays import library
 
 import frankwolfe as fw
-from frankwolfe.backends import fetch
+from frankwolfe.backends import fetch, fetch_rows
 from frankwolfe.methods.base import PACE
 
 RNG = np.random.default_rng(0)
@@ -52,6 +52,31 @@ def test_one_read_every_few_steps(monkeypatch: pytest.MonkeyPatch, backend: str,
     many = reads(monkeypatch, backend, domain, method, PACE + STEPS)
     # array-api-strict is read once through __array__; what a run reads once (start, end) is in both counts.
     assert many - few <= 3 * STEPS / PACE
+
+
+@pytest.mark.parametrize("method", ["fw", "afw"])
+@pytest.mark.parametrize("domain", [fw.L2Ball, fw.L1Ball, fw.Simplex(8), fw.LpBall(1.0, p=3)], ids=str)
+@pytest.mark.parametrize("backend", ["strict", "torch"])
+def test_a_path_is_read_once_every_few_steps(
+    monkeypatch: pytest.MonkeyPatch, backend: str, domain: Any, method: Any
+) -> None:
+    lib = library(backend)
+    objective = fw.Logistic(lib.array(A), B)
+    counts = []
+    for steps in (PACE, PACE + STEPS):
+        with monkeypatch.context() as patch:
+            counted = Counted(patch, type(lib.array(0.0)))
+            fw.path(objective, domain, [0.3, 1.0, 3.0], method=method, together=True, tol=0, max_iter=steps)
+            counts.append(counted.reads)
+    assert counts[1] - counts[0] <= 3 * STEPS / PACE
+
+
+def test_rows_are_fetched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    lib = library("strict")
+    numbers = [lib.array([1.0, 2.0]), 3.0, lib.array(4.0)]
+    counted = Counted(monkeypatch, type(lib.array(0.0)))
+    np.testing.assert_array_equal(fetch_rows(numbers, 2), [[1.0, 2.0], [3.0, 3.0], [4.0, 4.0]])
+    assert counted.reads <= 2
 
 
 def test_fetch_reads_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -215,6 +215,28 @@ def fetch(numbers: list[Scalar]) -> list[float]:
     return [float(number) if isinstance(number, here) else next(read) for number in numbers]
 
 
+def fetch_rows(numbers: list[Any], size: int) -> np.ndarray:
+    """Return numbers and vectors of one length as rows of a NumPy matrix, with one read of the device for all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fetch_rows([1.0, np.array([0.5, 2.0])], 2)
+    array([[1. , 1. ],
+           [0.5, 2. ]])
+    """
+    table = np.empty((len(numbers), size))
+    away = [i for i, number in enumerate(numbers) if is_foreign(number)]
+    for i, number in enumerate(numbers):
+        if not is_foreign(number):
+            table[i] = number
+    if away:
+        xp = namespace(*(numbers[i] for i in away))
+        wide = xp.result_type(*(numbers[i] for i in away))
+        table[away] = host(xp.stack([xp.broadcast_to(xp.astype(numbers[i], wide), (size,)) for i in away]))
+    return table
+
+
 def together(*arrays: Array) -> tuple[np.ndarray, ...]:
     """Return arrays as NumPy arrays in double precision, with one read of the device for all of them.
 

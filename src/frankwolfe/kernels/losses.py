@@ -10,6 +10,7 @@ import math
 import numpy as np
 from numba import njit
 
+from frankwolfe.kernels.lanes import pick_above, power
 from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, Loss
 
 SUMS = {"reassoc", "contract", "nsz", "arcp"}  # sums in an order that vectorises; infinities and NaN stay what they are
@@ -20,31 +21,45 @@ LOG2E = 1 / LN2
 LN2_HIGH = round(LN2 * 2**32) / 2**32  # its product with the integer is exact
 LN2_LOW = (LN2 - LN2_HIGH) + 2.3190468138462996e-17  # what is left, and what log 2 has beyond double precision
 E2, E3, E4, E5, E6, E7, E8, E9, E10, E11, E12, E13 = (1.0 / math.factorial(k) for k in range(2, 14))
-A1, A2, A3, A4, A5, A6, A7, A8, A9, A10 = (1.0 / (2 * k + 1) for k in range(1, 11))
+A1, A2, A3, A4, A5, A6, A7, A8, A9 = (1.0 / (2 * k + 1) for k in range(1, 10))
+MIDDLE = math.sqrt(2.0) - 1.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def _exp(t):
-    """Return exp(-t) for t >= 0: 2^k times a short series."""
+    """Return exp(-t) for t >= 0: 2^k times a short series, of which the parts are added in pairs, none waiting long."""
     t = min(t, 708.0)
     near = MAGIC - t * LOG2E
     k = near - MAGIC
     s = (-t - k * LN2_HIGH) - k * LN2_LOW  # |s| <= log(2)/2
-    series = s * (E7 + s * (E8 + s * (E9 + s * (E10 + s * (E11 + s * (E12 + s * E13))))))
-    series = s * (E2 + s * (E3 + s * (E4 + s * (E5 + s * (E6 + series)))))
-    bits = (np.float64(near).view(np.int64) + np.int64(1023)) << np.int64(52)
-    return np.int64(bits).view(np.float64) * (1.0 + (s + s * series))
+    q = s * s
+    fourth = q * q
+    series = ((E6 + s * E7) + q * (E8 + s * E9)) + fourth * ((E10 + s * E11) + q * (E12 + s * E13))
+    series = ((E2 + s * E3) + q * (E4 + s * E5)) + fourth * series
+    return power(near) * (1.0 + (s + q * series))
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
 def _log(u):
     """Return log(1 + u) for 0 <= u <= 1: 2 atanh(u/(2+u)), from 2 rather than 1 where that is nearer."""
-    far = u > 0.4142135623730951
-    s = (u - 1.0 if far else u) / (u + 3.0 if far else u + 2.0)
+    s = pick_above(u, MIDDLE, u - 1.0, u) / pick_above(u, MIDDLE, u + 3.0, u + 2.0)
     q = s * s
-    series = q * (A6 + q * (A7 + q * (A8 + q * (A9 + q * A10))))
-    series = q * (A1 + q * (A2 + q * (A3 + q * (A4 + q * (A5 + series)))))
-    return (LN2 if far else 0.0) + 2.0 * (s + s * series)
+    square = q * q
+    fourth = square * square
+    series = ((A1 + q * A2) + square * (A3 + q * A4)) + fourth * ((A5 + q * A6) + square * (A7 + q * A8) + fourth * A9)
+    return pick_above(u, MIDDLE, LN2, 0.0) + 2.0 * (s + s * (q * series))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def at_margin(kind, m, b, share):
+    """Return value and slope of the loss of a row, or of eight side by side."""
+    if kind == LOGISTIC:
+        u = _exp(abs(m))
+        value = share * (max(-(b * m), 0.0) + _log(u))
+        return value, -(b * share) * (pick_above(b * m, 0.0, u, 1.0) / (1.0 + u))
+    e = m - b
+    slope = share * e
+    return 0.5 * (slope * e), slope
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)

@@ -10,9 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from frankwolfe.kernels import dense, sparse
+from frankwolfe.kernels import dense, octets, sparse
 from frankwolfe.kernels.layouts import CHUNK
 from frankwolfe.kernels.losses import differentiate, on_rows
+
+SHORT = 800  # bytes of a dense row that is worked on with seven others before the next are read
 
 
 @njit(cache=True, nogil=True)
@@ -63,6 +65,8 @@ def sweep(matrix, first, last, step, x, base, mixing, known, loss, every, images
     q, r, c = np.zeros(CHUNK), np.empty(CHUNK), np.empty(CHUNK if H.size else 0)
     # What is known and what is watched, where nobody keeps it:
     own, spare = np.zeros(CHUNK, known.dtype), np.empty(CHUNK, images.dtype)
+    if len(matrix) == 1 and matrix[0].shape[1] * matrix[0].itemsize <= SHORT and x.size and not (base.size or H.size):
+        first = octets.sweep(matrix[0], first, last, x, mixing, known, loss, images, g, sums)
     for low in range(first, last, step):
         high = min(low + step, last)
         before = known[low:high] if known.size else own

@@ -43,6 +43,11 @@ class Evidence(NamedTuple):
     minorants: tuple[tuple[Tangent, Vertex | None], ...] = ()
     floor: Scalar = float("-inf")
 
+    def bare(self) -> Evidence:
+        """Return the same without the images of points: where the host looks rarely, several steps' worth is kept."""
+        minorants = tuple((t, v and v._replace(point=v.point.bare())) for t, v in self.minorants)
+        return self._replace(seen=tuple((value, x.bare()) for value, x in self.seen), minorants=minorants)
+
 
 class Method(ABC):
     """A method: options in frozen fields, no state of its own.
@@ -112,7 +117,7 @@ def advance(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, 
         leapt = _leap(problem, method, state, n - len(evidence)) if n > 1 else None
         if leapt is None:
             state, seen = method.step(problem, state)
-            evidence.append(seen)
+            evidence.append(seen if n == 1 else seen.bare())
         else:
             state, many = leapt
             evidence.extend(many)
@@ -129,10 +134,13 @@ def pace(problem: Problem, method: Method, k: int) -> int:
 
 
 def _leap(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]] | None:
-    from frankwolfe.methods import jitted, on_device
+    from frankwolfe.methods import captured, jitted, on_device
 
-    leapt = on_device.leap(problem, method, state, n)
-    return jitted.leap(problem, method, state, n) if leapt is None else leapt
+    for module in (on_device, captured, jitted):
+        leapt = module.leap(problem, method, state, n)
+        if leapt is not None:
+            return leapt
+    return None
 
 
 def closed(problem: Problem, value: Scalar, tangent: Tangent, vertex: Vertex) -> bool:

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import array_api_compat
 import numpy as np
 
+from frankwolfe.methods.apart import put_together, take_apart
 from frankwolfe.methods.base import PACE, Evidence, Method, delegate
-from frankwolfe.points import Leaf, Point
 from frankwolfe.problem import Counts, Problem
 
 LATER = 256  # steps after which a run counts as long: compiling takes seconds, and then a launch serves eight steps
@@ -28,7 +28,7 @@ class Compiled(NamedTuple):
 
     run: Callable[[list[Any]], list[Any]]
     form: Any
-    costs: tuple[float, ...]
+    costs: Counts
 
 
 def leap(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]] | None:
@@ -36,7 +36,9 @@ def leap(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, lis
     known: dict[Any, Compiled | None] = problem.scratch.setdefault("compiled", {})
     if n != PACE or state.k < LATER or "never" in known or not array_api_compat.is_jax_array(state.x.coords):
         return None
-    form, arrays = take_apart(state._replace(k=np.asarray(state.k)), numbers=True)
+    import jax.numpy as jnp
+
+    form, arrays = take_apart(state._replace(k=np.asarray(state.k)), number=jnp.asarray)
     key = repr((form, [(a.shape, str(a.dtype)) for a in arrays]))
     if key not in known:
         if len(known) >= CACHE:
@@ -48,8 +50,7 @@ def leap(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, lis
     if compiled is None:
         return None
     after, evidence = put_together(compiled.form, compiled.run(arrays))
-    totals = [a + b for a, b in zip(problem.counts.asdict().values(), compiled.costs, strict=True)]
-    problem.counts.__dict__.update(zip(problem.counts.asdict(), totals, strict=True))
+    problem.counts.add(compiled.costs)
     return after._replace(k=state.k + n), list(evidence)
 
 
@@ -79,68 +80,4 @@ def _traced(problem: Problem, method: Method, form: Any, arrays: list[Any], n: i
         return None
     # The data are arguments, not constants: they are not copied into the compiled function.
     run = jax.jit(lambda data, inside: jax.core.eval_jaxpr(closed.jaxpr, data, *inside))
-    return Compiled(lambda values: run(closed.consts, values), seen[-1], tuple(counts.asdict().values()))
-
-
-def take_apart(value: Any, numbers: bool = False) -> tuple[Any, list[Any]]:
-    """Return the form of a state (plain data) and its arrays, among them numbers if asked; what is shared stays so."""
-    import jax.numpy as jnp
-
-    arrays: list[Any] = []
-    places: dict[int, int] = {}
-    shared: dict[int, int] = {}
-    alive: list[Any] = []  # places are known by ids: nothing may be freed meanwhile
-
-    def walk(value: Any) -> Any:
-        if numbers and isinstance(value, float):
-            arrays.append(jnp.asarray(value))
-            return ("array", len(arrays) - 1)
-        if value is None or isinstance(value, str | bool | int | float):
-            return ("is", value)
-        if array_api_compat.is_jax_array(value) or isinstance(value, np.ndarray | np.generic):
-            if id(value) not in places:
-                places[id(value)] = len(arrays)
-                alive.append(value)
-                arrays.append(value)
-            return ("array", places[id(value)])
-        if isinstance(value, tuple) and not hasattr(value, "_fields"):
-            return ("tuple", tuple(walk(part) for part in value))
-        if id(value) in shared:
-            return ("again", shared[id(value)])
-        shared[id(value)] = len(shared)
-        alive.append(value)
-        return ("object", type(value), tuple(walk(part) for part in _parts(value)))
-
-    return walk(value), arrays
-
-
-def put_together(form: Any, arrays: Any) -> Any:
-    """Return the state that `take_apart` took apart, with these arrays."""
-    made: list[Any] = []
-
-    def build(node: Any) -> Any:
-        if node[0] == "is":
-            return node[1]
-        if node[0] == "array":
-            return arrays[node[1]]
-        if node[0] == "tuple":
-            return tuple(build(part) for part in node[1])
-        if node[0] == "again":
-            return made[node[1]]
-        place = len(made)
-        made.append(None)
-        made[place] = node[1](*(build(part) for part in node[2]))
-        return made[place]
-
-    return build(form)
-
-
-def _parts(value: Any) -> tuple[Any, ...]:
-    """Return what a value is made from by its class: named tuples, points, leaves and atoms."""
-    if isinstance(value, Point):
-        return (value.coords, value.terms, value.parts)
-    if isinstance(value, Leaf):
-        return (value.coords, value.value)
-    if hasattr(value, "_fields"):
-        return tuple(value)
-    return tuple(getattr(value, name) for name in value.__dataclass_fields__)
+    return Compiled(lambda values: run(closed.consts, values), seen[-1], counts)

@@ -137,17 +137,33 @@ def one_read(data: Any, y: Point, watch: Point, read: Callable[..., Pass]) -> Ev
         if not isinstance(coords, Dense | AtomRows):
             return None
         coords = coords.array
-    weights = [sum(w for w, leaf in point.terms if leaf is l) for point in (watch, y) for l in (*known, fresh[0])]
+    weights = [_weight(point, leaf) for point in (watch, y) for leaf in (*known, fresh[0])]
     coef = weights if known else [0.0, weights[0], 0.0, weights[1]]
-    if coords.ndim == 2:  # many points: a row of weights for each
-        columns = [data.array(w).reshape(-1, 1).expand(coords.shape[0], 1) for w in coef]
-        seen = read(coords, known[0].value if known else None, torch.cat(columns, dim=1).contiguous())
-    else:
-        seen = read(coords, known[0].value if known else None, data.array(coef))
+    seen = read(coords, known[0].value if known else None, _coefficients(coef, coords, data.dtype))
     fresh[0].resolve(seen.product)
     watch.terms = ((1.0, Leaf(None, seen.watched)),)
     passes = 1.0 if coords.ndim == 1 else 2.0
     return Evaluation(seen.value, seen.gradient, seen.inner, seen.other, passes, torch.finfo(data.dtype).eps)
+
+
+def _weight(point: Point, leaf: Leaf) -> Any:
+    """Return the weight of a leaf in the image of a point."""
+    first, *more = [w for w, l in point.terms if l is leaf] or [0.0]
+    return sum(more, first)
+
+
+def _coefficients(weights: list[Any], like: Any, dtype: Any) -> Any:
+    """Return weights on the device of `like`, as a row for each point where that holds many; nothing waits for it."""
+    import torch
+
+    if not any(isinstance(w, torch.Tensor) for w in weights):
+        row = torch.tensor(weights, dtype=dtype).to(like.device, non_blocking=True)
+        return row if like.ndim == 1 else row.expand(like.shape[0], len(weights)).contiguous()
+    columns = [
+        w if isinstance(w, torch.Tensor) else torch.full((), w, dtype=dtype, device=like.device) for w in weights
+    ]
+    shape = like.shape[:-1]
+    return torch.stack([w.to(dtype).reshape(-1 if w.ndim else ()).expand(shape) for w in columns], dim=-1)
 
 
 class TorchCSR(DataMatrix):

@@ -11,9 +11,10 @@ import numpy as np
 from array_api_compat import device, is_array_api_obj
 
 from frankwolfe.atoms import Rows
-from frankwolfe.backends import Array, host, namespace
+from frankwolfe.backends import Array, fetch_rows, host, namespace
 from frankwolfe.certificates import Certificate, blame
 from frankwolfe.methods.base import Evidence
+from frankwolfe.methods.evidence import answered, numbers_of
 from frankwolfe.objectives.base import ROUNDING
 from frankwolfe.objectives.batch import Batch
 from frankwolfe.points import Leaf, Point
@@ -58,7 +59,7 @@ class Lockstep:
         self.best_value = np.full(size, np.inf)
         self.lower_bound = np.full(size, -np.inf)
         # In single precision the bounds above are hopes: these are proven, in double precision, when a run may end.
-        self.exact = problem.eps > 1e-9 and problem.objective.doubled() is not None
+        self.exact = problem.exact is not None
         self.proven = np.full(size, -np.inf)
         self.next_proof = np.zeros(size)
         self.touch: Array | None = None  # where the averaged tangents touch f
@@ -91,28 +92,25 @@ class Lockstep:
         return float(self.best_value[worst]), float(self.gaps[worst]), note
 
     def absorb_all(self, state: Any, evidence: list[Evidence], elapsed: float) -> None:
-        for seen in evidence:  # a batch looks at every step: it leaves out the rows that are done
-            self.absorb(state, seen, elapsed)
-
-    def absorb(self, state: Any, evidence: Evidence, elapsed: float) -> None:
-        k, eps, self.elapsed = self.state.k, self.problem.eps, elapsed
-        values, offsets, minima, noises, weights = self._read(evidence)
-        well: Any = np.isfinite(values).all(axis=0) & np.isfinite(offsets).all(axis=0)
-        for value, (_, point) in zip(values, evidence.seen, strict=True):
-            better = well & (value < self.best_value)
-            self.best_value = np.where(better, value, self.best_value)
-            self.best = _where(better, point.coords, self.best)
+        """Take in one or several steps, with one read of the device: a run that is done leaves a few steps late."""
+        first, eps, self.elapsed = self.state.k, self.problem.eps, elapsed
+        values, offsets, weights, noises, minima = self._read(evidence)
+        well: Any = np.isfinite(values).all(axis=1) & np.isfinite(offsets).all(axis=1)
+        well = np.logical_and.accumulate(well)  # nothing is taken in after a number that is not finite
+        best = self._improve(np.where(well[:, None], values, np.inf), [p for seen in evidence for _, p in seen.seen])
         with np.errstate(invalid="ignore"):
             bounds = (offsets + minima - noises - ROUNDING * eps * np.abs(minima)) / weights
-            slack = 600 * np.max(noises / weights, axis=0) + 1e4 * eps * np.abs(self.best_value)
-        self.lower_bound = np.where(well, np.fmax(self.lower_bound, bounds.max(axis=0)), self.lower_bound)
-        if k % self.trace_every == 0:
-            self._log(k, values[0])
-        average = evidence.minorants[0][0]
-        self.touch = None if average.at is None else average.at / average.weight
+            slack = 600 * np.max(noises / weights, axis=1) + 1e4 * eps * np.abs(best)
+        bounds = np.where(well, bounds.max(axis=1), -np.inf)
+        bounds = np.fmax.accumulate(np.concatenate([self.lower_bound[None], bounds]))[1:]
+        self.lower_bound = bounds[-1]
+        for i in range(-first % self.trace_every, len(evidence), self.trace_every):
+            self._log(first + i, values[i, 0], np.minimum(self.proven if self.exact else bounds[i], best[i]))
+        average = evidence[-1].minorants[0][0]
+        self.touch = None if average.at is None else average.at / float(weights[-1, 0, 0])  # of all runs alike
         self.state = state
-        wrong = (self.lower_bound > self.best_value + slack) & (not self.exact)
-        self._leave_in_trouble(k, values, well, wrong, evidence.seen[-1][1])
+        wrong = (bounds > best + slack) & (not self.exact)
+        self._leave_in_trouble(first, values, well, wrong, evidence)
 
     def settled(self) -> bool:
         places = np.flatnonzero((self.gaps <= self.goals) & (self.goals > 0) & (self.state.k >= self.next_proof))
@@ -128,22 +126,27 @@ class Lockstep:
         if places.size:
             self._leave(places, self._refreshed(places), status)
 
-    def _read(self, evidence: Evidence) -> tuple[np.ndarray, ...]:
-        """Return values, and offsets, minima, noises and weights of the minorants, a row of each per run: one copy."""
-        domain, numbers = self.problem.domain, [value for value, _ in evidence.seen]
-        assert domain is not None
-        for tangent, vertex in evidence.minorants:
-            minimum = -domain.support(-tangent.slope) if vertex is None else vertex.lower
-            numbers += [tangent.offset, minimum, tangent.noise, tangent.weight]
-        xp = namespace(numbers[0])
-        vectors = [xp.full_like(numbers[0], a) if isinstance(a, int | float) else a for a in numbers]
-        table = np.asarray(host(xp.stack(vectors)), dtype=np.float64)
-        seen = len(evidence.seen)
-        return (table[:seen], *(table[seen + i :: 4] for i in range(4)))
+    def _read(self, evidence: list[Evidence]) -> tuple[np.ndarray, ...]:
+        """Return values, and offsets, weights, noises and minima of the minorants: by step, kind and run."""
+        numbers = [number for seen in evidence for number in numbers_of(answered(self.problem, seen))]
+        table = fetch_rows(numbers, len(self.open)).reshape(len(evidence), -1, len(self.open))
+        known = 1 + len(evidence[0].seen)
+        tangents = table[:, known:].reshape(len(evidence), -1, 5, len(self.open))
+        return (table[:, 1:known], *(tangents[:, :, i] for i in (0, 1, 2, 4)))
 
-    def _log(self, k: int, values: np.ndarray) -> None:
+    def _improve(self, values: np.ndarray, points: list[Point]) -> np.ndarray:
+        """Take in values (by step, point and run) and keep the best points; return the best values after each step."""
+        lowest = np.minimum.accumulate(np.concatenate([self.best_value[None], values.min(axis=1)]))[1:]
+        flat = values.reshape(len(points), -1)
+        place, better = flat.argmin(axis=0), lowest[-1] < self.best_value
+        for i in np.unique(place[better]).tolist():
+            self.best = _where(better & (place == i), points[i].coords, self.best)
+        self.best_value = lowest[-1]
+        return lowest
+
+    def _log(self, k: int, values: np.ndarray, bounds: np.ndarray) -> None:
         both = np.full((2, self.size), np.nan)
-        both[:, self.open] = values, np.minimum(self._bounds, self.best_value)
+        both[:, self.open] = values, bounds
         self.log.append((k, self.elapsed, tuple(self.problem.counts.asdict().values()), both[0], both[1]))
 
     def _refreshed(self, places: np.ndarray) -> np.ndarray:
@@ -169,7 +172,8 @@ class Lockstep:
         batch, domain = self.problem.objective, self.problem.domain
         assert isinstance(batch, Batch)
         assert isinstance(domain, SetBatch)
-        exact, members = type(batch)(batch.base.doubled(), len(places)), domain.rows(places.tolist())
+        assert isinstance(self.problem.exact, Batch)
+        exact, members = type(batch)(self.problem.exact.base, len(places)), domain.rows(places.tolist())
         for points in (self.touch, self.best):
             if points is not None:
                 point = Point.at(exact.start(_take(points, places), dense=False))
@@ -180,14 +184,19 @@ class Lockstep:
                 self.best_value[places] = host(at.value)
         self.next_proof[places] = np.ceil(1.1 * self.state.k) + 1
 
-    def _leave_in_trouble(self, k: int, values: np.ndarray, well: np.ndarray, wrong: np.ndarray, at: Point) -> None:
+    def _leave_in_trouble(
+        self, first: int, values: np.ndarray, well: np.ndarray, wrong: np.ndarray, evidence: list[Evidence]
+    ) -> None:
         """Let the runs go that have met a number that is not finite, or a bound above a value."""
-        for place in np.flatnonzero(~well | wrong)[::-1].tolist():
-            if not well[place]:
-                what = "gradient" if np.isfinite(values[:, place]).all() else "value"
-                trouble = Status.NOT_FINITE, f"the {what} of the objective is not finite at iteration {k}"
+        bad = ~well | wrong
+        for place in np.flatnonzero(bad.any(axis=0))[::-1].tolist():
+            step = int(bad[:, place].argmax())
+            if not well[step, place]:
+                what = "gradient" if np.isfinite(values[step, :, place]).all() else "value"
+                trouble = Status.NOT_FINITE, f"the {what} of the objective is not finite at iteration {first + step}"
             else:
-                reason = blame(self._single(place), Point.at(at.coords[place, ...]), Point.at(self.best[place, ...]))
+                at = Point.at(evidence[step].seen[-1][1].coords[place, ...])
+                reason = blame(self._single(place), at, Point.at(self.best[place, ...]))
                 wrong_gradient = reason.startswith("the gradient")
                 trouble = Status.WRONG_GRADIENT if wrong_gradient else Status.NOT_CONVEX, reason
                 self.lower_bound[place] = -np.inf
@@ -215,7 +224,9 @@ class Lockstep:
             assert isinstance(objective, Batch)
             assert isinstance(domain, SetBatch)
             objective, domain = type(objective)(objective.base, len(kept)), domain.rows(kept.tolist())
-            self.problem = replace(self.problem, objective=objective, domain=domain)
+            exact = self.problem.exact  # which takes a while to make, and serves any number of runs
+            self.problem = replace(self.problem, objective=objective, domain=domain, scratch={})
+            self.problem.exact = exact
 
     def _trace(self, number: int, last: float, run: Run) -> Trace:
         """Return the rows of one run, with one more for its last iterate."""

@@ -39,12 +39,17 @@ class SetBatch(Set):
         self.members = members
         self.like = like
         self.exponent = _exponent(members[0])
-        if self.exponent is not None or isinstance(members[0], Simplex):
+        if self.in_arrays:
             self.radii = as_like([member.radius for member in members], like)
 
     def rows(self, kept: list[int]) -> SetBatch:
         """Return the batch of some of its members."""
         return SetBatch([self.members[i] for i in kept], self.like)
+
+    @property
+    def in_arrays(self) -> bool:
+        """Whether the oracle is operations on whole arrays, which look at no number."""
+        return self.exponent is not None or isinstance(self.members[0], Simplex)
 
     @property
     def curved(self) -> bool:

@@ -1,0 +1,65 @@
+"""Where the time of a path on the GPU goes: plain steps, captured steps, and what the host does between.
+
+python -m benchmarks.gpu.inside_path
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import torch
+
+import frankwolfe as fw
+from benchmarks.gpu.timing import labels, numbers, seconds
+from frankwolfe.methods import captured, named
+from frankwolfe.objectives.batch import batched
+from frankwolfe.problem import Problem
+from frankwolfe.sets.batch import SetBatch
+
+RADII = [float(r) for r in torch.logspace(-1, 1.5, 64)]
+
+
+def main(n: int, d: int) -> None:
+    A = numbers(n, d)
+    objective = fw.Logistic(A, labels(A).cpu().numpy())
+    batch = batched(objective, len(RADII))
+    assert batch is not None
+    method, problem = named("afw"), Problem(batch, SetBatch([fw.L2Ball(r) for r in RADII], like=A))
+    state = method.init(problem, problem.start(None, dense=False))
+
+    def plain() -> None:
+        nonlocal state
+        state, _ = method.step(problem, state)
+
+    per_plain = seconds(plain, 24, 8)
+    begin = perf_counter()
+    for _ in range(24):
+        plain()
+    launching = (perf_counter() - begin) / 24
+    torch.cuda.synchronize()
+    chunk = captured.Chunk()
+    for _ in range(captured.MET):
+        state, _ = chunk.advance(problem, method, state)
+    torch.cuda.synchronize()
+    assert chunk.graph is not None
+    per_graph = seconds(chunk.graph.replay, 8, 1) / captured.PACE
+    per_path = []
+    for steps in (120, 360):
+        torch.cuda.synchronize()
+        begin = perf_counter()
+        fw.path(objective, fw.L2Ball, RADII, method="afw", tol=0, max_iter=steps, progress=False)
+        torch.cuda.synchronize()
+        per_path.append(perf_counter() - begin)
+    inside = (per_path[1] - per_path[0]) / 240
+    memory = torch.cuda.max_memory_allocated() / 1e9
+    print(
+        f"{n} x {d}, us a step: plain {1e6 * per_plain:.0f} (to launch {1e6 * launching:.0f}), graph "
+        f"{1e6 * per_graph:.0f}, inside path {1e6 * inside:.0f}; memory {memory:.1f} GB"
+    )
+
+
+if __name__ == "__main__":
+    for shape in ((400_000, 64), (60_000, 1024), (1_000_000, 1024), (2_000_000, 512)):
+        main(*shape)
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
