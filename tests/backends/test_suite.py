@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,9 +45,8 @@ OPEN_LOOP = ("fw", "afw", "hfw", "extrafw", "richardson", "agm", "agm_sc", "cgs"
 LINE_SEARCH = ("away", "pairwise", "bpcg", "bcg", "boosted", "lazy", "pgd", "apgd", "dicg", "bcfw")
 SECOND_ORDER = ("subspace", "newton", "fcfw")
 # Every run is followed for 50 steps, or until its gap is closed, but for these.
+CLOSED = {"float64": 1e-9, "float32": 1e-5}  # the gap: what comes after is a matter of rounding
 STEPS = {
-    # Solved to rounding by then; what follows is a thousand oracle calls a step for nothing.
-    ("newton", None): 6,
     # Its direction is made of differences of vertices, and vertices of the l3 ball are roots of gradients: each step
     # doubles what rounding has done, on any library.
     ("boosted", "l3"): 10,
@@ -58,7 +58,6 @@ STEPS = {
 # In single precision rounding is a billion times what it is in double, and the same growth a step shows so much sooner.
 # Schedules and projections do not amplify it. Line searches between atoms do: by how hard it is to tell the atoms apart.
 STEPS_SINGLE = {
-    ("newton", None): 4,
     ("away", None): 26,
     ("pairwise", None): 9,
     ("bpcg", None): 12,
@@ -115,10 +114,15 @@ def compare(lib: Library, kind: str, name: str, method: str, steps: int, dtype: 
 
 
 def iterates(kind: str, name: str, method: str, lib: Library | None, dtype: str, steps: int) -> list[tuple[Any, float]]:
-    """Return x_k and its gap for every step."""
+    """Return x_k and its gap for every step, until the gap is closed."""
     seen: list[tuple[Any, float]] = []
     take = np.copy if lib is None else lib.numpy
-    solve(kind, name, method, lib, dtype, steps, callback=lambda it: seen.append((take(it.x), it.gap)))
+
+    def look(it: Any) -> bool:
+        seen.append((take(it.x), it.gap))
+        return it.gap < CLOSED["float64"]
+
+    solve(kind, name, method, lib, dtype, steps, callback=look)
     return seen
 
 
@@ -132,16 +136,15 @@ def iterates_on_numpy(kind: str, name: str, method: str, steps: int) -> list[tup
 
 def follow(lib: Library, kind: str, name: str, method: str, dtype: str) -> bool:
     """Compare every iterate until the run has converged as far as rounding shows; tell whether the pair exists."""
-    fewer, tol, end = (STEPS, 1e-10, 1e-9) if dtype == "float64" else (STEPS_SINGLE, 1e-4, 1e-5)
+    fewer, tol = (STEPS, 1e-10) if dtype == "float64" else (STEPS_SINGLE, 1e-4)
     steps = fewer.get((method, name), fewer.get((method, None), 50))
-    expected = iterates_on_numpy(kind, name, method, steps)
+    expected = iterates_on_numpy(kind, name, method, STEPS.get((method, name), STEPS.get((method, None), 50)))
     if expected is None:
         with pytest.raises((TypeError, ValueError)):
-            solve(kind, name, method, lib, dtype, steps)
+            solve(kind, name, method, lib, dtype, 3)
         return False
-    for (x, _), (y, gap) in zip(iterates(kind, name, method, lib, dtype, steps), expected, strict=True):
-        if gap < end:
-            break
+    wanted = [x for x, _ in takewhile(lambda seen: seen[1] >= CLOSED[dtype], expected[:steps])]
+    for (x, _), y in zip(iterates(kind, name, method, lib, dtype, max(len(wanted), 1)), wanted, strict=False):
         np.testing.assert_allclose(x, y, atol=tol * max(1.0, float(np.abs(y).max())), err_msg=f"{method} {kind} {name}")
     return True
 
