@@ -56,7 +56,7 @@ STEPS = {
     ("stochastic", None): 15,
 }
 # In single precision rounding is a billion times what it is in double, and the same growth a step shows so much sooner.
-# Schedules and projections do not amplify it. Line searches between atoms do: by how hard it is to tell the atoms apart.
+# Schedules and projections do not amplify it. Line searches between atoms do, the more the nearer the atoms are.
 STEPS_SINGLE = {
     ("away", None): 26,
     ("pairwise", None): 9,

@@ -65,8 +65,8 @@ class Method(ABC):
         """Raise an error that teaches if the method does not apply to the problem."""
         require_set(self, problem)
 
-    def check_start(self, problem: Problem, x0: Point) -> None:
-        """Raise if the method cannot work on such arrays."""
+    def check_start(self, problem: Problem, x0: Point) -> None:  # noqa: B027  most work on any array
+        """Raise an error that teaches if the method cannot work on such arrays."""
 
     @abstractmethod
     def init(self, problem: Problem, x0: Point) -> Any:

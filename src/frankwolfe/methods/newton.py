@@ -122,8 +122,8 @@ class NewtonFrankWolfe(Method):
         size = x0.coords.shape[0]
         if problem.away and size > LARGEST:
             raise ValueError(
-                f"method 'newton' forms a p x p Hessian of {type(x0.coords).__name__} data, and p = {size} is more than "
-                f"{LARGEST}; use 'afw'"
+                f"method 'newton' forms a p x p Hessian of {type(x0.coords).__name__} data, and p = {size} is more "
+                f"than {LARGEST}; use 'subspace' or 'fcfw'"
             )
 
     def init(self, problem: Problem, x0: Point) -> NewtonState:
