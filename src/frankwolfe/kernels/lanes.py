@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.core.datamodel import PrimitiveModel
-from numba.extending import intrinsic, overload, register_model
+from numba import extending, types
+from numba.extending import models, overload, register_model
 
 from frankwolfe.kernels.layouts import LANES
 
+intrinsic: Any = extending.intrinsic  # type checkers do not see through what it makes
 VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 BITS = ir.VectorType(ir.IntType(64), LANES)
 FLAGS = ("contract", "nsz")  # a product and a sum may become one instruction; nothing else may change
@@ -33,7 +33,7 @@ class Lanes(types.Type):
 
 
 @register_model(Lanes)
-class _Model(PrimitiveModel):
+class _Model(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Lanes) -> None:
         super().__init__(manager, kind, VECTOR)
 
@@ -203,14 +203,27 @@ for _symbol, _name in (
     _operator(_symbol, _name)
 
 
+@intrinsic
+def _negative(_, a):
+    return eight(a), _writes(lambda builder, a: builder.fneg(a))
+
+
 @overload(operator.neg)
 def _(a):
-    return (lambda a: 0.0 - a) if isinstance(a, Lanes) else None
+    return (lambda a: _negative(a)) if isinstance(a, Lanes) else None
+
+
+@intrinsic
+def _size(_, a):
+    def build(builder: Any, a: Any) -> Any:
+        return builder.bitcast(builder.and_(builder.bitcast(a, BITS), BITS([2**63 - 1] * LANES)), VECTOR)
+
+    return eight(a), _writes(build)
 
 
 @overload(abs)
 def _(a):
-    return (lambda a: max(a, -a)) if isinstance(a, Lanes) else None
+    return (lambda a: _size(a)) if isinstance(a, Lanes) else None
 
 
 @overload(max)

@@ -9,6 +9,8 @@ import math
 
 import numpy as np
 from numba import njit
+from numpy.polynomial import Chebyshev, Polynomial
+from numpy.polynomial.polynomial import polyval
 
 from frankwolfe.kernels.lanes import pick_above, power
 from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, Loss
@@ -20,9 +22,18 @@ LN2 = math.log(2.0)
 LOG2E = 1 / LN2
 LN2_HIGH = round(LN2 * 2**32) / 2**32  # its product with the integer is exact
 LN2_LOW = (LN2 - LN2_HIGH) + 2.3190468138462996e-17  # what is left, and what log 2 has beyond double precision
-E2, E3, E4, E5, E6, E7, E8, E9, E10, E11, E12, E13 = (1.0 / math.factorial(k) for k in range(2, 14))
-A1, A2, A3, A4, A5, A6, A7, A8, A9 = (1.0 / (2 * k + 1) for k in range(1, 10))
 MIDDLE = math.sqrt(2.0) - 1.0
+
+
+def _short(series: list[float], low: float, high: float, degree: int) -> list[float]:
+    """Return the coefficients of a polynomial that is next to a power series between low and high."""
+    curve = Chebyshev.interpolate(lambda s: polyval(s, series), degree, domain=[low, high])
+    return curve.convert(kind=Polynomial).coef.tolist()
+
+
+# exp(s) = 1 + s + s^2 (E2 + E3 s + ...) for |s| <= log(2)/2, and atanh(s) = s + s q (A1 + A2 q + ...), q = s^2.
+E2, E3, E4, E5, E6, E7, E8, E9, E10, E11 = _short([1 / math.factorial(k) for k in range(2, 20)], -LN2 / 2, LN2 / 2, 9)
+A1, A2, A3, A4, A5, A6, A7 = _short([1 / (2 * k + 1) for k in range(1, 20)], 0.0, (MIDDLE / (2 + MIDDLE)) ** 2, 6)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
@@ -34,7 +45,7 @@ def _exp(t):
     s = (-t - k * LN2_HIGH) - k * LN2_LOW  # |s| <= log(2)/2
     q = s * s
     fourth = q * q
-    series = ((E6 + s * E7) + q * (E8 + s * E9)) + fourth * ((E10 + s * E11) + q * (E12 + s * E13))
+    series = ((E6 + s * E7) + q * (E8 + s * E9)) + fourth * (E10 + s * E11)
     series = ((E2 + s * E3) + q * (E4 + s * E5)) + fourth * series
     return power(near) * (1.0 + (s + q * series))
 
@@ -45,15 +56,17 @@ def _log(u):
     s = pick_above(u, MIDDLE, u - 1.0, u) / pick_above(u, MIDDLE, u + 3.0, u + 2.0)
     q = s * s
     square = q * q
-    fourth = square * square
-    series = ((A1 + q * A2) + square * (A3 + q * A4)) + fourth * ((A5 + q * A6) + square * (A7 + q * A8) + fourth * A9)
+    series = ((A1 + q * A2) + square * (A3 + q * A4)) + (square * square) * ((A5 + q * A6) + square * A7)
     return pick_above(u, MIDDLE, LN2, 0.0) + 2.0 * (s + s * (q * series))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def at_margin(kind, m, b, share):
-    """Return value and slope of the loss of a row, or of eight side by side."""
-    if kind == LOGISTIC:
+def at_margin(squares, m, b, share):
+    """Return value and slope of the loss of a row, or of eight side by side: the logistic loss if `squares` is None.
+
+    The compiler knows what is None: it leaves no branch.
+    """
+    if squares is None:
         u = _exp(abs(m))
         value = share * (max(-(b * m), 0.0) + _log(u))
         return value, -(b * share) * (pick_above(b * m, 0.0, u, 1.0) / (1.0 + u))

@@ -11,43 +11,53 @@ import numpy as np
 from numba import njit
 
 from frankwolfe.kernels.lanes import everywhere, lane, load, store, total, totals
+from frankwolfe.kernels.layouts import LOGISTIC, SQUARES
 from frankwolfe.kernels.losses import at_margin
 
 ZERO, TWO, EIGHT = np.uint64(0), np.uint64(2), np.uint64(8)
-NEAR = 256  # bytes of a row so short that two of them are multiplied side by side
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def sweep(A, first, last, x, mixing, known, loss, images, g, sums):
     """Do for eight rows at a time what `rows.sweep` does, as far as eights go; return the first row that is left.
 
-    The vectors x and g are as long as whole registers: what is read beyond a row meets zeros, and lands at the end of g.
+    The vectors x and g fill whole registers: what is read beyond a row meets zeros, and lands at the end of g.
     """
-    flat, d, kind = A.reshape(A.size), np.uint64(A.shape[1]), loss.kind
-    value, inner, watched = everywhere(0.0), everywhere(0.0), everywhere(0.0)
+    if loss.kind == LOGISTIC:  # one loop for each kind of loss, without a branch in it
+        return _sweep(None, A, first, last, x, mixing, known, loss, images, g, sums)
+    return _sweep(SQUARES, A, first, last, x, mixing, known, loss, images, g, sums)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sweep(squares, A, first, last, x, mixing, known, loss, images, g, sums):
+    flat, d = A.reshape(A.size), np.uint64(A.shape[1])
+    targets, shares, image, watched_image = loss.b, loss.share, images[0], images[1]
     known_at, new_at, known_watched, new_watched = mixing
     two_points = known_at != known_watched or new_at != new_watched
-    while first + 8 <= last and (first + 7) * A.shape[1] + x.size <= flat.size:
-        i = np.uint64(first)
+    value, inner, watched, share = everywhere(0.0), everywhere(0.0), everywhere(0.0), everywhere(shares[0])
+    room = (flat.size - x.size) // A.shape[1] + 1  # rows that whole registers may be read from
+    stop = first + (min(last, room) - first) // 8 * 8
+    for i in range(np.uint64(first), np.uint64(max(first, stop)), EIGHT):
         starts = _starts(i * d, d)
-        q = _dots(flat, starts, x, A.shape[1] * A.itemsize <= NEAR)
+        q = _dots(flat, starts, x)
         before = load(known, i) if known.size else everywhere(0.0)
         m = known_watched * before + new_watched * q
         if images.size:
-            store(images[0], i, q)
-            store(images[1], i, m)
-        b, share = load(loss.b, i), load(loss.share, i if loss.share.size == loss.b.size else ZERO)
+            store(image, i, q)
+            store(watched_image, i, m)
+        b = load(targets, i)
+        if shares.size == targets.size:
+            share = load(shares, i)
         if two_points:
-            watched = watched + at_margin(kind, m, b, share)[0]
+            watched = watched + at_margin(squares, m, b, share)[0]
             m = known_at * before + new_at * q
-        losses, slopes = at_margin(kind, m, b, share)
+        losses, slopes = at_margin(squares, m, b, share)
         value, inner = value + losses, inner + slopes * m
         _add_rows(flat, starts, slopes, g)
-        first += 8
     sums[0] += total(value)
     sums[1] += total(inner)
     sums[2] += total(watched)
-    return first
+    return max(first, stop)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -59,17 +69,11 @@ def _starts(start, d):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _dots(flat, starts, x, near):
-    """Return the products of eight rows with x."""
+def _dots(flat, starts, x):
+    """Return the products of eight rows with x: one row after the other, as they lie in memory."""
     a0, a1, a2, a3, a4, a5, a6, a7 = starts
-    if near:
-        s0, s1 = _two_dots(flat, a0, a1, x)
-        s2, s3 = _two_dots(flat, a2, a3, x)
-        s4, s5 = _two_dots(flat, a4, a5, x)
-        s6, s7 = _two_dots(flat, a6, a7, x)
-    else:
-        s0, s1, s2, s3 = _dot(flat, a0, x), _dot(flat, a1, x), _dot(flat, a2, x), _dot(flat, a3, x)
-        s4, s5, s6, s7 = _dot(flat, a4, x), _dot(flat, a5, x), _dot(flat, a6, x), _dot(flat, a7, x)
+    s0, s1, s2, s3 = _dot(flat, a0, x), _dot(flat, a1, x), _dot(flat, a2, x), _dot(flat, a3, x)
+    s4, s5, s6, s7 = _dot(flat, a4, x), _dot(flat, a5, x), _dot(flat, a6, x), _dot(flat, a7, x)
     return totals(s0, s1, s2, s3, s4, s5, s6, s7)
 
 
@@ -80,17 +84,6 @@ def _dot(flat, start, x):
     for j in range(EIGHT, np.uint64(x.size), EIGHT):
         sums = sums + load(flat, start + j) * load(x, j)
     return sums
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _two_dots(flat, start, other, x):
-    """Return those of two rows."""
-    part = load(x, ZERO)
-    sums, others = load(flat, start) * part, load(flat, other) * part
-    for j in range(EIGHT, np.uint64(x.size), EIGHT):
-        part = load(x, j)
-        sums, others = sums + load(flat, start + j) * part, others + load(flat, other + j) * part
-    return sums, others
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -14,7 +14,8 @@ from frankwolfe.kernels import dense, octets, sparse
 from frankwolfe.kernels.layouts import CHUNK
 from frankwolfe.kernels.losses import differentiate, on_rows
 
-SHORT = 800  # bytes of a dense row that is worked on with seven others before the next are read
+# Dense rows of at most so many columns and bytes are worked on eight at a time, in registers.
+COLUMNS, BYTES = 256, 800
 
 
 @njit(cache=True, nogil=True)
@@ -55,6 +56,12 @@ def outer(matrix, first, last, c, H):
 
 
 @njit(cache=True, nogil=True)
+def _short(A):
+    """Tell whether rows are so short that eight of them, and what is made of them, stay near the processor."""
+    return A.shape[1] <= COLUMNS and A.shape[1] * A.itemsize <= BYTES
+
+
+@njit(cache=True, nogil=True)
 def sweep(matrix, first, last, step, x, base, mixing, known, loss, every, images, g, H, sums):
     """Read some rows once, `step` at a time: product with x, margins, loss, and their part of gradient and Hessian.
 
@@ -65,7 +72,7 @@ def sweep(matrix, first, last, step, x, base, mixing, known, loss, every, images
     q, r, c = np.zeros(CHUNK), np.empty(CHUNK), np.empty(CHUNK if H.size else 0)
     # What is known and what is watched, where nobody keeps it:
     own, spare = np.zeros(CHUNK, known.dtype), np.empty(CHUNK, images.dtype)
-    if len(matrix) == 1 and matrix[0].shape[1] * matrix[0].itemsize <= SHORT and x.size and not (base.size or H.size):
+    if len(matrix) == 1 and _short(matrix[0]) and x.size and not (base.size or H.size):
         first = octets.sweep(matrix[0], first, last, x, mixing, known, loss, images, g, sums)
     for low in range(first, last, step):
         high = min(low + step, last)
