@@ -184,14 +184,28 @@ class Refused(NamedTuple):
     says: str
 
 
+def own(lib: Library) -> Any:
+    return objective("function", lib, "float64")
+
+
 REFUSED = {
     "newton, too many variables": Refused(
         "newton",
-        lambda lib: fw.Quadratic(lib.array(np.eye(5001))),
+        lambda lib: fw.LeastSquares(lib.array(np.ones((2, 5001))), [1.0, 2.0]),
         fw.L1Ball(1.0),
         ValueError,
         "p x p Hessian.*5001 is more than 5000; use",
     ),
+    "stochastic, an objective that is no sum": Refused(
+        "stochastic", lambda lib: fw.Quadratic(lib.array(np.eye(3))), fw.L1Ball(1.0), TypeError, "sum over rows.*use"
+    ),
+    "subspace, no image": Refused("subspace", own, fw.Simplex(D), TypeError, "works on images.*use 'afw'"),
+    "fcfw, no curvature": Refused("fcfw", own, fw.Simplex(D), TypeError, "needs the curvature.*use 'bpcg'"),
+    "newton, no data": Refused("newton", own, fw.Simplex(D), TypeError, "forms the Hessian from the data.*use"),
+    "bcfw, no blocks": Refused("bcfw", own, fw.Simplex(D), TypeError, "has no blocks; use"),
+    "dicg, other vertices": Refused("dicg", own, fw.L2Ball(1.0), TypeError, "0/1 vertices.*use"),
+    "inface, no matrix": Refused("inface", own, fw.L2Ball(1.0), TypeError, "is for the NuclearBall.*use"),
+    "factored, no matrix": Refused("factored", own, fw.L2Ball(1.0), TypeError, "is for the NuclearBall.*use"),
 }
 
 

@@ -148,7 +148,7 @@ class SubspaceFrankWolfe(Method):
         start = T @ gram[:, 0]
         with calm(math.prod(images.shape)):
             c = newton(small, start, lambda q, H, z: in_ball(q, H, radius), goal, problem.eps)
-        if c is start:  # nothing gained: a step of rounding errors would be no direction to remember
+        if c is start:  # nothing to gain
             return x, past
         weights = c @ T
         coords = blend(weights.tolist(), vectors)
@@ -229,13 +229,12 @@ def restriction(
 
 def newton(small: Small, c: np.ndarray, corner: Corner, goal: float, eps: float = EPS) -> np.ndarray:
     """Minimise a smooth convex function over a small set by Newton's method with backtracking; f never rises."""
-    start, (value, gradient, hessian) = c, small(c)
+    value, gradient, hessian = small(c)
     for _ in range(30):
         d = corner(gradient - hessian @ c, hessian, c) - c
         slope = float(gradient @ d)
         if not -slope > max(goal, 4 * eps * abs(value)):
-            # What the last step gains is lost in the rounding of f, but not where it leads.
-            return c + d if -slope > goal and c is not start else c
+            return c + d if -slope > goal else c  # f does not show what the last step gains; the gradient does
         t, trial = 1.0, small(c + d)
         while not trial[0] <= value + 1e-4 * t * slope and t > 1e-8:
             t *= 0.5
