@@ -165,11 +165,12 @@ class SubspaceFrankWolfe(Method):
     ) -> tuple[Point, tuple[Point, ...]]:
         """Return the minimiser over the hull of x, v and the past atoms, and the atoms to remember."""
         problem.image(v)
-        points, needed = [x, v, *past], isinstance(problem.objective, Quadratic) or problem.objective.ridge
+        objective, points = problem.objective, [x, v, *past]
+        needed = isinstance(objective, Quadratic) or (isinstance(objective, Composite) and objective.ridge)
         # Ways from x, not places: on a curved set the atoms are hardly apart, and their differences are what counts.
         ways = [x.coords, *(_dense(p.coords) - x.coords for p in points[1:])] if needed else []
         images = namespace(x.image).stack([x.image, *(p.image - x.image for p in points[1:])])
-        along = restriction(problem.objective, ways, images, None)
+        along = restriction(objective, ways, images, None)
 
         def small(weights: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
             value, gradient, hessian = along(np.append(1.0, weights[1:]))
@@ -234,7 +235,9 @@ def newton(small: Small, c: np.ndarray, corner: Corner, goal: float, eps: float 
         d = corner(gradient - hessian @ c, hessian, c) - c
         slope = float(gradient @ d)
         if not -slope > max(goal, 4 * eps * abs(value)):
-            return c + d if -slope > goal else c  # f does not show what the last step gains; the gradient does
+            # f does not show what the last step gains, but the gradient does: it is taken if f does not rise either.
+            last = -slope > goal and small(c + d)[0] <= value + 4 * eps * abs(value)
+            return c + d if last else c
         t, trial = 1.0, small(c + d)
         while not trial[0] <= value + 1e-4 * t * slope and t > 1e-8:
             t *= 0.5
