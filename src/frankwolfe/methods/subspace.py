@@ -147,7 +147,7 @@ class SubspaceFrankWolfe(Method):
         small = restriction(problem.objective, vectors, combined(T, images), np.eye(len(T)), T)
         start = T @ gram[:, 0]
         with calm(math.prod(images.shape)):
-            c = newton(small, start, lambda q, H, z: in_ball(q, H, radius), goal, problem.eps)
+            c, seen = newton(small, start, lambda q, H, z: in_ball(q, H, radius), goal, problem.eps)
         if c is start:  # nothing to gain
             return x, past
         weights = c @ T
@@ -156,6 +156,8 @@ class SubspaceFrankWolfe(Method):
         image = combined(weights[None], images)[0, ...]
         if length > radius:  # by rounding
             coords, image = coords * (radius / length), image * (radius / length)
+        if not seen:  # no direction to remember: most of it is rounding, and the image has to be made afresh
+            return Point.at(coords), past
         x_next = known(coords, image)
         step = known(coords - x.coords, x_next.image - x.image)
         return x_next, (step, *past)[: self.memory]
@@ -178,7 +180,7 @@ class SubspaceFrankWolfe(Method):
             return value, gradient, hessian
 
         with calm(math.prod(images.shape)):
-            weights = newton(small, np.eye(len(points))[0], in_simplex, goal, problem.eps)
+            weights, _ = newton(small, np.eye(len(points))[0], in_simplex, goal, problem.eps)
         # Mixed in one by one, so that every kind of atom goes into every kind of iterate.
         total, x_next = float(weights[0]), x
         for weight, atom in zip(weights[1:].tolist(), points[1:], strict=True):
@@ -228,16 +230,16 @@ def restriction(
     return small
 
 
-def newton(small: Small, c: np.ndarray, corner: Corner, goal: float, eps: float = EPS) -> np.ndarray:
-    """Minimise a smooth convex function over a small set by Newton's method with backtracking; f never rises."""
-    value, gradient, hessian = small(c)
+def newton(small: Small, c: np.ndarray, corner: Corner, goal: float, eps: float = EPS) -> tuple[np.ndarray, bool]:
+    """Return the minimiser of a smooth convex f over a small set, and whether f has visibly fallen: Newton's method."""
+    start, (value, gradient, hessian) = c, small(c)
     for _ in range(30):
         d = corner(gradient - hessian @ c, hessian, c) - c
         slope = float(gradient @ d)
         if not -slope > max(goal, 4 * eps * abs(value)):
             # f does not show what the last step gains, but the gradient does: it is taken if f does not rise either.
             last = -slope > goal and small(c + d)[0] <= value + 4 * eps * abs(value)
-            return c + d if last else c
+            return (c + d if last else c), c is not start
         t, trial = 1.0, small(c + d)
         while not trial[0] <= value + 1e-4 * t * slope and t > 1e-8:
             t *= 0.5
@@ -245,7 +247,7 @@ def newton(small: Small, c: np.ndarray, corner: Corner, goal: float, eps: float 
         if not trial[0] < value:
             break
         c, (value, gradient, hessian) = c + t * d, trial
-    return c
+    return c, c is not start
 
 
 def in_ball(q: np.ndarray, H: np.ndarray, radius: float) -> np.ndarray:
@@ -301,7 +303,7 @@ def best_average(
         bend = gram / length - np.outer(along, along) / length**3 + 1e-13 * length * np.eye(size)
         return float(radius * length - offsets @ c), radius * along / length - offsets, radius * bend
 
-    weights = newton(bound, np.eye(size)[0], in_simplex, 0.0).tolist()
+    weights = newton(bound, np.eye(size)[0], in_simplex, 0.0)[0].tolist()
     slope = blend(weights, slopes)
     offset, noise = (sum(w * t[i] for w, t in zip(weights, tangents, strict=True)) for i in (1, 3))
     return Tangent(slope, offset, 1.0, noise + 4 * size * eps * float(np.max(np.abs(offsets))))
