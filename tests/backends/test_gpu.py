@@ -132,7 +132,9 @@ def test_steps_taken_ahead_are_the_same(steps: int) -> None:
 
 @pytest.mark.parametrize("name", ["l2", "l1", "l3", "box"])
 @pytest.mark.parametrize(
-    "method", ["afw", "fw", "bpcg", "apgd", "extrafw", fw.AcceleratedFrankWolfe(line_search=True)], ids=str
+    "method",
+    ["afw", "fw", "bpcg", "apgd", "extrafw", "subspace", "newton", "fcfw", fw.AcceleratedFrankWolfe(line_search=True)],
+    ids=str,
 )
 def test_plain_steps_on_the_gpu_equal_numpy(name: str, method: Any) -> None:
     ball = {
@@ -145,8 +147,10 @@ def test_plain_steps_on_the_gpu_equal_numpy(name: str, method: Any) -> None:
     rng = np.random.default_rng(1)
     A = rng.standard_normal((300, 20))
     b = np.sign(A @ rng.standard_normal(20) + rng.standard_normal(300))
-    host = fw.minimize(fw.Logistic(A, b), ball[name], method=method, tol=0, max_iter=20)
-    device = fw.minimize(fw.Logistic(torch.tensor(A, device="cuda"), b), ball[name], method=method, tol=0, max_iter=20)
+    steps = 6 if method == "newton" else 20  # solved to rounding by then
+    host = fw.minimize(fw.Logistic(A, b), ball[name], method=method, tol=0, max_iter=steps)
+    data = torch.tensor(A, device="cuda")
+    device = fw.minimize(fw.Logistic(data, b), ball[name], method=method, tol=0, max_iter=steps)
     assert abs(device.fun - host.fun) < 1e-10
     assert abs(device.lower_bound - host.lower_bound) < 1e-9
 
@@ -286,3 +290,19 @@ def test_line_search_in_single_precision_is_as_fast_as_in_double() -> None:
     result = fw.minimize(fw.Logistic(A, b), fw.L2Ball(1.0), method=method, tol=1e-4, max_iter=200)
     assert result.success
     assert result.n_iter <= 32
+
+
+def test_the_hessian_of_a_step_and_its_proof() -> None:
+    """Long products are in TF32, which is good for a model; the gap is proven in double precision all the same."""
+    from frankwolfe.backends.gram import LONG, gram
+
+    n, d = 200_000, 320
+    assert n * d * d > LONG
+    A = numbers(n, d, torch.float32)
+    w = torch.rand(n, device="cuda")
+    exact = (A.double().T @ (A.double() * w.double()[:, None])).cpu().numpy()
+    assert np.abs(gram([(slice(None), A)], w) - exact).max() <= 2e-3 * np.abs(exact).max()
+    b = torch.sign(A @ torch.ones(d, device="cuda") + 10 * torch.randn(n, device="cuda")).cpu().numpy()
+    result = fw.minimize(fw.Logistic(A, b), fw.L2Ball(1.0), rtol=1e-6, tol=0, max_iter=30)
+    assert result.method == "newton"
+    assert result.success

@@ -56,7 +56,7 @@ def test_every_form_of_torch_data(form: str, method: str) -> None:
             data = torch.sparse_csr_tensor(*places, torch.asarray(rows.data), rows.shape, check_invariants=False)
     for domain in (fw.L2Ball(0.5), fw.L1Ball(0.7)):
         agree(data, method, lambda X: fw.Logistic(X, B), domain)
-    with pytest.raises(TypeError, match="picks single rows.*use 'afw' or 'fw'"):
+    with pytest.raises(TypeError, match=r"picks single rows.*use 'afw' or 'fw'"):
         fw.minimize(fw.Logistic(data, B), fw.L2Ball(0.5), method="stochastic")
 
 
@@ -94,16 +94,18 @@ def test_auto_takes_them_where_they_pay(backend: str, expected: str) -> None:
 def sizes_read(monkeypatch: pytest.MonkeyPatch, lib: Library, method: str, domain: Any, steps: int) -> list[int]:
     """Return how many numbers each look at an array takes to the host."""
     sizes: list[int] = []
-    objective = fw.Logistic(lib.array(A), B)
+    objective, kind = fw.Logistic(lib.array(A), B), type(lib.array(0.0))
+
+    def counting(convert: Any) -> Any:
+        def read(array: Any, *args: Any, **options: Any) -> Any:
+            sizes.append(int(np.prod(array.shape)))
+            return convert(array, *args, **options)
+
+        return read
+
     with monkeypatch.context() as patch:
         for name in ("__array__", "__float__", "__int__", "__bool__"):
-            kind = type(lib.array(0.0))
-
-            def read(array: Any, *args: Any, _convert: Any = getattr(kind, name), **options: Any) -> Any:
-                sizes.append(int(np.prod(array.shape)))
-                return _convert(array, *args, **options)
-
-            patch.setattr(kind, name, read)
+            patch.setattr(kind, name, counting(getattr(kind, name)))
         fw.minimize(objective, domain, method=method, tol=0, max_iter=steps)
     return sizes
 

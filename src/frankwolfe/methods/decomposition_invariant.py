@@ -57,6 +57,7 @@ class DecompositionInvariant(Method):
     """
 
     name: ClassVar[str] = "dicg"
+    looks: ClassVar[bool] = True
 
     def check(self, problem: Problem) -> None:
         super().check(problem)

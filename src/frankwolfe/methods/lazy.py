@@ -65,6 +65,7 @@ class Lazy(Method):
     """
 
     name: ClassVar[str] = "lazy"
+    looks: ClassVar[bool] = True
     method: Method = field(default_factory=BlendedPairwise)
     K: float = 2.0
     size: int = 1000

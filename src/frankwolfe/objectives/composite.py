@@ -94,7 +94,7 @@ class Composite(ImageObjective):
         return curvature * image
 
     def quadratic_form(self, curvature: Array, images: Any) -> np.ndarray:
-        """Return V'HV, on the host: H the Hessian of φ, the images V the columns of an array or a sparse matrix (CSC)."""
+        """Return V'HV, on the host: H the Hessian of φ, V the images, columns of an array or a sparse matrix (CSC)."""
         if hasattr(images, "tocsc"):
             scaled = images.copy()
             scaled.data *= curvature[scaled.indices]
