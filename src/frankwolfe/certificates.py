@@ -81,10 +81,12 @@ class Certificate:
         """
         if k + 1 < self.next_proof * (RETRY_GROWTH / PROOF_GROWTH if urgent else 1.0):
             return None
-        value, bound = problem.certify(best.coords)
-        self._offer(bound)
-        if touch is not None:
-            self._offer(problem.certify(touch)[1])
+        value = None
+        for place, coords in enumerate((best.coords,) if touch is None else (best.coords, touch)):
+            at, bound, failure = problem.certify(coords, PROOF_KEY + 2 * k + place)
+            value = at if value is None else value
+            self.failure += failure
+            self._offer(bound)
         self.next_proof = max(k + 2, math.ceil(PROOF_GROWTH * (k + 1)))
         return value
 

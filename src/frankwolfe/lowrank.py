@@ -233,9 +233,10 @@ class LowRank(Mixable):
         return out
 
     def _entries_away(self, rows: Any, cols: Any) -> Any:
-        (U, V), xp = self.factors, self._xp
+        xp = self._xp
         rows, cols = (xp.asarray(index, device=self.like.device) for index in (rows, cols))
-        return xp.sum(xp.take(U, rows, axis=0) * xp.take(V, cols, axis=0), axis=-1)
+        terms = (weight * xp.take(left, rows) * xp.take(right, cols) for weight, left, right in self.triples())
+        return sum(terms, start=zeros(rows.shape, self.like))
 
     def toarray(self) -> np.ndarray:
         """Return the m x n array."""

@@ -221,14 +221,16 @@ def conclude(run: Run, status: Status, method: Method, reason: str, max_iter: in
 def _warm(problem: Problem, method: Method, start: Point, run: Run) -> Method:
     """Bound the gap at the start, and let the method begin as if it had worked its way there."""
     assert problem.domain is not None
-    at_start = problem.evaluate(start)
-    if isinstance(problem.domain, IterativeSet):
-        bound = problem.domain.support_bound(-at_start.slope, problem.rng(0))
-        support, run.certificate.failure = bound.value, bound.failure
+    if problem.exact is not None:  # in single precision only what double precision proves counts
+        value, run.certificate.lower_bound, run.certificate.failure = problem.certify(start.coords, 0)
     else:
-        support = problem.domain.support(-at_start.slope)
-    run.certificate.lower_bound = float(at_start.tangent.bound(-support, ROUNDING * problem.eps))
-    value = float(at_start.value)
+        at_start = problem.evaluate(start)
+        if isinstance(problem.domain, IterativeSet):
+            support, run.certificate.failure, _ = problem.domain.support_bound(-at_start.slope, problem.rng(0))
+        else:
+            support = problem.domain.support(-at_start.slope)
+        run.certificate.lower_bound = float(at_start.tangent.bound(-support, ROUNDING * problem.eps))
+        value = float(at_start.value)
     still = type(method).warm is Method.warm  # nothing to shift: the smoothness, which costs passes, is not asked for
     if still or problem.objective.smoothness is None or not np.isfinite(value):
         return method

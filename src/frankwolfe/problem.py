@@ -177,22 +177,27 @@ class Problem:
     @cached_property
     def exact(self) -> Objective | None:
         """The objective in double precision, where the run is not and the data allow it: for certificates."""
-        provable = self.domain is not None and self.domain.closed_form
+        provable = self.domain is not None and (self.domain.closed_form or isinstance(self.domain, IterativeSet))
         return self.objective.doubled() if self.eps > 1e-9 and provable else None
 
-    def certify(self, coords: Any) -> tuple[float, float]:
+    def certify(self, coords: Any, k: int) -> tuple[float, float, float]:
         """Return f and a lower bound on its minimum, both in double precision, from one evaluation at a point.
 
-        The point may lie outside the set by a few ulps of its own precision, so the bound is that of a larger set.
+        The point may lie outside the set by a few ulps of its own precision, so the bound is that of a larger set. The
+        third number is the probability that the bound is wrong: zero but for very large nuclear-norm problems.
         """
         assert self.exact is not None
         assert self.domain is not None
         point = Point.at(self.exact.start(coords, dense=False))
         at = self.exact.evaluate(point, point)
         self.counts.n_pass += at.passes
-        support = self.domain.support(-at.slope)
+        if isinstance(self.domain, IterativeSet):
+            support, failure, matvecs = self.domain.support_bound(-at.slope, self.rng(k))
+            self.counts.n_matvec += matvecs
+        else:
+            support, failure = self.domain.support(-at.slope), 0.0
         value, bound = fetch([at.value, at.tangent.bound(-support, 4 * self.eps)])
-        return value, bound
+        return value, bound, failure
 
     def rng(self, k: int) -> np.random.Generator:
         """Return the random numbers of iteration k: they depend on seed and k alone, so that a resumed run repeats."""

@@ -306,3 +306,50 @@ def test_the_hessian_of_a_step_and_its_proof() -> None:
     result = fw.minimize(fw.Logistic(A, b), fw.L2Ball(1.0), rtol=1e-6, tol=0, max_iter=30)
     assert result.method == "newton"
     assert result.success
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16", "uint8"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_classes_on_the_gpu_equal_numpy(dtype: str, intercept: bool) -> None:
+    A = numbers(700, 30, getattr(torch, dtype))
+    wide = A.double().cpu().numpy()
+    labels = np.argmax(wide @ np.random.default_rng(0).standard_normal((30, 5)), axis=1)
+    scale = 0.01 if dtype == "uint8" else 1.0
+    for ball in (fw.L2Ball(scale), fw.L1Ball(scale), fw.NuclearBall(scale), fw.KSupportBall(scale, k=2)):
+        for method in ("afw", fw.AcceleratedFrankWolfe(line_search=True)):
+            host = fw.minimize(
+                fw.Multinomial(wide, labels, intercept=intercept), ball, method=method, tol=0, max_iter=20
+            )
+            device = fw.minimize(
+                fw.Multinomial(A, labels, intercept=intercept), ball, method=method, tol=0, max_iter=20
+            )
+            assert device.x.is_cuda
+            tol = 1e-10 if dtype == "float64" else 1e-4
+            np.testing.assert_allclose(device.x.cpu().numpy(), host.x, atol=tol)
+            assert abs(device.fun - host.fun) <= tol
+            assert device.lower_bound <= host.fun + 1e-12
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_classes_of_sparse_and_streamed_rows() -> None:
+    from frankwolfe.objectives.placement import StreamedMatrix
+
+    rng = np.random.default_rng(2)
+    A = rng.standard_normal((400, 30)) * (rng.random((400, 30)) < 0.3)
+    labels = np.argmax(A @ rng.standard_normal((30, 4)) + rng.gumbel(size=(400, 4)), axis=1)
+    streamed = StreamedMatrix(torch.tensor(A), "cuda", block_bytes=1 << 14)
+    for data in (torch.tensor(A, device="cuda").to_sparse_csr(), streamed):
+        for ball in (fw.L2Ball(2.0), fw.L1Ball(2.0), fw.KSupportBall(2.0, k=2)):
+            host = fw.minimize(fw.Multinomial(A, labels, intercept=True), ball, method="afw", tol=0, max_iter=20)
+            device = fw.minimize(fw.Multinomial(data, labels, intercept=True), ball, method="afw", tol=0, max_iter=20)
+            np.testing.assert_allclose(device.x.cpu().numpy(), host.x, atol=1e-10)
+
+
+def test_auto_takes_the_gpu_for_large_data() -> None:
+    from frankwolfe.objectives.placement import LARGE, place
+
+    A = np.zeros((LARGE // 64, 64), np.float32)
+    assert isinstance(place(A), TorchMatrix)
+    assert place(A).matrix.is_cuda
+    assert isinstance(place(A[:1000]), np.ndarray)
+    assert place(A, "cpu") is A

@@ -22,6 +22,8 @@ A = RNG.standard_normal((N, D))
 CENTRE = RNG.standard_normal(D)
 B = np.sign(A @ CENTRE + RNG.standard_normal(N))
 T = A @ CENTRE + RNG.standard_normal(N)
+OTHER = np.random.default_rng(8)
+CLASSES = np.argmax(A @ OTHER.standard_normal((D, 3)) + OTHER.gumbel(size=(N, 3)), axis=1)
 SETS = {
     "l1": fw.L1Ball(1.0),
     "l2": fw.L2Ball(1.0),
@@ -40,7 +42,7 @@ SETS = {
     "sum": fw.L1Ball(0.5) + fw.L2Ball(0.5),
     "scaled": 2.0 * fw.L2Ball(0.25),
 }
-OBJECTIVES = ("logistic", "squares", "quadratic", "function")
+OBJECTIVES = ("logistic", "squares", "quadratic", "function", "multinomial")
 OPEN_LOOP = ("fw", "afw", "hfw", "extrafw", "richardson", "agm", "agm_sc", "cgs", "stochastic")
 LINE_SEARCH = ("away", "pairwise", "bpcg", "bcg", "boosted", "lazy", "pgd", "apgd", "dicg", "bcfw")
 SECOND_ORDER = ("subspace", "newton", "fcfw")
@@ -80,6 +82,8 @@ def objective(kind: str, lib: Library | None, dtype: str) -> Any:
         return fw.LeastSquares(array(A), T)
     if kind == "quadratic":
         return fw.Quadratic(array(A.T @ A / 10), -A.T @ T / 10)
+    if kind.startswith("multinomial"):
+        return fw.Multinomial(array(A), CLASSES, intercept=kind.endswith("intercepts"))
     module = np if lib is None else lib.module.numpy if lib.name == "jax" else lib.module
     centre, total = array(CENTRE), module.sum
     return fw.Function(lambda x: total((x - centre) ** 2), lambda x: 2 * (x - centre), smoothness=2.0)
@@ -161,6 +165,7 @@ def test_every_set(backend: str, method: str, name: str) -> None:
 
 EVERYWHERE = [(kind, name) for name in SETS for kind in OBJECTIVES]
 SOME = [("logistic", "l2"), ("squares", "l1"), ("quadratic", "box"), ("function", "simplex"), ("squares", "product")]
+SOME += [("multinomial", "l2"), ("multinomial with intercepts", "k-support")]
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

@@ -207,11 +207,12 @@ def _torch_csr(starts: Array, cols: Array, values: Array, shape: tuple[int, int]
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Silence torch's notes that its sparse tensors are young and unchecked."""
+    """Silence torch's notes that its sparse tensors are young and unchecked, and that nobody must write to an array."""
     import warnings
 
+    known = "Sparse CSR tensor support|Sparse invariant checks|The given NumPy array is not writable"
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support|Sparse invariant checks")
+        warnings.filterwarnings("ignore", message=known)
         yield
 
 

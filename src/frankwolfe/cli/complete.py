@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from frankwolfe.cli.fit import Device
 from frankwolfe.cli.output import Json, Quiet, show, talkative, working
 from frankwolfe.cli.tables import Table
 
@@ -28,6 +29,7 @@ def complete(
     radius: Annotated[str, typer.Option(help="Bound on the trace norm, or auto.")] = "auto",
     rank_limit: Annotated[int | None, typer.Option(min=1, help="Keep at most so many factors.")] = None,
     effects: Annotated[bool, typer.Option("--effects/--no-effects", help="Fit user and item effects.")] = True,
+    device: Device = "auto",
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -45,7 +47,7 @@ def complete(
         held_out = None if test is None else _columns(Table(test, header=None, as_text=True), user, item, rating)
     from frankwolfe.estimators import MatrixCompleter
 
-    model = MatrixCompleter(_radius(radius), rank_limit, effects=effects, verbose=shown)
+    model = MatrixCompleter(_radius(radius), rank_limit, effects=effects, verbose=shown, device=device)
     began = time.perf_counter()
     model.fit(*data)
     seconds = time.perf_counter() - began

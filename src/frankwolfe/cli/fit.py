@@ -19,6 +19,7 @@ Data = Annotated[Path, typer.Argument(help="LIBSVM text, .csv, .tsv or .parquet,
 Target = Annotated[str | None, typer.Option(help="Column to predict (tables); default: target, label, class or y.")]
 Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out; may be given several times.")]
 Task = Annotated[str, typer.Option(help="classification, regression, or auto: judged by the target.")]
+Device = Annotated[str, typer.Option(help="cpu, cuda, cuda:1; auto: a GPU where there is one and it gains.")]
 Constraint = Annotated[str, typer.Option(help="l1, l2, linf, lp, ksupport, group, simplex, nuclear or box.")]
 
 
@@ -37,6 +38,7 @@ def fit(
     method: Annotated[str, typer.Option(help="Method; auto chooses.")] = "auto",
     explain: Annotated[bool, typer.Option("--explain", help="Say in words how good the answer is.")] = False,
     stream: Annotated[bool, typer.Option("--stream", help="Read rows block by block: larger than memory.")] = False,
+    device: Device = "auto",
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -66,6 +68,7 @@ def fit(
         max_iter=max_iter,
         method=method,
         verbose=int(shown),
+        device=device,
     )
     began = time.perf_counter()
     model.fit(samples.X, samples.y)

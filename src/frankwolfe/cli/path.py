@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from frankwolfe.cli.fit import Constraint, Data, Drop, Target, Task
+from frankwolfe.backends import host
+from frankwolfe.cli.fit import Constraint, Data, Device, Drop, Target, Task
 from frankwolfe.cli.output import Json, Quiet, show, talkative, uninterrupted, working
 from frankwolfe.cli.samples import Samples, infer_task, read_samples
 from frankwolfe.validation import optional
@@ -33,6 +34,7 @@ def path(
     tol: Annotated[float, typer.Option(help="Certified gap to reach at each radius.")] = 1e-6,
     max_iter: Annotated[int, typer.Option(min=1, help="Most steps at each radius.")] = 10_000,
     method: Annotated[str, typer.Option(help="Method; auto chooses.")] = "auto",
+    device: Device = "auto",
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -53,7 +55,7 @@ def path(
         samples = read_samples(data, target, drop or [])
     assert samples.y is not None
     kind = infer_task(samples.y, task, data)
-    objective, domain, score = _problem(samples, kind, constraint, holdout)
+    objective, domain, score = _problem(samples, kind, constraint, holdout, device)
     wanted = default_radii(objective, domain) if given is None else given
     found = fw.path(
         objective,
@@ -90,14 +92,14 @@ def default_radii(objective: Any, domain: Any, count: int = 20) -> np.ndarray:
     """Return radii around the one at which the first atom alone would be taken in full: the scale of the data."""
     from frankwolfe.points import Point
 
-    start = np.zeros(objective.shape)
+    start = objective.start(None, dense=True)
     atom = domain.with_radius(1.0).lmo(objective.grad(start)).toarray()
     slope, curvature = objective.line(Point.at(start), Point.at(atom))[0](0.0)
     scale = -slope / curvature if slope < 0 < curvature else 1.0
     return np.geomspace(SPAN[0] * scale, SPAN[1] * scale, count)
 
 
-def _problem(samples: Samples, kind: str, constraint: str, holdout: float) -> tuple[Any, Any, Any]:
+def _problem(samples: Samples, kind: str, constraint: str, holdout: float, device: str) -> tuple[Any, Any, Any]:
     """Return the loss on the rows to learn from, the set at radius one, and the score on the others."""
     from scipy.sparse import issparse
 
@@ -116,13 +118,14 @@ def _problem(samples: Samples, kind: str, constraint: str, holdout: float) -> tu
     if names is not None and len(np.unique(codes[train])) < len(names):
         raise ValueError(f"a class has no row left to learn from; give a smaller --holdout than {holdout:g}")
     loss = fw.LeastSquares if names is None else fw.Logistic if len(names) == 2 else fw.Multinomial
-    objective = loss(X[train], codes[train], intercept=True)
+    classes = len(names) if loss is fw.Multinomial and names is not None else 1
+    objective = loss(fw.place(X[train], device, classes=classes), codes[train], intercept=True)
     assert objective.shape is not None
     domain = constraint_set(constraint, 1.0, tuple(objective.shape))
 
     def score(x: Any, radius: float) -> float:
-        x = np.asarray(x.toarray() if isinstance(x, fw.LowRank) else x)
-        said = X[test] @ x + objective.best_intercept(objective.map.apply(x))
+        x = x.toarray() if isinstance(x, fw.LowRank) else x
+        said = X[test] @ host(x) + objective.best_intercept(objective.map.apply(x))
         if names is None:
             spread = codes[test] - codes[test].mean()
             return 1 - float(np.sum((said - codes[test]) ** 2) / max(np.sum(spread**2), 1e-300))

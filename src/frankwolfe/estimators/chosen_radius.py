@@ -80,14 +80,18 @@ class CrossValidated(LinearEstimator):
 
     def _search(self, X: Any, y: np.ndarray, weight: np.ndarray | None, folds: list[Any], score_params: Any) -> None:
         """Choose the radius and fit with it."""
-        self.radii_ = radius_grid(self, X, y, weight)
+        whole = Task(self, X, y, weight)
+        away = whole if whole.away else None
+        self.radii_ = radius_grid(self, X, y, weight, away)
+        whole.objective.data.solves = len(self.radii_)
 
         def job(train: np.ndarray, test: np.ndarray) -> Any:
             held_out = {name: _safe_indexing(value, test) for name, value in score_params.items()}
-            return delayed(solve_fold)(self, X, y, weight, train, test, self.radii_, held_out)
+            return delayed(solve_fold)(self, X, y, weight, train, test, held_out, away)
 
-        found: Any = Parallel(n_jobs=self.n_jobs)(job(train, test) for train, test in folds)
-        self._take(found, Task(self, X, y, weight, solves=len(self.radii_)), X.dtype)
+        n_jobs = 1 if away else self.n_jobs  # a device has one copy of the data, and is busy with one fold
+        found: Any = Parallel(n_jobs=n_jobs)(job(train, test) for train, test in folds)
+        self._take(found, whole, X.dtype)
 
     def _take(self, found: list[Fold], task: Task | PartsTask, dtype: Any) -> None:
         """Choose the radius by what the folds say, and fit with it to all rows."""

@@ -122,8 +122,9 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         kind = Logistic if len(self.classes_) == 2 else Multinomial
         return kind(X, y, sample_weight=weight, intercept=bool(self.fit_intercept))
 
-    def _placed(self, X: Any, y: np.ndarray) -> Any:
-        return super()._placed(X, y) if len(self.classes_) == 2 else X
+    @property
+    def _classes(self) -> int:
+        return 1 if len(self.classes_) == 2 else len(self.classes_)
 
     def _coef(self, x: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(x.T) if x.ndim == 2 else x[None, :]
@@ -174,8 +175,8 @@ class FrankWolfeClassifier(ClassifierBase):
     random_state : int or RandomState, optional
         Seed of iterative oracles ("nuclear").
     device : str or None, default "auto"
-        Where the data are worked on: a torch device such as "cuda"; "auto" is the GPU where there is one and the data
-        are large, None always the CPU. More than two classes stay on the CPU.
+        Where the data are worked on: "auto" is the GPU where there is one and the data are large enough to gain, "cpu"
+        (or None) NumPy on the CPU, "cuda" or "cuda:1" that GPU, through torch. What is fitted is NumPy's in any case.
 
     Attributes
     ----------

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from frankwolfe.backends import host
+from frankwolfe.backends.namespace import columns
 from frankwolfe.datasets._ratings import fit_effects
 from frankwolfe.interruption import interruptible
 from frankwolfe.lowrank import LowRank
@@ -17,6 +19,7 @@ from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.result import Result, Status
 from frankwolfe.sets.nuclear import NuclearBall
 
+LEAST = 10  # ratings below which there is nothing to hold out
 PRIOR = 5.0  # ratings added to each count, so that a user seen once is not given a scale of their own
 FIRST = 0.5  # the first radius tried, as a share of the norm of the residuals
 GROWTH = 1.5  # from one radius to the next
@@ -28,16 +31,20 @@ ROUGH = 1e-2  # tolerance of the search: more does not change a held-out error b
 
 
 class Ratings(NamedTuple):
-    """Positions and values, and the size of the matrix they belong to."""
+    """Positions and values, the size of the matrix they belong to, and the torch device that it is fitted on, if any.
+
+    Effects are fitted on the host in any case: the matrix is what takes time.
+    """
 
     rows: np.ndarray
     cols: np.ndarray
     values: np.ndarray
     shape: tuple[int, int]
+    device: Any = None
 
     def part(self, kept: np.ndarray) -> Ratings:
         """Return some of the ratings."""
-        return Ratings(self.rows[kept], self.cols[kept], self.values[kept], self.shape)
+        return self._replace(rows=self.rows[kept], cols=self.cols[kept], values=self.values[kept])
 
 
 @dataclass(frozen=True)
@@ -76,11 +83,13 @@ class Completion:
 
     def matrix(self, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
         """Return what the matrix adds, before relaxation."""
-        return self.row_scale[rows] * self.col_scale[cols] * self.Z.entries(rows, cols)
+        device = None if isinstance(self.Z.like, np.ndarray) else self.Z.like.device
+        entries = self.Z.entries(moved(rows, device), moved(cols, device))
+        return self.row_scale[rows] * self.col_scale[cols] * host(entries)
 
     def factors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return U, s, V of the matrix in units of ratings, before relaxation."""
-        left, right = self.Z.factors
+        left, right = (host(factor) for factor in self.Z.factors)
         X = LowRank.from_arrays(self.row_scale[:, None] * left, self.col_scale[:, None] * right)
         U, s, V = X.svd()
         kept = s > 1e-12 * (s[0] if s.size else 0.0)
@@ -98,17 +107,17 @@ class Tried(NamedTuple):
 
 def without_matrix(data: Ratings, recipe: Recipe, known: np.ndarray | float = 0.0) -> Completion:
     """Fit mean and effects to the ratings less what is `known` of them."""
-    rows, cols, values, shape = data
+    rows, cols, values, shape, device = data
     mean = float(values.mean())
     left_over = values - mean - known
     users, items, _ = fit_effects(rows, cols, left_over, shape, center=recipe.effects, shrinkage=recipe.shrinkage)
     scales = _scale(rows, shape[0], recipe.weighting), _scale(cols, shape[1], recipe.weighting)
-    return Completion(mean, users, items, *scales, LowRank.zero(shape), None)
+    return Completion(mean, users, items, *scales, LowRank.zero(shape, like=moved(np.empty(0), device)), None)
 
 
 def complete(data: Ratings, radius: float, recipe: Recipe, start: Completion | None = None) -> Completion:
     """Fit the effects to what the matrix of `start` leaves over, and then the matrix to what the effects leave over."""
-    rows, cols, values, shape = data
+    rows, cols, values, shape, device = data
     fit = without_matrix(data, recipe, 0.0 if start is None else start.matrix(rows, cols))
     residual = values - fit.base(rows, cols)
     nothing = 0.5 * float(residual @ residual)
@@ -116,7 +125,8 @@ def complete(data: Ratings, radius: float, recipe: Recipe, start: Completion | N
         return fit
     weight = fit.row_scale[rows] * fit.col_scale[cols]
     # |row_scale Z col_scale - residual|² in the units in which the trace norm of Z is bounded.
-    f = MatrixCompletion(rows, cols, residual / weight, shape, weights=None if recipe.weighting == 0 else weight**2)
+    i, j, wanted = (moved(array, device) for array in (rows, cols, residual / weight))
+    f = MatrixCompletion(i, j, wanted, shape, weights=None if recipe.weighting == 0 else moved(weight**2, device))
     result = minimize(
         f,
         NuclearBall(radius),
@@ -131,9 +141,21 @@ def complete(data: Ratings, radius: float, recipe: Recipe, start: Completion | N
     Z, fun = result.x, result.fun
     if recipe.rank_limit is not None and Z.stored > recipe.rank_limit:
         U, s, V = (part[..., : recipe.rank_limit] for part in Z.svd())
-        Z = LowRank(s, list(U.T), list(V.T), shape)
+        Z = LowRank(host(s), columns(U), columns(V), shape)
         fun = float(f.value(Z))
     return replace(fit, Z=Z, result=result, gap=fun - result.lower_bound, lower_bound=result.lower_bound)
+
+
+def chosen(
+    data: Ratings, recipe: Recipe, share: float, clip: Callable[[np.ndarray], np.ndarray]
+) -> tuple[Completion | None, float, list[Tried]]:
+    """Hold a share of the ratings out, and return what `search` finds by them; a first radius where they are few."""
+    count = data.values.size
+    held = np.random.default_rng(recipe.seed).permutation(count)[: max(1, round(share * count))]
+    kept = np.setdiff1d(np.arange(count), held)
+    if count < LEAST or not kept.size:
+        return None, first_radius(data, without_matrix(data, recipe)), []
+    return search(data.part(kept), data.part(held), recipe, clip)
 
 
 def search(
@@ -146,7 +168,7 @@ def search(
     """
     recipe = replace(recipe, tol=max(recipe.tol, ROUGH))
     fit = best = without_matrix(data, recipe)
-    radius = chosen = first_radius(data, fit)
+    radius = best_radius = first_radius(data, fit)
     tried, since = [], 0
     with interruptible() as asked:
         for _ in range(MOST):
@@ -159,14 +181,14 @@ def search(
             rmse = float(np.sqrt(np.mean(error * error)))
             since = 0 if not tried or rmse < (1 - BETTER) * min(t.rmse for t in tried) else since + 1
             if since == 0:
-                best, chosen = fit, radius
+                best, best_radius = fit, radius
             tried.append(Tried(radius, rmse, fit.relax, fit.Z.stored))
             if recipe.verbose:
                 sys.stderr.write(f"  radius {radius:<10.4g} held-out error {rmse:<8.4f} rank {fit.Z.stored}\n")
             if since == PATIENCE or fit.result is None:
                 break
             radius *= GROWTH
-    return best, chosen, tried
+    return best, best_radius, tried
 
 
 def first_radius(data: Ratings, fit: Completion) -> float:
@@ -185,6 +207,15 @@ def _scale(index: np.ndarray, n: int, weighting: float) -> np.ndarray:
     """Return (how often each is seen, relative to the mean) to the power -weighting / 2."""
     seen = np.bincount(index, minlength=n) + PRIOR
     return (seen / seen.mean()) ** (-0.5 * weighting)
+
+
+def moved(array: np.ndarray, device: Any) -> Any:
+    """Return an array on a torch device; as it is where there is none."""
+    if device is None:
+        return array
+    import torch
+
+    return torch.as_tensor(array, device=device)
 
 
 def _inside(Z: LowRank, radius: float) -> LowRank:

@@ -33,7 +33,10 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
     max_iter, method, verbose, random_state
         As in `FrankWolfeClassifier`.
     n_jobs : int, optional
-        Folds solved at a time.
+        Folds solved at a time; one at a time on a device.
+    device : str or None, default "auto"
+        Where the data are worked on, as in `FrankWolfeClassifier`. They are moved once: a fold is the same rows with no
+        weight on those held out.
 
     Attributes
     ----------
@@ -80,6 +83,7 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
+        device: str | None = "auto",
     ) -> None:
         self.constraint = constraint
         self.radii = radii
@@ -99,6 +103,7 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
+        self.device = device
 
     def _gains(self, X: Any, y: np.ndarray) -> np.ndarray:
         return log_chances(self._scores(X))[np.arange(len(y)), y]
@@ -129,7 +134,10 @@ class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
     max_iter, method, verbose, random_state
         As in `FrankWolfeRegressor`.
     n_jobs : int, optional
-        Folds solved at a time.
+        Folds solved at a time; one at a time on a device.
+    device : str or None, default "auto"
+        Where the data are worked on, as in `FrankWolfeRegressor`. They are moved once: a fold is the same rows with no
+        weight on those held out.
 
     Attributes
     ----------
@@ -177,6 +185,7 @@ class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
+        device: str | None = "auto",
     ) -> None:
         self.constraint = constraint
         self.radii = radii
@@ -197,6 +206,7 @@ class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
+        self.device = device
 
     def _gains(self, X: Any, y: np.ndarray) -> np.ndarray:
         off = np.abs(self._scores(X) - y)

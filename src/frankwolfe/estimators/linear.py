@@ -6,6 +6,7 @@ import warnings
 from abc import abstractmethod
 from copy import copy
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from frankwolfe.backends import host
+from frankwolfe.backends.namespace import is_foreign
 from frankwolfe.estimators.constraints import constraint_set
 from frankwolfe.estimators.in_parts import PartsTask, fit_in_parts
+from frankwolfe.estimators.results import on_host
 from frankwolfe.minimize import minimize
 from frankwolfe.objectives import Huber, LeastSquares, Logistic, Multinomial
 from frankwolfe.objectives.data import in_parts
@@ -41,7 +44,13 @@ class Task:
     """
 
     def __init__(
-        self, model: LinearEstimator, X: Any, y: np.ndarray, weight: np.ndarray | None, solves: int = 1
+        self,
+        model: LinearEstimator,
+        X: Any,
+        y: np.ndarray,
+        weight: np.ndarray | None,
+        solves: int = 1,
+        device: Any = None,
     ) -> None:
         self.mean = None
         if model.fit_intercept and not sp.issparse(X):
@@ -49,13 +58,42 @@ class Task:
             if np.any(np.abs(low + high) > FAR * (high - low)):
                 self.mean = np.average(X, axis=0, weights=weight).astype(X.dtype)
                 X = X - self.mean
-        self.objective: Loss = model._objective(model._placed(X, y), y, weight)
+        data = place(X, model.device if device is None else device, classes=model._classes)
+        self.objective: Loss = model._objective(data, y, weight)
         self.objective.data.solves = solves
         self.objective.remember = True
         self.shape: tuple[int, ...] = self.objective.shape or ()
-        self.null = float(self.objective.value(self.objective.start(None, dense=False)))  # loss of the best constant
-        asked, provable = nonnegative("tol", model.tol) * min(1.0, self.null), FLOOR[np.dtype(X.dtype)] * self.null
-        self.goal = max(asked, provable, 1e-30)  # a constant target is fitted at once
+        self.weight, self.tol, self.dtype = weight, nonnegative("tol", model.tol), np.dtype(X.dtype)
+
+    @cached_property
+    def null(self) -> float:
+        """The loss of the best constant."""
+        return float(self.objective.value(self.objective.start(None, dense=False)))
+
+    @property
+    def goal(self) -> float:
+        """The gap to reach; a constant target is fitted at once."""
+        return max(self.tol * min(1.0, self.null), FLOOR[self.dtype] * self.null, 1e-30)
+
+    @property
+    def away(self) -> bool:
+        """Whether the data are on a device."""
+        return is_foreign(self.objective.share)
+
+    def only(self, rows: np.ndarray) -> Task:
+        """Return the task on some of the rows; none of them moves, the others get no weight."""
+        share = np.zeros(self.objective.data.shape[0])
+        share[rows] = 1.0 if self.weight is None else self.weight[rows]
+        twin = copy(self)
+        vars(twin).pop("null", None)
+        twin.objective = self.objective.reweighted(share / share.sum())
+        return twin
+
+    def linear(self, shell: Any) -> np.ndarray:
+        """Return the linear part of an estimator's predictions for all rows, wherever these are."""
+        data, coef = self.objective.data, shell.coef_.T
+        shift = 0.0 if self.mean is None else self.mean @ coef
+        return host(data.product(data.array(coef))) + (shift + shell.intercept_)
 
     def intercept(self, x: np.ndarray) -> np.ndarray:
         """Return the intercepts that belong to coefficients, one for each class."""
@@ -90,9 +128,10 @@ class LinearEstimator(BaseEstimator):
     def _objective(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Loss:
         """Return the loss on some rows."""
 
-    def _placed(self, X: Any, y: np.ndarray) -> Any:
-        """Return the data on the device that was asked for."""
-        return place(X, self.device)
+    @property
+    def _classes(self) -> int:
+        """How many scores each row has."""
+        return 1
 
     def _domain(self, shape: tuple[int, ...], radius: float) -> Set:
         names = ("p", "k", "groups", "lower", "upper")
@@ -140,7 +179,8 @@ class LinearEstimator(BaseEstimator):
 
     def _keep(self, result: Result, task: Task | PartsTask) -> None:
         """Set the fitted attributes from a result; warn if it is not as good as was asked for."""
-        x = host(result.x)
+        result = on_host(result)
+        x = result.x
         self.result_, self.trace_, self.method_ = result, result.trace, result.method
         self.coef_, self.intercept_ = self._coef(x), self._shaped_intercept(task.intercept(x))
         self.n_iter_, self.gap_, self.lower_bound_ = result.n_iter, result.gap, result.lower_bound
@@ -158,7 +198,7 @@ class LinearEstimator(BaseEstimator):
         last = getattr(self, "result_", None)
         if last is None or np.shape(last.x) != shape:
             return None
-        x = np.asarray(host(last.x), dtype=dtype)
+        x = np.asarray(last.x, dtype=dtype)
         for scale in (1.0, *np.geomspace(1.0, 1e-3, 40), 0.0):
             if domain.contains(scale * x):
                 return replace(last, x=scale * x)

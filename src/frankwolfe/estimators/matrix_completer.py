@@ -12,22 +12,15 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from frankwolfe.estimators.completion import (
-    Completion,
-    Ratings,
-    Recipe,
-    Tried,
-    complete,
-    first_radius,
-    search,
-    without_matrix,
-)
+from frankwolfe.estimators.completion import Completion, Ratings, Recipe, chosen, complete
 from frankwolfe.estimators.models import read_completer, write_completer
 from frankwolfe.estimators.ratings import Observed, read_observed
+from frankwolfe.estimators.results import on_host
+from frankwolfe.objectives.placement import torch_device
 from frankwolfe.result import Status
 from frankwolfe.validation import integer, nonnegative, positive
 
-LEAST = 10  # ratings below which there is nothing to hold out
+MANY = 1 << 21  # ratings from which a GPU is ahead of two cores, its start-up counted
 
 
 class MatrixCompleter(BaseEstimator):
@@ -67,6 +60,9 @@ class MatrixCompleter(BaseEstimator):
         Seed of the held-out part and of the oracle.
     verbose : bool, default False
         Write a line to stderr for each radius tried.
+    device : str or None, default "auto"
+        Where the matrix is fitted: "auto" is the GPU where there is one and the ratings are many enough to gain, "cpu"
+        (or None) NumPy on the CPU, "cuda" or "cuda:1" that GPU, through torch. What is fitted is NumPy's in any case.
 
     Attributes
     ----------
@@ -125,6 +121,7 @@ class MatrixCompleter(BaseEstimator):
         method: Any = "auto",
         random_state: int = 0,
         verbose: bool = False,
+        device: str | None = "auto",
     ) -> None:
         self.radius = radius
         self.rank_limit = rank_limit
@@ -139,6 +136,7 @@ class MatrixCompleter(BaseEstimator):
         self.method = method
         self.random_state = random_state
         self.verbose = verbose
+        self.device = device
 
     def fit(self, rows: Any, cols: Any = None, values: Any = None, *, columns: Sequence[str] | None = None) -> Self:
         """Fit to ratings.
@@ -153,11 +151,12 @@ class MatrixCompleter(BaseEstimator):
         """
         recipe, radius, relax, share = self._checked()
         seen = read_observed(rows, cols, values, columns)
-        data = Ratings(seen.rows, seen.cols, seen.values, (len(seen.users), len(seen.items)))
+        shape, device = (len(seen.users), len(seen.items)), torch_device(self.device, seen.values.size, MANY)
+        data = Ratings(seen.rows, seen.cols, seen.values, shape, device)
         self._remember(seen)
         start, self.search_ = None, []
         if radius is None:
-            start, radius, self.search_ = self._searched(data, recipe, share)
+            start, radius, self.search_ = chosen(data, recipe, share, self._clipped)
         fit = complete(data, radius, recipe, start)
         if start is None:  # the effects once more, now that there is a matrix
             fit = complete(data, radius, recipe, fit)
@@ -276,14 +275,6 @@ class MatrixCompleter(BaseEstimator):
         relax = None if self.relax == "auto" else positive("relax", self.relax)
         return recipe, radius, relax, share
 
-    def _searched(self, data: Ratings, recipe: Recipe, share: float) -> tuple[Completion | None, float, list[Tried]]:
-        count = data.values.size
-        held = np.random.default_rng(recipe.seed).permutation(count)[: max(1, round(share * count))]
-        kept = np.setdiff1d(np.arange(count), held)
-        if count < LEAST or not kept.size:
-            return None, first_radius(data, without_matrix(data, recipe)), []
-        return search(data.part(kept), data.part(held), recipe, self._clipped)
-
     def _remember(self, seen: Observed) -> None:
         from scipy.sparse import csr_array
 
@@ -299,7 +290,7 @@ class MatrixCompleter(BaseEstimator):
         self.factors_ = self.relax_ * root * U, root * V
         self.rank_ = int(s.size)
         self.gap_, self.lower_bound_ = float(fit.gap), float(fit.lower_bound)
-        self.result_ = fit.result
+        self.result_ = None if fit.result is None else on_host(fit.result)
         self.n_iter_ = 0 if fit.result is None else fit.result.n_iter
         self.method_ = "effects alone" if fit.result is None else fit.result.method
 

@@ -26,6 +26,7 @@ _NUMBERS = ("mean_", "radius_", "relax_")
 def write_completer(model: MatrixCompleter, path: str | os.PathLike[str]) -> None:
     """Write a fitted `MatrixCompleter`."""
     params = model.get_params()
+    del params["device"]  # of the machine, not of the model
     if not isinstance(params["method"], str):
         params["method"] = model.method_  # an object has no place in the file; its name does
     header = {

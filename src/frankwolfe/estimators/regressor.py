@@ -103,8 +103,8 @@ class FrankWolfeRegressor(RegressorBase):
     random_state : int or RandomState, optional
         Seed of iterative oracles.
     device : str or None, default "auto"
-        Where the data are worked on: a torch device such as "cuda"; "auto" is the GPU where there is one and the data
-        are large, None always the CPU.
+        Where the data are worked on: "auto" is the GPU where there is one and the data are large enough to gain, "cpu"
+        (or None) NumPy on the CPU, "cuda" or "cuda:1" that GPU, through torch. What is fitted is NumPy's in any case.
 
     Attributes
     ----------

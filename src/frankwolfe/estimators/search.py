@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import is_classifier
 
+from frankwolfe.backends import host
 from frankwolfe.estimators.in_parts import PartsTask
 from frankwolfe.estimators.linear import LinearEstimator, Task
 from frankwolfe.minimize import minimize
@@ -33,7 +34,7 @@ class Fold(NamedTuple):
     gap: float
 
 
-def radius_grid(model: Any, X: Any, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+def radius_grid(model: Any, X: Any, y: np.ndarray, weight: np.ndarray | None, whole: Task | None = None) -> np.ndarray:
     """Return the radii to try, increasing: those given, or a geometric grid over the range that matters."""
     radii = model.radii
     if not isinstance(radii, int | np.integer):
@@ -44,9 +45,9 @@ def radius_grid(model: Any, X: Any, y: np.ndarray, weight: np.ndarray | None) ->
             raise ValueError("radii is empty; pass at least one positive number, or how many to try")
         return np.unique(given)
     count = integer("radii", radii, 1)
-    task, others = _sample(model, X, y, weight)
-    zero = np.zeros(task.shape, X.dtype)
-    steepest = float(model._family(task.shape).with_radius(1.0).support(-task.objective.grad(zero)))
+    task, others = _sample(model, X, y, weight, whole)
+    slope = task.objective.grad(task.objective.start(None, dense=False))
+    steepest = float(model._family(task.shape).with_radius(1.0).support(-slope))
     if not (steepest > 0 and task.null > 0):
         return np.geomspace(0.1, 1.0, count) if count > 1 else np.array([1.0])
     first = task.null / steepest  # a linear loss would reach zero here
@@ -64,7 +65,7 @@ def _largest(model: Any, task: Task, others: Any, radius: float) -> float:
         if float(domain.support(-task.objective.grad(last.x))) <= SPENT * task.null:
             return 2 * radius
         if others is not None:
-            held_out = -float(np.mean(model._shell(np.asarray(last.x), task)._gains(*others)))
+            held_out = -float(np.mean(model._shell(host(last.x), task)._gains(*others)))
             if held_out > WORSE * best:
                 break
             best = min(best, held_out)
@@ -74,14 +75,23 @@ def _largest(model: Any, task: Task, others: Any, radius: float) -> float:
     return radius
 
 
-def _sample(model: LinearEstimator, X: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Task, Any]:
-    """Return the task on some rows and some other rows to judge by; on all rows and None where they are few."""
+def _sample(
+    model: LinearEstimator, X: Any, y: np.ndarray, weight: np.ndarray | None, whole: Task | None
+) -> tuple[Task, Any]:
+    """Return the task on some rows and some other rows to judge by; on all rows and None where they are few.
+
+    Some rows are few enough for the host, so that the range of radii does not depend on the device.
+    """
     step = max(2, X.shape[0] // ROWS) if X.shape[0] >= FEW else 1
     some, others = slice(None, None, step), slice(step // 2, None, step)
     lost = is_classifier(model) and np.unique(y[some]).size < np.unique(y).size
-    if step == 1 or lost or (weight is not None and not weight[some].min() > 0):
-        return Task(model, X, y, weight, solves=GROWTHS), None
-    return Task(model, X[some], y[some], None if weight is None else weight[some], GROWTHS), (X[others], y[others])
+    lost = lost or (weight is not None and not weight[some].min() > 0)
+    if step > 1 and lost and whole is not None:
+        return whole, None
+    if step == 1 or lost:
+        return Task(model, X, y, weight, GROWTHS, device="cpu"), None
+    own = None if weight is None else weight[some]
+    return Task(model, X[some], y[some], own, GROWTHS, device="cpu"), (X[others], y[others])
 
 
 def solve_fold(
@@ -91,15 +101,29 @@ def solve_fold(
     weight: np.ndarray | None,
     train: np.ndarray,
     test: np.ndarray,
-    radii: np.ndarray,
     score_params: dict[str, Any],
+    whole: Task | None = None,
 ) -> Fold:
-    """Solve the path on the training part of a fold, and score every radius on the other."""
+    """Solve the path on the training part of a fold, and score every radius on the other.
+
+    Where the `whole` task is on a device no row moves: those held out have no weight, and are scored there.
+    """
     if is_classifier(model) and np.unique(y[train]).size < np.unique(y).size:
         raise ValueError("a fold has no training sample of one of the classes; use fewer folds, or stratified ones")
-    task = Task(model, X[train], y[train], None if weight is None else weight[train], solves=len(radii))
-    held_out = X[test], y[test]
-    return solve_path(model, task, radii, lambda shell: shell._held_out_score(*held_out, score_params))
+    if whole is None:
+        task = Task(model, X[train], y[train], None if weight is None else weight[train], solves=len(model.radii_))
+    else:
+        task = whole.only(train)
+    inside = whole is not None and model.scoring is None  # a scorer may ask for anything: it gets the rows
+    held_out = np.zeros((len(test), 1)) if inside else X[test]
+
+    def judge(shell: Any) -> float:
+        if inside:
+            scores = task.linear(shell)[test]
+            shell._scores = lambda X: scores
+        return shell._held_out_score(held_out, y[test], score_params)
+
+    return solve_path(model, task, model.radii_, judge)
 
 
 def solve_path(model: Any, task: Task | PartsTask, radii: np.ndarray, judge: Callable[[Any], float]) -> Fold:
@@ -107,7 +131,7 @@ def solve_path(model: Any, task: Task | PartsTask, radii: np.ndarray, judge: Cal
     coefs = []
 
     def score(x: Any, radius: float) -> float:
-        shell = model._shell(np.asarray(x), task)
+        shell = model._shell(host(x), task)
         coefs.append(shell.coef_)
         return judge(shell)
 
@@ -116,7 +140,7 @@ def solve_path(model: Any, task: Task | PartsTask, radii: np.ndarray, judge: Cal
     order = np.argsort([float(radius) for radius in results.radii], kind="stable")
     assert results.scores is not None
     unsolved = [result.gap for result in results if not result.success]
-    points = np.stack([np.asarray(result.x) for result in results])[order]
+    points = np.stack([host(result.x) for result in results])[order]
     return Fold(results.scores[order], np.stack(coefs), points, len(unsolved), max(unsolved, default=0.0))
 
 

@@ -11,6 +11,8 @@ import numpy as np
 from frankwolfe.kernels.layouts import NONE, Layout, Loss, Sweep, compiled, double, scaled, total
 from frankwolfe.kernels.threads import parts_of, share_out
 
+A_COLUMN = 2  # what a column costs besides its entries, in entries
+
 
 class Columns(Layout):
     """By columns: two reads, with jumps in short vectors; vectors that are mostly zero cost what is not."""
@@ -47,9 +49,10 @@ class Columns(Layout):
         assert not hessian, "only rows have a Hessian kernel"
         n = self.shape[0]
         known = self.product(base) if base.size else double(known) if known.size else np.zeros(n)
-        image = self.product(x) if x.size else np.zeros(n)
+        here = not x.size and mixing == (1.0, 0.0, 1.0, 0.0)  # at what is known itself
+        image = self.product(x) if x.size else NONE if here else np.zeros(n)
         ends = np.linspace(0, n, 1 + parts_of(n)).astype(int).tolist()
-        watched, r, sums = np.empty(n), np.empty(n), np.zeros((len(ends) - 1, 3))
+        watched, r, sums = known if here else np.empty(n), np.empty(n), np.zeros((len(ends) - 1, 3))
 
         def take(i: int) -> None:
             losses.differentiate_all(ends[i], ends[i + 1], mixing, known, image, loss, watched, r, sums[i])
@@ -82,16 +85,19 @@ class SortedColumns(Columns):
     def cuts(self, parts: int) -> list[tuple[int, int]]:
         if parts not in self._cuts:
             groups = self.sorted[0]
-            entries = np.linspace(0, self.entries, parts + 1)[1:-1].astype(int)
-            at = np.searchsorted(groups[:, 1], entries, side="right") - 1
-            firsts = groups[at, 0] + (entries - groups[at, 1]) // np.maximum(groups[at, 2], 1)
+            costs = groups[:, 1] + A_COLUMN * groups[:, 0]  # up to the first column of each group
+            equal = np.linspace(0, costs[-1], parts + 1)[1:-1].astype(int)
+            at = np.searchsorted(costs, equal, side="right") - 1
+            firsts = groups[at, 0] + (equal - costs[at]) // (groups[at, 2] + A_COLUMN)
             self._cuts[parts] = list(pairwise([0, *firsts.tolist(), self.shape[1]]))
         return self._cuts[parts]
 
     def product(self, x: np.ndarray) -> np.ndarray:
         columns = compiled("columns")
+        if not x.any():  # a start, mostly
+            return np.zeros(self.shape[0])
         x, cuts = scaled(x, self.scale), self.cuts(parts_of(self.entries, 2 * self.shape[0]))
-        out = np.zeros((len(cuts), self.shape[0]))
+        out = np.empty((len(cuts), self.shape[0]))
         share_out(lambda i: columns.product(*self.sorted, *cuts[i], x, out[i]), len(cuts))
         return total(out)
 
@@ -102,6 +108,6 @@ class SortedColumns(Columns):
         columns = compiled("columns")
         r, g = scaled(r, self.scale), np.empty(self.shape[1])
         cuts = self.cuts(parts_of(self.entries, 2 * self.shape[0]))  # two vectors of margins are in use
-        out = np.zeros((len(cuts), self.shape[0] if carry else 0))
+        out = np.empty((len(cuts), self.shape[0] if carry else 0))
         share_out(lambda i: columns.adjoint(*self.sorted, *cuts[i], r, g, out[i]), len(cuts))
         return g, total(out, self.scale) if carry else None

@@ -93,10 +93,9 @@ class Layout(ABC):
         if parts not in self._cuts:
             if len(self.arrays) == 1:
                 ends = np.linspace(0, self.shape[0], parts + 1).round().astype(int).tolist()
+                self._cuts[parts] = list(pairwise(ends))
             else:
-                ends = np.searchsorted(self.arrays[0], np.linspace(0, self.entries, parts + 1)).tolist()
-                ends[0], ends[-1] = 0, self.arrays[0].size - 1
-            self._cuts[parts] = list(pairwise(ends))
+                self._cuts[parts] = evenly(self.arrays[0], parts)
         return self._cuts[parts]
 
     @abstractmethod
@@ -207,6 +206,12 @@ class Rows(Layout):
         n, d = self.shape
         work = self.entries * self.entries // (2 * n)  # pairs of entries in one row
         return self.cuts(min(parts_of(work), max(1, self.entries // (4 * d * d))))
+
+
+def evenly(indptr: np.ndarray, parts: int) -> list[tuple[int, int]]:
+    """Return so many ranges of sparse rows (or columns) with about equally many entries each."""
+    ends = np.searchsorted(indptr, np.linspace(0, indptr[-1], parts + 1)).tolist()
+    return list(pairwise([0, *ends[1:-1], indptr.size - 1]))
 
 
 def compiled(name: str) -> Any:

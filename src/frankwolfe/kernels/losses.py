@@ -150,11 +150,19 @@ def differentiate(mixing, known, q, loss, watched, r, c, sums):
 
 @njit(cache=True, nogil=True)
 def differentiate_all(first, last, mixing, known, q, loss, watched, r, sums):
-    """Do that for the rows first to last, a few at a time, which stay in cache; arrays are those of all rows."""
+    """Do that for the rows first to last, a few at a time, which stay in cache; arrays are those of all rows.
+
+    Where q is empty, f is differentiated at what is known itself.
+    """
     for low in range(first, last, CHUNK):
         high = min(low + CHUNK, last)
         some, rows = on_rows(loss, low, high), slice(low, high)
-        differentiate(mixing, known[rows], q[rows], some, watched[rows], r[rows], r[:0], sums)
+        if q.size:
+            differentiate(mixing, known[rows], q[rows], some, watched[rows], r[rows], r[:0], sums)
+        else:
+            value, inner = at_margins(some, known[rows], r[rows], r[:0])
+            sums[0] += value
+            sums[1] += inner
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)

@@ -38,12 +38,12 @@ def products(matrix, first, last, x, y, out, other):
 
 
 @njit(cache=True, nogil=True)
-def adjoint(matrix, first, last, r, g):
-    """Add the rows first to last, times r, to g."""
+def adjoint(matrix, first, last, r, g, fetch=True):
+    """Add the rows first to last, times r, to g; `fetch` tells that they are not in cache yet."""
     if len(matrix) == 1:
         dense.add_rows(matrix[0], first, last, r, g)
     else:
-        sparse.add_rows(matrix[0], matrix[1], matrix[2], first, last, r, g)
+        sparse.add_rows(matrix[0], matrix[1], matrix[2], first, last, r, g, fetch)
 
 
 @njit(cache=True, nogil=True)
@@ -86,7 +86,7 @@ def sweep(matrix, first, last, step, x, base, mixing, known, loss, every, images
             if images.size:
                 images[0][low:high] = q[: high - low]
         differentiate(mixing, before, q, on_rows(loss, low, high), watched, r, c, sums)
-        adjoint(matrix, low, high, r, g)
+        adjoint(matrix, low, high, r, g, x.size == 0)
         if H.size:
             for i in range(high - low):
                 c[i] = c[i] * every if (low + i) % every == 0 else 0.0

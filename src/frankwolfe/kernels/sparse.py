@@ -9,31 +9,63 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from frankwolfe.kernels.prefetch import AHEAD, prefetch
+
+CACHED = 1 << 20  # bytes of indices that stay in the second-level cache from one pass to the next
 ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+
+
+@njit(cache=True, inline="always")
+def fetch_ahead(indices, values, k):
+    """Begin to load the entry that comes a while after the one at k."""
+    prefetch(indices, k + AHEAD)  # pyright: ignore[reportCallIssue]
+    if values is not None:
+        prefetch(values, k + AHEAD)  # pyright: ignore[reportCallIssue]
+
+
+@njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})
+def dot(indices, values, start, end, x, fetch):
+    """Return the product of the entries start to end with x; `fetch` tells that they are not in cache yet.
+
+    Inlined by Numba, here and below: LLVM would call it for each row.
+    """
+    k = start
+    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0  # four sums, so that none waits for the one before
+    while k + FOUR <= end:
+        if fetch:
+            fetch_ahead(indices, values, k)
+        if values is None:
+            s0 += x[indices[k]]
+            s1 += x[indices[k + ONE]]
+            s2 += x[indices[k + TWO]]
+            s3 += x[indices[k + THREE]]
+        else:
+            s0 += values[k] * x[indices[k]]
+            s1 += values[k + ONE] * x[indices[k + ONE]]
+            s2 += values[k + TWO] * x[indices[k + TWO]]
+            s3 += values[k + THREE] * x[indices[k + THREE]]
+        k += FOUR
+    while k < end:
+        s0 += x[indices[k]] if values is None else values[k] * x[indices[k]]
+        k += ONE
+    return (s0 + s1) + (s2 + s3)
+
+
+@njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})
+def add(indices, values, start, end, factor, out, fetch):
+    """Add the entries start to end, times a factor, to out; `fetch` tells that they are not in cache yet."""
+    for k in range(start, end):
+        if fetch and k % FOUR == 0:
+            fetch_ahead(indices, values, k)
+        out[indices[k]] += factor if values is None else factor * values[k]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def dots(indptr, indices, values, first, last, x, out):
     """Set out to the products of rows (or columns) first to last with x."""
+    fetch = indices.nbytes > CACHED
     for i in range(first, last):
-        k, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
-        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0  # four sums, so that none waits for the one before
-        while k + FOUR <= end:
-            if values is None:
-                s0 += x[indices[k]]
-                s1 += x[indices[k + ONE]]
-                s2 += x[indices[k + TWO]]
-                s3 += x[indices[k + THREE]]
-            else:
-                s0 += values[k] * x[indices[k]]
-                s1 += values[k + ONE] * x[indices[k + ONE]]
-                s2 += values[k + TWO] * x[indices[k + TWO]]
-                s3 += values[k + THREE] * x[indices[k + THREE]]
-            k += FOUR
-        while k < end:
-            s0 += x[indices[k]] if values is None else values[k] * x[indices[k]]
-            k += ONE
-        out[i - first] = (s0 + s1) + (s2 + s3)
+        out[i - first] = dot(indices, values, np.uint64(indptr[i]), np.uint64(indptr[i + 1]), x, fetch)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
@@ -47,13 +79,13 @@ def dots_in_order(indptr, indices, values, first, last, x, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
-def add_rows(indptr, indices, values, first, last, r, g):
+def add_rows(indptr, indices, values, first, last, r, g, fetch=True):
     """Add the rows (or columns) first to last, times r, to g."""
+    fetch = fetch and indices.nbytes > CACHED
     for i in range(first, last):
         factor = r[i - first]
         if factor != 0.0:
-            for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-                g[indices[k]] += factor if values is None else factor * values[k]
+            add(indices, values, np.uint64(indptr[i]), np.uint64(indptr[i + 1]), factor, g, fetch)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})

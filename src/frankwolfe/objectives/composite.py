@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
-from frankwolfe.backends import Array, Scalar, eps, host, vdot
+from frankwolfe.backends import Array, Scalar, eps, fetch, host, vdot
 from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.points import Leaf, Point, weighted_sum
 
@@ -167,7 +167,8 @@ class _ImageLine(Line):
         m = self.start + gamma * self.step
         first = vdot(self.objective.loss_slope(m), self.step) + self.ridge[0] + gamma * self.ridge[1]
         second = vdot(self.objective.bend(self.objective.loss_curvature(m), self.step), self.step) + self.ridge[1]
-        return float(first), float(second)
+        first, second = fetch([first, second])
+        return first, second
 
 
 def _inner(v: Any, x: Array) -> Scalar:

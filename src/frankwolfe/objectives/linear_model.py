@@ -12,7 +12,7 @@ import numpy as np
 from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
 from frankwolfe.backends import double as double_of
 from frankwolfe.backends.imaged import Imaged
-from frankwolfe.backends.namespace import nonzero, together
+from frankwolfe.backends.namespace import as_like, nonzero, together
 from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, Loss, Rows, double
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import Composite
@@ -61,11 +61,21 @@ class WeightedMean(Composite):
     def oriented(self, sparse_atoms: bool, parallel_atoms: bool = False) -> Self:
         return reoriented(self, sparse_atoms, parallel_atoms)
 
+    def doubled(self) -> Self | None:
+        data = self.data.doubled()
+        if data is None:
+            return None
+        twin = copy(self)
+        twin.data, twin._last = data, None
+        twin.share = data.array(self.share if self.weighted else shares(None, data.shape[0]))
+        return twin
+
     def reweighted(self, share: np.ndarray) -> Self:
         """Return the model with other weights of the rows, which add up to one."""
         twin = copy(self)
-        twin.share, twin.weighted, twin._last = np.asarray(share, self.share.dtype), True, None
-        vars(twin).pop("_gram_norm", None)
+        twin.share, twin.weighted, twin._last = as_like(share, self.share), True, None
+        for name in ("_gram_norm", "strong_convexity"):
+            vars(twin).pop(name, None)
         return twin
 
     @cached_property
@@ -107,12 +117,9 @@ class LinearModel(WeightedMean):
         return self.data
 
     def doubled(self) -> Self | None:
-        data = self.data.doubled()
-        if data is None:
-            return None
-        twin = copy(self)
-        twin.data, twin.b = data, data.array(self.b)
-        twin.share = data.array(self.share if self.weighted else shares(None, data.shape[0]))
+        twin = super().doubled()
+        if twin is not None:
+            twin.b = twin.data.array(self.b)
         return twin
 
     def dual(self, values: Any) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import array_api_compat
 import numpy as np
@@ -86,6 +86,11 @@ class Logistic(LinearModel):
     @property
     def strong_convexity(self) -> float:
         return self.ridge
+
+    def reweighted(self, share: np.ndarray) -> Self:
+        twin = super().reweighted(share)
+        twin._odds = twin._log_odds() if twin.intercept else 0.0
+        return twin
 
     def losses(self, m: Array, rows: slice = slice(None)) -> Array:
         # log(1 + exp(-t)) = max(-t, 0) + log1p(exp(-|t|)): finite and accurate for margins of any size, and far faster

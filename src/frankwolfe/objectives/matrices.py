@@ -175,7 +175,7 @@ class RowBlocks(DataMatrix):
     def adjoint(self, r: Array) -> Array:
         if self.layout is not None and r.ndim == 1:
             return self.layout.adjoint(r).astype(self.dtype, copy=False)
-        return _total([transposed @ r[rows] for rows, _, transposed in self.blocks])
+        return _total([transposed @ r[rows, ...] for rows, _, transposed in self.blocks])
 
     def row_blocks(self) -> list[tuple[slice, Any]]:
         return [(rows, block) for rows, block, _ in self.blocks]

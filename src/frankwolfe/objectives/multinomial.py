@@ -6,12 +6,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from frankwolfe.atoms import Atom, Dense, OneHot, RankOne, Sparse
-from frankwolfe.backends import Array, Scalar, eps, namespace, vdot
-from frankwolfe.backends.namespace import as_like, nonzero
+from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
+from frankwolfe.backends.namespace import as_like, is_foreign, nonzero
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.class_intercepts import Trial, balance, regular, sliver
-from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, in_parts
+from frankwolfe.objectives.class_scores import ClassScores
+from frankwolfe.objectives.data import in_parts
 from frankwolfe.objectives.linear_model import WeightedMean
 from frankwolfe.objectives.profiled import enough
 
@@ -22,7 +22,7 @@ class _Softmax(NamedTuple):
     """What the scores say: the best intercepts, the mean loss, and the probabilities (K, n)."""
 
     intercepts: np.ndarray
-    loss: float
+    loss: Scalar
     chances: Array
 
 
@@ -95,7 +95,7 @@ class Multinomial(WeightedMean):
     ) -> None:
         super().__init__(A, sample_weight, ridge, intercept)
         n, d = self.data.shape
-        labels = np.asarray(labels)
+        labels = host(labels) if is_foreign(labels) else np.asarray(labels)
         labels = labels.reshape(-1) if labels.ndim == 2 and 1 in labels.shape else labels
         if labels.shape != (n,):
             raise ValueError(f"labels must have one entry per row of A, {n}, got shape {labels.shape}")
@@ -129,6 +129,13 @@ class Multinomial(WeightedMean):
     def strong_convexity(self) -> float:
         return self.ridge
 
+    def doubled(self) -> Self | None:
+        twin = super().doubled()
+        if twin is not None:
+            twin.truth = twin.data.array(self.truth)
+            twin.frequency = twin._sum(twin.truth)
+        return twin
+
     def reweighted(self, share: np.ndarray) -> Self:
         twin = super().reweighted(share)
         twin.frequency = twin._sum(twin.truth)
@@ -161,16 +168,17 @@ class Multinomial(WeightedMean):
         V = xp.reshape(image, (*image.shape[:-1], *P.shape))
         bent = self._spread(P, V)
         if self.intercept:  # profiled out: what moving the intercepts can undo is not felt
-            along = np.asarray(xp.sum(bent, axis=-1, keepdims=True), dtype=np.float64)
+            along = np.asarray(host(xp.sum(bent, axis=-1, keepdims=True)), dtype=np.float64)
             bent = bent - self._spread(P, as_like(np.linalg.solve(self._intercept_hessian(P), along), P))
         return xp.reshape(bent, image.shape)
 
     def quadratic_form(self, curvature: Array, images: Any) -> np.ndarray:
-        sparse = not isinstance(images, np.ndarray)
+        from scipy.sparse import issparse
+
         rows = []
         for i in range(images.shape[1]):
-            image = images[:, [i]].toarray()[:, 0] if sparse else images[:, i]
-            rows.append(images.T @ self.bend(curvature, image))
+            image = images[:, [i]].toarray()[:, 0] if issparse(images) else images[:, i]
+            rows.append(host(images.T @ self.bend(curvature, image)))
         return np.asarray(np.stack(rows), dtype=np.float64)
 
     def best_intercept(self, m: Array) -> np.ndarray:
@@ -184,21 +192,21 @@ class Multinomial(WeightedMean):
             self._last = (m, self._solve(scores))
         return self._last[1]
 
-    def _at(self, scores: Array, c: np.ndarray, rows: slice) -> tuple[float, Array]:
+    def _at(self, scores: Array, c: np.ndarray | None, rows: slice) -> tuple[Scalar, Array]:
         """Return mean loss and probabilities for scores shifted by c, on some rows."""
         xp = namespace(scores)
-        scores = scores + as_like(c, scores)[:, None]
+        if c is not None:
+            scores = scores + as_like(c, scores)[:, None]
         scores = scores - xp.max(scores, axis=0)
         chances = xp.exp(scores)
         total = xp.sum(chances, axis=0)
         loss = vdot(self.share[rows], xp.log(total) - xp.sum(self.truth[:, rows] * scores, axis=0))
-        return float(loss), chances / total
+        return loss, chances / total
 
     def _solve(self, scores: Array) -> _Softmax:
         """Find the best intercepts by Newton's method, first on a few rows, then on all."""
         if not self.intercept:
-            c = np.zeros(len(self.classes))
-            return _Softmax(c, *self._at(scores, c, slice(None)))
+            return _Softmax(np.zeros(len(self.classes)), *self._at(scores, None, slice(None)))
         c = np.log(self.frequency) - self._sum(scores)
         if self.remember and self._last is not None:
             here = self._last[1].intercepts
@@ -214,7 +222,7 @@ class Multinomial(WeightedMean):
 
         def at(c: np.ndarray) -> Trial:
             loss, chances = self._at(scores, c, rows)
-            mean = self._sum(chances, rows)
+            loss, mean = _fetched(loss, chances @ self.share[rows])
             return Trial(c, loss, mean, lambda: self._intercept_hessian(chances, rows), chances)
 
         found = balance(at, c, self._sum(self.truth[:, rows], rows), enough(scores))
@@ -229,12 +237,12 @@ class Multinomial(WeightedMean):
 
     def _sum(self, table: Array, rows: slice = slice(None)) -> np.ndarray:
         """Return the weighted sum over the rows, for each class."""
-        return np.asarray(table @ self.share[rows], dtype=np.float64)
+        return np.asarray(host(table @ self.share[rows]), dtype=np.float64)
 
     def _intercept_hessian(self, chances: Array, rows: slice = slice(None)) -> np.ndarray:
         """Return the Hessian in the intercepts, made regular along the all-ones direction, which changes nothing."""
         weighted = self.share[rows] * chances
-        return regular(np.asarray(-weighted @ chances.T, dtype=np.float64))
+        return regular(host(-weighted @ chances.T))
 
     def _spread(self, P: Array, V: Array) -> Array:
         """Return the Hessian of the mean loss times V."""
@@ -245,54 +253,10 @@ class Multinomial(WeightedMean):
         return [*super().fingerprint(start), self.b]
 
 
-class ClassScores:
-    """The map from coefficients (d, K) to the scores of all rows and classes, in one vector."""
-
-    adjoint_cost = 1.0
-
-    def __init__(self, data: DataMatrix, K: int) -> None:
-        self.data, self.K = data, K
-
-    def apply(self, coords: Any) -> Array:
-        scores = self._scores(coords)
-        return namespace(scores).reshape(scores.T, (-1,))
-
-    def _scores(self, coords: Any) -> Array:
-        if isinstance(coords, OneHot | Sparse):
-            indices, values = _entries(coords)
-            places, which = np.unique(indices // self.K, return_inverse=True)
-            table = np.zeros((len(places), self.K))
-            table[which, indices % self.K] = values
-            if len(places) == 1:
-                column = self.data.column(int(places[0]))
-                return column[:, None] * as_like(table[0], column)
-            return self.data.columns(places) @ self.data.array(table)
-        if isinstance(coords, RankOne):
-            return coords.scale * self.data.product(coords.left)[:, None] * coords.right
-        matrix = coords.array if isinstance(coords, Dense) else coords
-        if isinstance(coords, Atom | LowRank) and not isinstance(coords, Dense):
-            matrix = coords.toarray()
-        if isinstance(self.data, OperatorMatrix):
-            return np.stack([self.data.product(matrix[:, k]) for k in range(self.K)], axis=1)
-        return self.data.product(matrix)
-
-    def cost(self, coords: Any) -> float:
-        if isinstance(coords, OneHot | Sparse):
-            return len(np.unique(_entries(coords)[0] // self.K)) / self.data.shape[1]
-        return 1.0
-
-    def adjoint(self, r: Array) -> Array:
-        r = namespace(r).reshape(r, (self.K, -1)).T
-        if isinstance(self.data, OperatorMatrix):
-            return np.stack([self.data.adjoint(r[:, k]) for k in range(self.K)], axis=1)
-        return self.data.adjoint(r)
-
-    def apply_then_adjoint(self, leaves: list[Any], residual: Any) -> None:
-        return None
-
-
-def _entries(atom: OneHot | Sparse) -> tuple[np.ndarray, np.ndarray]:
-    """Return indices into the flattened matrix and values of a sparse atom."""
-    if isinstance(atom, OneHot):
-        return np.array([atom.index]), np.array([float(atom.value)])
-    return np.asarray(atom.indices), np.asarray(atom.values)
+def _fetched(loss: Scalar, mean: Array) -> tuple[float, np.ndarray]:
+    """Return a number and a vector on the host, with one read of the device where they are on one."""
+    if isinstance(mean, np.ndarray):
+        return float(loss), np.asarray(mean, dtype=np.float64)
+    xp = namespace(mean)
+    both = np.asarray(host(xp.concat([xp.reshape(loss, (1,)), xp.astype(mean, loss.dtype)])), dtype=np.float64)
+    return float(both[0]), both[1:]

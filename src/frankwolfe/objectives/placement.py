@@ -89,7 +89,7 @@ class StreamedMatrix(DataMatrix):
         return Pass(*images, *sums)
 
 
-def place(A: Any, device: str | None = "auto", *, stream: bool = True) -> Any:
+def place(A: Any, device: Any = "auto", *, stream: bool = True, classes: int = 1) -> Any:
     """Return data on a device, ready for an objective.
 
     Parameters
@@ -97,39 +97,39 @@ def place(A: Any, device: str | None = "auto", *, stream: bool = True) -> Any:
     A : array, tensor or SciPy sparse matrix of shape (n, d)
         The data.
     device : str or None, default "auto"
-        A torch device such as "cuda". "auto" is the GPU where there is one and the data gain from it, and otherwise
-        leaves the data as they are; so does None.
+        "auto" is the GPU where there is one and the data are large enough to gain from it; "cpu" and None leave the
+        data as they are, and so does "auto" elsewhere. "cuda" or "cuda:1" is that GPU, or any other device of torch.
     stream : bool, default True
         Read data that do not fit in row blocks from main memory, rather than raise a MemoryError.
+    classes : int, default 1
+        How many scores each row will have, for which room is kept.
 
     Returns
     -------
     DataMatrix or A
-        What `Logistic` and `LeastSquares` take in the place of an array.
+        What `Logistic`, `LeastSquares` and the like take in the place of an array.
 
     Examples
     --------
     >>> A = np.eye(3)
-    >>> place(A, None) is A
+    >>> place(A, "cpu") is A
     True
     """
-    if device is None or (device == "auto" and not _gains(A)):
+    target = torch_device(device, _size(A))
+    if target is None:
         return A
     torch = optional("torch", extra="torch")
-    target = torch.device("cuda" if device == "auto" else device)
-    if target.type == "cuda" and not torch.cuda.is_available():
-        raise ValueError(f"device={device!r} needs a GPU that torch can use, and there is none; leave device='auto'")
-    if hasattr(A, "tocsr"):
-        A = A.tocsr()
-        with quiet():
+    with quiet():
+        if hasattr(A, "tocsr"):
+            A = A.tocsr()
             places = A.indptr.astype(np.int64), A.indices.astype(np.int64)
             tensor = torch.sparse_csr_tensor(*places, A.data, A.shape, check_invariants=False)
-    else:
-        tensor = torch.as_tensor(A)
+        else:
+            tensor = torch.as_tensor(A)
     try:
         placed = torch_matrix("A", tensor.to(target))
         if target.type == "cuda":  # what a step needs beside the data, tried out before they stay
-            torch.empty(BESIDE * tensor.shape[0] + (1 << 22), dtype=placed.dtype, device=target)
+            torch.empty(BESIDE * classes * tensor.shape[0] + (1 << 22), dtype=placed.dtype, device=target)
         return placed
     except torch.cuda.OutOfMemoryError:
         placed = None
@@ -150,19 +150,60 @@ def place(A: Any, device: str | None = "auto", *, stream: bool = True) -> Any:
         ) from None
 
 
-def _gains(A: Any) -> bool:
-    """Tell whether a GPU is there and the data are large enough to be worth the way."""
+def torch_device(device: Any, size: int, large: int | None = None) -> Any:
+    """Return the torch device that was asked for; None where the work is NumPy's, on the CPU.
+
+    Parameters
+    ----------
+    device : str or None
+        As in `place`.
+    size : int
+        How many numbers there are.
+    large : int, optional
+        From how many on "auto" takes a GPU.
+
+    Examples
+    --------
+    >>> torch_device("cpu", 10) is None, torch_device("auto", 10) is None
+    (True, True)
+    """
+    if device is None or device == "cpu":
+        return None
+    if device == "auto":
+        device = gpu() if size >= (LARGE if large is None else large) else None
+        if device is None:
+            return None
+    torch = optional("torch", extra="torch")
+    try:
+        target = torch.device(device)
+    except (RuntimeError, TypeError, ValueError):
+        raise ValueError(f"device={device!r} is not known; use 'auto', 'cpu', 'cuda' or 'cuda:1'") from None
+    if target.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError(f"device={device!r} needs a GPU that torch can use, and there is none; leave device='auto'")
+    try:
+        torch.empty(0, device=target)
+    except (RuntimeError, AssertionError):
+        raise ValueError(f"device={device!r} is not there, or not for this torch; leave device='auto'") from None
+    return target
+
+
+def gpu() -> str | None:
+    """Return the name of the GPU that "auto" takes; None where torch or a GPU is absent."""
     import importlib.util
 
-    if not hasattr(A, "shape") or len(A.shape) != 2 or importlib.util.find_spec("torch") is None:
-        return False
-    size = A.nnz if hasattr(A, "nnz") else A.shape[0] * A.shape[1]
-    if size < LARGE:
-        return False
+    if importlib.util.find_spec("torch") is None:
+        return None
     import torch
 
-    return torch.cuda.is_available()
+    return "cuda" if torch.cuda.is_available() else None
 
 
-BESIDE = 16  # vectors with a number for each row: images, targets, weights, residuals, and copies of them
+def _size(A: Any) -> int:
+    """Return how many numbers the data hold; none where nothing is known of them."""
+    if not hasattr(A, "shape") or len(A.shape) != 2:
+        return 0
+    return int(A.nnz if hasattr(A, "nnz") else A.shape[0] * A.shape[1])
+
+
+BESIDE = 16  # vectors with a number for each row (and class): images, targets, weights, residuals, and copies of them
 LARGE = 1 << 24  # numbers from which a GPU is ahead of two cores, its start-up counted

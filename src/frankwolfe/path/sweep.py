@@ -52,8 +52,10 @@ def continued(run: Run, before: float, problem: Problem, radius: float) -> Point
     """
     assert run.best is not None
     assert problem.domain is not None
-    problem.eps = run.problem.eps
+    problem.eps, problem.away = run.problem.eps, run.problem.away
     x, tol = run.best, 1e-6 if problem.eps < 1e-9 else 1e-4
+    if not x.terms:  # kept for its coordinates alone
+        x = Point(x.coords, Point.at(x.coords).terms, x.parts)
     end = _scaled(x, before, radius)
     end_fits, x_fits = problem.domain.contains(end.coords, tol), problem.domain.contains(x.coords, tol)
     if not (end_fits and x_fits):
