@@ -53,15 +53,15 @@ STEPS = {
     # doubles what rounding has done, on any library.
     ("boosted", "l3"): 10,
     # Six atoms in six variables depend on each other, so that their weights are not unique, and rounding chooses.
-    **{("fcfw", name): 5 for name in ("linf", "box", "permutahedron", "hull", "group", "sum")},
+    **{("fcfw", name): 5 for name in ("l1", "linf", "box", "permutahedron", "hull", "group", "sum")},
     # An epoch is many moves, and this is slow enough.
     ("stochastic", None): 15,
 }
 # In single precision rounding is a billion times what it is in double, and the same growth a step shows so much sooner.
 # Schedules and projections do not amplify it. Line searches between atoms do, the more the nearer the atoms are.
 STEPS_SINGLE = {
-    ("away", None): 26,
-    ("pairwise", None): 9,
+    ("away", None): 22,
+    ("pairwise", None): 6,
     ("bpcg", None): 12,
     ("lazy", None): 12,
     ("boosted", None): 28,
