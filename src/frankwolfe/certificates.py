@@ -16,6 +16,8 @@ from frankwolfe.sets.base import IterativeSet
 
 PROOF_GROWTH = 2.0  # a bound that is expensive to prove is proven at iterations growing by this factor
 RETRY_GROWTH = 1.1  # and, when it would end the run, at iterations growing by this one
+FAR_GROWTH = 8.0  # and by this one while it is far from ending the run
+FAR = 8.0  # times the goal
 PROOF_KEY = 1 << 62  # random numbers of proofs are apart from those of steps
 
 
@@ -74,12 +76,13 @@ class Certificate:
         self._offer(float(tangent.bound(-bound.value, ROUNDING * problem.eps)), (tangent, -bound.value))
         self.next_proof = max(k + 2, math.ceil(PROOF_GROWTH * (k + 1)))
 
-    def certify(self, problem: Problem, k: int, best: Point, touch: Any, urgent: bool) -> float | None:
+    def certify(self, problem: Problem, k: int, best: Point, touch: Any, growth: float) -> float | None:
         """Prove bounds in double precision at the best point, and at `touch`, if it is time to; return the best value.
 
-        A run in single precision only hopes for the bounds that it meets on the way.
+        A run in single precision only hopes for the bounds that it meets on the way. Each proof costs as much as a few
+        steps: `growth` is that of the iterations at which there is one.
         """
-        if k + 1 < self.next_proof * (RETRY_GROWTH / PROOF_GROWTH if urgent else 1.0):
+        if k + 1 < self.next_proof * growth / PROOF_GROWTH:
             return None
         value = None
         for place, coords in enumerate((best.coords,) if touch is None else (best.coords, touch)):

@@ -19,7 +19,7 @@ from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 from frankwolfe.progress import Progress
 from frankwolfe.result import Result, Status
-from frankwolfe.run import Driven, Run
+from frankwolfe.run import Driven, Run, with_room
 from frankwolfe.sets.base import IterativeSet, Set
 from frankwolfe.validation import integer, nonnegative
 
@@ -108,14 +108,8 @@ def minimize(
     with thread_limit(threads):
         forms = (False, False) if domain is None else (domain.sparse_atoms, domain.parallel_atoms)
         problem = Problem(objective.oriented(*forms), domain, seed)
-        chosen, reason = auto.choose(problem) if method == "auto" else (named(method), "chosen by the caller")
-        chosen.check(problem)
-        start = problem.start(x0.x if isinstance(x0, Result) else x0, chosen.dense)
-        chosen.check_start(problem, start)
         run = Run(problem, None, *limits)
-        if isinstance(x0, Result) and domain is not None:
-            chosen = _warm(problem, chosen, start, run)
-        run.state = chosen.init(problem, start)
+        chosen, reason, start = with_room(run, lambda: _begin(run, x0, method))
         digest = ""
         if checkpoint is not None:
             digest = identity(objective.fingerprint(start.coords), domain, chosen, start.coords, seed)
@@ -124,8 +118,21 @@ def minimize(
                 run.restore(saved)
         with _saving(checkpoint, run, digest) as save:
             status = drive(run, chosen, max_iter, limit, callback, progress, save)
-        run.finish()
+        with_room(run, run.finish)
     return conclude(run, status, chosen, reason, max_iter)
+
+
+def _begin(run: Run, x0: Any, method: str | Method) -> tuple[Method, str, Point]:
+    """Choose the method and take the run to its start; return method, reason and start."""
+    problem = run.problem
+    chosen, reason = auto.choose(problem) if method == "auto" else (named(method), "chosen by the caller")
+    chosen.check(problem)
+    start = problem.start(x0.x if isinstance(x0, Result) else x0, chosen.dense)
+    chosen.check_start(problem, start)
+    if isinstance(x0, Result) and problem.domain is not None:
+        chosen = _warm(problem, chosen, start, run)
+    run.state = chosen.init(problem, start)
+    return chosen, reason, start
 
 
 def drive(
@@ -140,7 +147,7 @@ def drive(
     """Step until something says stop; return what."""
     shown = progress if isinstance(progress, Progress) else Progress(progress, run.goal, max_iter)
     with interruptible() as interrupted:
-        return _loop(run, method, max_iter, time_limit, callback, shown, interrupted, save)
+        return with_room(run, lambda: _loop(run, method, max_iter, time_limit, callback, shown, interrupted, save))
 
 
 def _loop(

@@ -13,10 +13,11 @@ from frankwolfe.backends import Array, Scalar, all_finite, eps, fetch, is_zero, 
 from frankwolfe.kernels.implicit import ImplicitMatrix
 from frankwolfe.kernels.pattern import PatternMatrix
 from frankwolfe.lowrank import LowRank
-from frankwolfe.objectives.base import Evaluation, Objective
+from frankwolfe.objectives.base import ArrayLine, Evaluation, Objective
 from frankwolfe.objectives.batch import Lines
 from frankwolfe.objectives.composite import ImageObjective
-from frankwolfe.objectives.line_search import minimise_on_segment
+from frankwolfe.objectives.line_search import minimise_in_arrays, minimise_on_segment, searches_in_arrays
+from frankwolfe.objectives.relief import forget, relieve
 from frankwolfe.points import Point, mix
 from frankwolfe.sets.base import Ball, IterativeSet, ProjectableSet, Set
 
@@ -129,12 +130,23 @@ class Problem:
             return moved
         return x.coords - step * slope
 
-    def line_search(self, x: Point, v: Point, cap: float = 1.0, rtol: float = 1e-12) -> float:
-        """Return the gamma in [0, cap] that minimises f on the segment from x to v, up to `rtol`."""
+    def line_search(self, x: Point, v: Point, cap: float = 1.0, rtol: float = 1e-12, look: bool = True) -> Scalar:
+        """Return the gamma in [0, cap] that minimises f on the segment from x to v, up to `rtol`.
+
+        Without `look` gamma may be an array on the device, which nobody has looked at.
+        """
         line, passes = self.objective.line(x, v)
+        self.counts.n_pass += passes
+        if isinstance(line, ArrayLine) and self.away and searches_in_arrays(x.coords, look):
+            gamma = line.minimise(cap)
+            gamma = minimise_in_arrays(line.along, line.zero, cap) if gamma is None else gamma
+            if not look:
+                return gamma
+            gamma = float(gamma)
+            return cap if gamma >= cap * (1 - self.eps) else gamma  # a cap that is reached drops an atom
         search = line.minimise if isinstance(line, Lines) else partial(minimise_on_segment, line)
         gamma, probes = search(cap, max(rtol, 16 * self.eps))  # no finer than the arithmetic can tell
-        self.counts.n_pass += passes + probes * line.passes
+        self.counts.n_pass += probes * line.passes
         self.counts.n_grad += probes * line.gradients
         return gamma
 
@@ -198,6 +210,12 @@ class Problem:
             support, failure = self.domain.support(-at.slope), 0.0
         value, bound = fetch([at.value, at.tangent.bound(-support, 4 * self.eps)])
         return value, bound, failure
+
+    def relieve(self) -> None:
+        """Make room on a device that has none left, or raise a MemoryError that says how much is needed."""
+        self.scratch.clear()
+        forget(vars(self).pop("exact", None))
+        relieve(self.objective)
 
     def rng(self, k: int) -> np.random.Generator:
         """Return the random numbers of iteration k: they depend on seed and k alone, so that a resumed run repeats."""

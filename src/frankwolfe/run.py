@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from frankwolfe.certificates import Certificate, blame
+from frankwolfe.certificates import FAR, FAR_GROWTH, PROOF_GROWTH, RETRY_GROWTH, Certificate, blame
 from frankwolfe.checkpoint import CheckpointError
 from frankwolfe.methods.base import Evidence
 from frankwolfe.methods.evidence import fetched
+from frankwolfe.objectives.base import ROUNDING
+from frankwolfe.objectives.relief import is_out_of_memory
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Counts, Problem
 from frankwolfe.result import Status
@@ -60,6 +63,20 @@ class Driven(Protocol):
     def settled(self) -> bool:
         """Tell whether nothing is left to do."""
         ...
+
+
+T = TypeVar("T")
+
+
+def with_room(run: Driven, work: Callable[[], T]) -> T:
+    """Do some work of a run; where the device has no room for it, again from the last state with the data elsewhere."""
+    while True:
+        try:
+            return work()
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+        run.problem.relieve()  # here the error, and what the failed step had computed, are gone
 
 
 @dataclass
@@ -136,11 +153,21 @@ class Run:
 
     def _certify(self, k: int) -> None:
         assert self.best is not None
-        ends = self.goal > 0 and self.best_value - self.hoped.lower_bound <= self.goal
         behind = self.hoped.behind  # where the hoped bound touches f, a tangent in double precision is as good
         touch = None if behind is None or behind[0].at is None else behind[0].at / float(behind[0].weight)
-        value = self.certificate.certify(self.problem, k, self.best, touch, urgent=ends)
-        self.best_value = self.best_value if value is None else value
+        value = self.certificate.certify(self.problem, k, self.best, touch, self._growth)
+        if value is not None:
+            self.best_value, self.checked = value, self.best
+
+    @property
+    def _growth(self) -> float:
+        """How fast the iterations grow at which a bound is proven: the slower, the nearer the run is to its end."""
+        hoped = self.best_value - self.hoped.lower_bound
+        if self.goal > 0 and hoped <= self.goal:
+            return RETRY_GROWTH
+        # What rounding takes off the hoped bound is not taken off the proven one.
+        rounding = 64 * ROUNDING * self.problem.eps * abs(self.best_value)
+        return PROOF_GROWTH if self.goal > 0 and hoped <= FAR * self.goal + rounding else FAR_GROWTH
 
     def _row(self, k: int, fun: float) -> None:
         lower_bound = min(self.certificate.lower_bound, self.best_value)
@@ -150,13 +177,17 @@ class Run:
         """Tell whether the certified gap is within the tolerance, with the value computed afresh."""
         if not self.goal > 0 or not self.gap <= self.goal or self.best is None:
             return False
-        self.best_value, self.checked = self.fresh(self.best), self.best
+        if self.best is not self.checked:
+            self.best_value, self.checked = self.fresh(self.best), self.best
         return self.gap <= self.goal
 
     def fresh(self, x: Point) -> float:
         """Return f(x) from the coordinates alone, free of what rounding has done to the running image."""
-        if self.problem.exact is not None:
-            return float(self.problem.exact.value(self.problem.exact.start(x.coords, dense=False)))
+        exact = self.problem.exact
+        if exact is not None:
+            point = Point.at(exact.start(x.coords, dense=False))
+            # On a device one kernel reads narrow numbers as they are stored, and the gradient comes for nothing.
+            return float(exact.evaluate(point, point).value if self.problem.away else exact.value_at(point)[0])
         return float(self.problem.value(Point.at(x.coords)))
 
     def finish(self) -> None:

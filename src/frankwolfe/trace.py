@@ -29,7 +29,9 @@ class Trace:
         self._rows: list[tuple[float, ...]] = [] if rows is None else rows
 
     def append(self, k: int, time: float, fun: float, lower_bound: float, counts: dict[str, float]) -> None:
-        """Add a row."""
+        """Add a row; that of a step which is taken again replaces the first."""
+        while self._rows and self._rows[-1][0] >= k:
+            self._rows.pop()
         numbers = {"k": k, "time": time, "fun": fun, "lower_bound": lower_bound, "gap": fun - lower_bound, **counts}
         self._rows.append(tuple(float(numbers[c]) for c in COLUMNS))
 

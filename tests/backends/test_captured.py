@@ -49,6 +49,53 @@ def test_captured_steps_are_the_plain_ones(launches: list[Any], domain: Any, met
         assert result.n_pass == 2 * 140 + 1
 
 
+SEARCHING = [fw.AcceleratedFrankWolfe(line_search=True), fw.FrankWolfe(fw.ExactLineSearch())]
+
+
+@pytest.mark.parametrize("method", ["fw", "afw", *SEARCHING], ids=str)
+@pytest.mark.parametrize("domain", [fw.L2Ball(1.0), fw.LInfBall(0.3), fw.LpBall(1.0, p=3)], ids=repr)
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+def test_captured_steps_of_one_run_are_the_plain_ones(
+    launches: list[Any], ridge: float, domain: Any, method: Any
+) -> None:
+    lib, steps = library("torch"), 48
+    host = fw.minimize(fw.Logistic(A, B, ridge=ridge), domain, method=method, tol=0, max_iter=steps)
+    result = fw.minimize(fw.Logistic(lib.array(A), B, ridge=ridge), domain, method=method, tol=0, max_iter=steps)
+    assert len(launches) >= 2
+    ours, theirs = result.trace.to_array()[:, 2:4], host.trace.to_array()[:, 2:4]
+    # Rounding grows from search to search: near the optimum iterates say nothing about how they were computed.
+    searched = not isinstance(method, str)
+    np.testing.assert_allclose(ours[: 33 if searched else None], theirs[: 33 if searched else None], atol=1e-10)
+    np.testing.assert_allclose(ours, theirs, atol=1e-8)
+    assert (result.n_iter, result.n_grad, result.n_lmo) == (host.n_iter, host.n_grad, host.n_lmo)
+    np.testing.assert_allclose(lib.numpy(result.x), host.x, atol=1e-4 if searched else 1e-10)
+
+
+@pytest.mark.parametrize("method", SEARCHING, ids=str)
+def test_captured_searches_of_a_path(launches: list[Any], method: Any) -> None:
+    lib = library("torch")
+    options = {"method": method, "together": True, "tol": 1e-4, "max_iter": 200}
+    for dtype in ("float64", "float32"):
+        path = fw.path(fw.Logistic(lib.array(A, dtype), B), fw.LpBall(1.0, p=3), RADII, **options)
+        assert path.success
+        for result, expected in zip(
+            path, fw.path(fw.Logistic(A, B), fw.LpBall(1.0, p=3), RADII, **options), strict=True
+        ):
+            assert abs(result.fun - expected.fun) < 2e-4
+            assert dtype == "float32" or 0 <= result.n_iter - expected.n_iter < captured.PACE
+
+
+def test_a_captured_run_in_single_precision_is_certified(launches: list[Any]) -> None:
+    lib = library("torch")
+    data = fw.Logistic(lib.array(A, "float32"), B)
+    result = fw.minimize(data, fw.LpBall(1.0, p=3), method="afw", tol=1e-4, max_iter=2000)
+    tight = fw.minimize(fw.Logistic(A.astype("float32").astype(float), B), fw.LpBall(1.0, p=3), tol=1e-11)
+    assert result.success
+    assert launches
+    assert result.lower_bound <= tight.fun + 1e-12
+    assert tight.lower_bound - 1e-6 <= result.fun <= tight.fun + 1.01e-4
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_runs_that_are_done_leave_a_captured_path(launches: list[Any], dtype: str) -> None:
     lib = library("torch")

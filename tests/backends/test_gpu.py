@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -49,6 +52,62 @@ def test_kernel_equals_its_plain_twin(d: int, dtype: str, loss: str) -> None:
             plain = passes.plain_pass(wide, v.double(), None if base is None else base.double(), coef.double())
             for name, got, want in zip(plain._fields, fast, plain, strict=True):
                 assert float((got.double() - want).abs().max()) <= tol * float(want.abs().max()), (name, work)
+
+
+@pytest.mark.parametrize("loss", [fw.Logistic, fw.LeastSquares])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_search_equals_its_plain_twin(dtype: str, loss: Any) -> None:
+    from frankwolfe.objectives.line_search import minimise_in_arrays
+    from frankwolfe.points import Point
+
+    n, kind, rng = 300_001, getattr(torch, dtype), np.random.default_rng(0)
+    A = numbers(n, 8, kind)
+    b = np.sign(rng.standard_normal(n) + A[:, 0].cpu().numpy())
+    for ridge, weights, scale, cap in ((0.0, None, 1.0, 1.0), (0.1, rng.random(n), 30.0, 5.0), (0.0, None, 0.1, 0.3)):
+        f = loss(A, b, ridge=ridge, sample_weight=weights)
+        x, v = (Point.at(torch.tensor(rng.standard_normal(8), dtype=kind, device="cuda")) for _ in range(2))
+        line, _ = f.line(x, Point.at(scale * v.coords))
+        got, want = line.minimise(cap), minimise_in_arrays(line.along, line.zero, cap)
+        assert got is not None
+        assert got.dtype == kind
+        assert abs(float(got) - float(want)) <= (1e-10 if dtype == "float64" else 1e-4) * max(1.0, float(want))
+
+
+@pytest.mark.parametrize(
+    "method", [fw.AcceleratedFrankWolfe(line_search=True), fw.FrankWolfe(fw.ExactLineSearch())], ids=str
+)
+@pytest.mark.parametrize("ball", [fw.L2Ball(1.0), fw.LpBall(1.0, p=3), fw.LInfBall(0.2)], ids=repr)
+def test_captured_searches_equal_numpy(ball: Any, method: Any) -> None:
+    rng = np.random.default_rng(4)
+    A = rng.standard_normal((500, 20))
+    b = np.sign(A @ rng.standard_normal(20) + rng.standard_normal(500))
+    for ridge in (0.0, 0.1):
+        host = fw.minimize(fw.Logistic(A, b, ridge=ridge), ball, method=method, tol=1e-7, max_iter=400)
+        data = fw.Logistic(torch.tensor(A, device="cuda"), b, ridge=ridge)
+        result = fw.minimize(data, ball, method=method, tol=1e-7, max_iter=400)
+        assert abs(result.fun - host.fun) <= 1e-7
+        shared = min(len(result.trace), len(host.trace), 12)
+        ours, theirs = result.trace.to_array()[:shared, 2:4], host.trace.to_array()[:shared, 2:4]
+        np.testing.assert_allclose(ours, theirs, atol=1e-10)
+
+
+def test_steps_with_a_search_do_not_wait_for_the_host() -> None:
+    """Torch itself would say so."""
+    from frankwolfe.methods import named
+    from frankwolfe.problem import Problem
+
+    A = numbers(2000, 30, torch.float32)
+    method = named(fw.AcceleratedFrankWolfe(line_search=True))
+    problem = Problem(fw.Logistic(A, torch.sign(torch.randn(2000)).numpy()), fw.L2Ball(1.0))
+    state = method.init(problem, problem.start(None, dense=False))
+    for _ in range(2):  # what happens once
+        state, _ = method.step(problem, state)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        for _ in range(8):
+            state, _ = method.step(problem, state)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
 
 
 def test_batch_kernel_equals_its_plain_twin() -> None:
@@ -181,6 +240,58 @@ def test_room_for_the_steps_is_kept() -> None:
         assert isinstance(data, StreamedMatrix)
     finally:
         torch.cuda.set_per_process_memory_fraction(1.0)
+
+
+@contextlib.contextmanager
+def room(megabytes: int) -> Iterator[None]:
+    """Leave so much memory to torch, beside what it holds already."""
+    gc.collect()
+    torch.cuda.empty_cache()
+    total = torch.cuda.get_device_properties(0).total_memory
+    torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved() + (megabytes << 20)) / total)
+    try:
+        yield
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)
+
+
+@pytest.mark.parametrize("method", ["afw", fw.AcceleratedFrankWolfe(line_search=True)], ids=str)
+def test_a_run_without_room_for_a_step_goes_on_with_streamed_rows(method: Any) -> None:
+    from frankwolfe.objectives.placement import StreamedMatrix
+
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((1 << 20, 64), np.float32)  # 256 MiB, and 4 for each vector of a step, 8 for a proof
+    b = np.sign(A[:, :16] @ rng.standard_normal(16) + rng.standard_normal(1 << 20))
+    expected = fw.minimize(fw.Logistic(torch.tensor(A, device="cuda"), b), fw.L2Ball(1.0), method=method, tol=1e-3)
+    objective = fw.Logistic(torch.tensor(A, device="cuda"), b)  # nobody else holds the data
+    with room(6), pytest.warns(UserWarning, match=r"268,435,456 bytes.*row blocks"):
+        result = fw.minimize(objective, fw.L2Ball(1.0), method=method, tol=1e-3)
+    assert isinstance(objective.data, StreamedMatrix)
+    assert result.success
+    assert abs(result.fun - expected.fun) <= 1e-3
+
+
+def test_a_path_without_room_for_its_images_goes_on_with_streamed_rows() -> None:
+    A = numbers(1 << 18, 256, torch.float32)  # 256 MiB; the images of eight points are 8 MiB
+    b = torch.sign(A @ torch.ones(256, device="cuda") + torch.randn(1 << 18, device="cuda")).cpu().numpy()
+    radii = np.linspace(0.01, 0.1, 8)
+    expected = fw.path(fw.Logistic(A, b), fw.L2Ball, radii, method="afw", tol=1e-2)
+    objective = fw.Logistic(A, b)
+    del A
+    with room(6), pytest.warns(UserWarning, match=r"268,435,456 bytes.*row blocks"):
+        path = fw.path(objective, fw.L2Ball, radii, method="afw", tol=1e-2)
+    assert path.success
+    for result, other in zip(path, expected, strict=True):
+        assert abs(result.fun - other.fun) <= 1e-2
+
+
+def test_an_error_says_how_much_is_needed_where_nothing_can_be_freed() -> None:
+    A = numbers(1 << 20, 16, torch.float32)
+    objective = fw.Logistic(A, torch.sign(torch.randn(1 << 20)).numpy())
+    warns, raises = pytest.warns(UserWarning, match="row blocks"), pytest.raises(MemoryError, match=r"67,108,864.*hold")
+    with room(2), warns, raises:
+        fw.minimize(objective, fw.L2Ball(1.0), method="afw", tol=1e-3)
+    assert A.is_cuda
 
 
 def test_sparse_cupy_rows() -> None:

@@ -44,7 +44,10 @@ def reads(monkeypatch: pytest.MonkeyPatch, backend: str, domain: Any, method: An
         return counted.reads
 
 
-@pytest.mark.parametrize("method", ["fw", "afw", "extrafw"])
+SEARCHING = [fw.AcceleratedFrankWolfe(line_search=True), fw.FrankWolfe(fw.ExactLineSearch())]
+
+
+@pytest.mark.parametrize("method", ["fw", "afw", "extrafw", *SEARCHING], ids=str)
 @pytest.mark.parametrize("domain", [fw.L2Ball(1.0), fw.LInfBall(0.3), fw.Box(-0.5, 0.2), fw.LpBall(1.0, p=3)], ids=repr)
 @pytest.mark.parametrize("backend", ["strict", "torch"])
 def test_one_read_every_few_steps(monkeypatch: pytest.MonkeyPatch, backend: str, domain: Any, method: Any) -> None:
@@ -54,7 +57,7 @@ def test_one_read_every_few_steps(monkeypatch: pytest.MonkeyPatch, backend: str,
     assert many - few <= 3 * STEPS / PACE
 
 
-@pytest.mark.parametrize("method", ["fw", "afw"])
+@pytest.mark.parametrize("method", ["fw", "afw", SEARCHING[0]], ids=str)
 @pytest.mark.parametrize("domain", [fw.L2Ball, fw.L1Ball, fw.Simplex(8), fw.LpBall(1.0, p=3)], ids=str)
 @pytest.mark.parametrize("backend", ["strict", "torch"])
 def test_a_path_is_read_once_every_few_steps(

@@ -20,7 +20,8 @@ CASES = [
     ("afw", fw.Simplex(8), True),
     ("extrafw", fw.LpBall(1.0, p=3), True),
     ("fw", fw.Box(-0.3, 0.2), True),
-    (fw.FrankWolfe(fw.ExactLineSearch()), fw.L2Ball(1.0), False),
+    (fw.FrankWolfe(fw.ExactLineSearch()), fw.L2Ball(1.0), True),
+    (fw.FrankWolfe(fw.ShortStep()), fw.L2Ball(1.0), False),
 ]
 
 
@@ -39,7 +40,8 @@ def test_compiled_steps_are_the_plain_ones(
     np.testing.assert_allclose(lib.numpy(result.x), expected.x, atol=1e-10)
     np.testing.assert_allclose(result.trace.to_array()[:, 2:4], expected.trace.to_array()[:, 2:4], atol=1e-10)
     assert (result.n_iter, result.n_grad, result.n_lmo) == (expected.n_iter, expected.n_grad, expected.n_lmo)
-    assert abs(result.n_pass - expected.n_pass) < 1e-9
+    # At the end the best point is evaluated afresh, where it is not the last: among equals, to the last digit, chance.
+    assert abs(result.n_pass - expected.n_pass) <= (1e-9 if expected.gap > 1e-12 else 1.0)
 
 
 def test_a_function_of_jax_is_part_of_the_compiled_step(monkeypatch: pytest.MonkeyPatch) -> None:

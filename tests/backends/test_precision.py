@@ -62,6 +62,28 @@ def test_paths_certify_in_double_precision() -> None:
         assert result.gap >= 0
 
 
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("dtype", ["bfloat16", "uint8", "float32"])
+def test_a_path_over_narrow_numbers(monkeypatch: pytest.MonkeyPatch, dtype: str, streamed: bool) -> None:
+    """Blocks are widened, never the whole; all that a path does with the data knows their type."""
+    from frankwolfe.backends import rows
+    from frankwolfe.objectives.placement import StreamedMatrix
+
+    torch = library("torch").module
+    monkeypatch.setattr(rows, "BLOCK_BYTES", 1 << 12)
+    stored = (torch.tensor(A) * 20 + 100).clamp(0, 255).to(getattr(torch, dtype))
+    data = StreamedMatrix(stored, "cpu", block_bytes=1 << 10) if streamed else stored
+    radii = [0.002, 0.005, 0.01]
+    path = fw.path(fw.Logistic(data, B), fw.L2Ball, radii, method="afw", together=True, tol=1e-3, max_iter=3000)
+    assert path.success
+    for result, radius in zip(path, radii, strict=True):
+        wide = fw.Logistic(stored.to(torch.float64).numpy(), B)
+        tight = fw.minimize(wide, fw.L2Ball(radius), tol=1e-9)
+        assert result.lower_bound <= tight.fun + 1e-9
+        assert tight.lower_bound - 1e-6 <= result.fun <= tight.fun + 1.01e-3
+        assert abs(wide.value(result.x.numpy().astype(np.float64)) - result.fun) < 1e-12
+
+
 @pytest.mark.parametrize("offset", [0.0, 1e4])
 @pytest.mark.parametrize("backend", ["numpy", "torch", "torch autodiff", "jax autodiff"])
 def test_a_function_in_single_precision_claims_no_more_than_it_can(backend: str, offset: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import array_api_compat
@@ -92,14 +92,35 @@ def is_zero(g: Array) -> bool:
     return not bool(largest(g) > 0)
 
 
-def position(index: Any) -> Any:
-    """Return an index as an integer, but for one that JAX is tracing, which has no value yet."""
-    if array_api_compat.is_jax_array(index):
-        from jax.core import Tracer
+def is_traced(a: Any) -> bool:
+    """Tell whether JAX is tracing an array, which has no value yet."""
+    if not array_api_compat.is_jax_array(a):
+        return False
+    from jax.core import Tracer
 
-        if isinstance(index, Tracer):
-            return index
-    return int(index)
+    return isinstance(a, Tracer)
+
+
+def position(index: Any) -> Any:
+    """Return an index as an integer, but for one that JAX is tracing."""
+    return index if is_traced(index) else int(index)
+
+
+def repeat(n: int, body: Callable[[tuple], tuple], state: tuple) -> tuple:
+    """Return the state after n applications of `body`; a loop that JAX is tracing is compiled as one.
+
+    Examples
+    --------
+    >>> repeat(3, lambda state: (2 * state[0],), (1.0,))
+    (8.0,)
+    """
+    if is_traced(state[0]):
+        from jax.lax import fori_loop
+
+        return fori_loop(0, n, lambda _, state: body(state), state)
+    for _ in range(n):
+        state = body(state)
+    return state
 
 
 def all_finite(x: Array) -> bool:
@@ -235,25 +256,6 @@ def fetch_rows(numbers: list[Any], size: int) -> np.ndarray:
         wide = xp.result_type(*(numbers[i] for i in away))
         table[away] = host(xp.stack([xp.broadcast_to(xp.astype(numbers[i], wide), (size,)) for i in away]))
     return table
-
-
-def together(*arrays: Array) -> tuple[np.ndarray, ...]:
-    """Return arrays as NumPy arrays in double precision, with one read of the device for all of them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> together(np.float32(0.5), np.ones(2))
-    (array(0.5), array([1., 1.]))
-    """
-    away = [a for a in arrays if is_foreign(a)]
-    if not away:
-        return tuple(np.asarray(a, dtype=np.float64) for a in arrays)
-    xp = namespace(*away)
-    wide = xp.result_type(*away)
-    row = host(xp.concat([xp.reshape(xp.astype(a, wide), (-1,)) for a in away])).astype(np.float64)
-    parts = iter(np.split(row, np.cumsum([math.prod(a.shape) for a in away])[:-1]))
-    return tuple(next(parts).reshape(a.shape) if is_foreign(a) else np.asarray(a, np.float64) for a in arrays)
 
 
 def add_at(x: Array, index: Any, value: Array) -> Array:

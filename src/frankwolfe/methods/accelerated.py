@@ -83,7 +83,7 @@ class AcceleratedFrankWolfe(Method):
         vertex = problem.lmo(theta.slope, k, share=0.1 * delta**2, keep=v)
         if not (self.sticky and problem.inner(theta.slope, v) <= vertex.value):
             v = vertex.point
-        gamma = problem.line_search(x, v) if self.line_search else delta
+        gamma = problem.line_search(x, v, look=False) if self.line_search else delta
         x_next = problem.mix(x, v, gamma)
 
         seen = ((at_y.watched, x), (at_y.value, y))

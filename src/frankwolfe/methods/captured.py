@@ -1,4 +1,4 @@
-"""Several steps of many runs as one captured CUDA graph: the same steps, launched together.
+"""Several steps of one run or many as one captured CUDA graph: the same steps, launched together.
 
 A method's step is array code. With k as a number on the device, nothing in it depends on the host, so that a graph of
 some steps serves for all that follow. A form of the state that was met before is captured; until then, and where a
@@ -18,11 +18,13 @@ from frankwolfe.methods.apart import put_together, take_apart
 from frankwolfe.methods.base import PACE, Evidence, Method, delegate
 from frankwolfe.methods.evidence import answered, numbers_of, refilled
 from frankwolfe.methods.frank_wolfe import FrankWolfe
-from frankwolfe.methods.steps import OpenLoop
+from frankwolfe.methods.steps import ExactLineSearch, OpenLoop
 from frankwolfe.objectives.batch import LinearModelBatch
+from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.points import Point
 from frankwolfe.problem import Counts, Problem
 from frankwolfe.sets.batch import SetBatch
+from frankwolfe.sets.lp import L2Ball, LInfBall, LpBall
 
 MET = 3  # chunks of one form after which runs are taken to go on: capturing takes some milliseconds
 LONG = 96  # steps after which the next graph is under way while the host looks
@@ -40,13 +42,21 @@ def leap(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, lis
 def _applies(problem: Problem, method: Method) -> bool:
     """Tell whether steps are array code throughout, on a GPU."""
     objective, domain = problem.objective, problem.domain
-    if not isinstance(objective, LinearModelBatch) or not isinstance(domain, SetBatch) or not domain.in_arrays:
+    if isinstance(objective, LinearModelBatch):
+        base, in_arrays = objective.base, isinstance(domain, SetBatch) and domain.in_arrays
+    elif isinstance(objective, LinearModel):
+        # Their vertices are dense: that of an l1 ball is one place, which the host looks at.
+        base, in_arrays = (
+            objective,
+            isinstance(domain, L2Ball | LInfBall) or (isinstance(domain, LpBall) and domain.p > 1),
+        )
+    else:
         return False
-    if not on_gpu(objective.base.data.matrix):
+    if not in_arrays or not base.separable or not on_gpu(base.data.matrix):
         return False
     if isinstance(method, AcceleratedFrankWolfe):
-        return not (method.line_search or method.sticky)
-    return isinstance(method, FrankWolfe) and isinstance(method.step_size, OpenLoop)
+        return not method.sticky
+    return isinstance(method, FrankWolfe) and isinstance(method.step_size, OpenLoop | ExactLineSearch)
 
 
 def on_gpu(matrix: Any) -> bool:
@@ -109,12 +119,12 @@ class Chunk:
         import torch
 
         parts: dict[int, Any] = {}
-        places: dict[int, slice] = {}
+        places: dict[int, slice | int] = {}
         end = 0
         for number in (number for seen in evidence for number in numbers_of(seen)):
             if not isinstance(number, float) and id(number) not in parts:
                 parts[id(number)] = number.reshape(-1).to(torch.float64)
-                places[id(number)] = slice(end, end + number.numel())
+                places[id(number)] = slice(end, end + number.numel()) if number.ndim else end
                 end += number.numel()
         self.evidence = [refilled(seen, iter([places.get(id(a), a) for a in numbers_of(seen)])) for seen in evidence]
         return torch.cat(list(parts.values()))
@@ -123,7 +133,7 @@ class Chunk:
         """Return the evidence with its numbers, on the host, and its points."""
         evidence, coords = [], iter(points.unbind())
         for seen in self.evidence:
-            seen = refilled(seen, (numbers[a] if isinstance(a, slice) else a for a in numbers_of(seen)))
+            seen = refilled(seen, (numbers[a] if isinstance(a, slice | int) else a for a in numbers_of(seen)))
             met = tuple((value, Point.at(next(coords))) for value, _ in seen.seen)
             minorants = [
                 (t._replace(slope=None, at=None), v and v._replace(point=met[0][1])) for t, v in seen.minorants

@@ -9,7 +9,8 @@ import numpy as np
 
 from frankwolfe.atoms import Atom
 from frankwolfe.backends import host
-from frankwolfe.backends.namespace import as_like, together
+from frankwolfe.backends.namespace import as_like
+from frankwolfe.backends.together import together
 from frankwolfe.kernels.simplex_qp import l1_qp, simplex_qp
 from frankwolfe.kernels.threads import calm
 from frankwolfe.methods import working_set

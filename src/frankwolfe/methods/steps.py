@@ -184,7 +184,7 @@ class ExactLineSearch(StepSize):
     def choose(
         self, problem: Problem, k: int, x: Point, v: Point, value: Scalar, gap: Scalar, memory: Any, cap: float = 1.0
     ) -> tuple:
-        return problem.line_search(x, v, cap), None
+        return problem.line_search(x, v, cap, look=cap != 1), None  # a cap is compared with, to the last digit
 
 
 def clipped(gap: float, curvature: float, cap: float) -> float:

@@ -11,7 +11,8 @@ import numpy as np
 
 from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, namespace
-from frankwolfe.backends.namespace import as_like, together
+from frankwolfe.backends.namespace import as_like
+from frankwolfe.backends.together import together
 from frankwolfe.kernels.simplex_qp import simplex_qp
 from frankwolfe.kernels.spans import blend, combined, near, orthonormal, products
 from frankwolfe.kernels.threads import calm

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
-from frankwolfe.backends import Array, Scalar
+from frankwolfe.backends import Array, Scalar, fetch
 from frankwolfe.points import Point, Tangent
 
 ROUNDING = 16.0  # ulps allowed per sum in a certificate: pairwise summation of 1e12 terms stays below
@@ -39,6 +39,29 @@ class Line(ABC):
     @abstractmethod
     def __call__(self, gamma: float) -> tuple[float, float | None]:
         """Return first and second derivative (None if unknown) at gamma."""
+
+
+class ArrayLine(Line):
+    """A line whose derivatives are array code: a search along it need not look at any number."""
+
+    @property
+    @abstractmethod
+    def zero(self) -> Array:
+        """The number zero, of the dtype and on the device of the variable."""
+
+    @abstractmethod
+    def along(self, gamma: Scalar) -> tuple[Scalar, Scalar]:
+        """Return first and second derivative, not looked at."""
+
+    def minimise(self, cap: float) -> Array | None:
+        """Return the minimiser where the data have a search of their own; None elsewhere."""
+        return None
+
+    def __call__(self, gamma: float) -> tuple[float, float]:
+        first, second = self.along(gamma)
+        if not isinstance(first, float):
+            first, second = fetch([first, second])
+        return first, second
 
 
 class Objective(ABC):

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.atoms import Rows
-from frankwolfe.backends import Array, Scalar, eps, host, namespace, row_dot
+from frankwolfe.backends import Array, Scalar, eps, namespace, row_dot, zeros
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.objectives.data import OperatorMatrix
-from frankwolfe.objectives.line_search import minimise_on_segment, minimise_on_segments
+from frankwolfe.objectives.line_search import PROBES, minimise_in_arrays, minimise_on_segment
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.many import Swept, products, swept, values
 from frankwolfe.objectives.quadratic import Quadratic
@@ -62,8 +62,10 @@ class Batch(Objective):
         x, matrix = _array(coords), self.base.data.matrix
         if isinstance(x, np.ndarray) and isinstance(matrix, np.ndarray):
             return products(matrix, x)
-        image = x @ matrix.T
-        return np.ascontiguousarray(image) if isinstance(image, np.ndarray) else image
+        if isinstance(x, np.ndarray):  # times sparse rows
+            return np.ascontiguousarray(x @ matrix.T)
+        pieces = [x @ block.T for _, block in self.base.data.row_blocks()]  # narrow numbers widened, block by block
+        return pieces[0] if len(pieces) == 1 else namespace(x).concat(pieces, axis=1)
 
     @abstractmethod
     def derivatives(self, x: Point, v: Point, gamma: Array) -> tuple[Array, Array]:
@@ -190,20 +192,16 @@ class Lines(Line):
         self.batch, self.x, self.v = batch, x, v
 
     def __call__(self, gamma: Any) -> tuple[Any, Any]:
-        first, second = self.batch.derivatives(self.x, self.v, as_like(gamma, self.x.coords))
-        numbers = host(namespace(first).stack([first, second]))
-        return numbers[0], numbers[1]
+        return self.batch.derivatives(self.x, self.v, gamma)
 
     def minimise(self, cap: float, rtol: float) -> tuple[Array, int]:
         """Return the minimisers as a column, and the number of probes of the longest search."""
         x, v, base = self.x, self.v, self.batch.base
-        if isinstance(x.coords, np.ndarray):
-            # One row after the other stays in cache, and none waits for the others.
-            found = [minimise_on_segment(base.line(_row(x, i), _row(v, i))[0], cap, rtol) for i in range(len(x.coords))]
-            gamma, probes = [g for g, _ in found], max(p for _, p in found)
-        else:
-            gamma, probes = minimise_on_segments(self, x.coords.shape[0], cap, rtol)
-        return as_like(gamma, x.coords)[:, None], probes
+        if not isinstance(x.coords, np.ndarray):
+            return minimise_in_arrays(self, zeros(x.coords.shape[:1], x.coords), cap)[:, None], PROBES
+        # One row after the other stays in cache, and none waits for the others.
+        found = [minimise_on_segment(base.line(_row(x, i), _row(v, i))[0], cap, rtol) for i in range(len(x.coords))]
+        return as_like([g for g, _ in found], x.coords)[:, None], max(p for _, p in found)
 
 
 def batched(objective: Objective, size: int) -> Batch | None:

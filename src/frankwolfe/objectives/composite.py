@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
-from frankwolfe.backends import Array, Scalar, eps, fetch, host, vdot
-from frankwolfe.objectives.base import Evaluation, Line, Objective
+from frankwolfe.backends import Array, Scalar, eps, host, vdot, zeros
+from frankwolfe.objectives.base import ArrayLine, Evaluation, Line, Objective
+from frankwolfe.objectives.line_search import PROBES
 from frankwolfe.points import Leaf, Point, weighted_sum
 
 
@@ -66,6 +67,7 @@ class ImageObjective(Objective):
 class Composite(ImageObjective):
     """f(x) = φ(Ax) + (ridge/2)|x|². Subclasses give the map and φ with its derivatives, entry by entry of the image."""
 
+    kind: ClassVar[int | None] = None  # of the loss, where the kernels know it
     ridge: float = 0.0
     separable: bool = True
     """Whether φ is a sum over the entries of the image: a block of them can then be differentiated on its own."""
@@ -151,7 +153,7 @@ class Composite(ImageObjective):
         return 0.5 * self.ridge * _norm2(x.coords) if self.ridge else 0.0
 
 
-class _ImageLine(Line):
+class _ImageLine(ArrayLine):
     """The segment on images: O(n) per probe, no read of the data."""
 
     def __init__(self, objective: Composite, x: Point, v: Point) -> None:
@@ -163,11 +165,28 @@ class _ImageLine(Line):
             toward, own = _inner(v.coords, x.coords), _norm2(x.coords)
             self.ridge = (objective.ridge * (toward - own), objective.ridge * (_norm2(v.coords) - 2 * toward + own))
 
-    def __call__(self, gamma: float) -> tuple[float, float]:
+    @property
+    def zero(self) -> Array:
+        return zeros((), self.start)
+
+    def minimise(self, cap: float) -> Array | None:
+        model: Any = self.objective
+        if model.kind is None or not model.separable or not getattr(self.start, "is_cuda", False):
+            return None
+        from frankwolfe.backends.rows import LOSSES, has_triton
+        from frankwolfe.backends.search import device_search
+        from frankwolfe.objectives.device_data import NAMES
+
+        if model.kind not in NAMES or not has_triton():
+            return None
+        share = model.share if model.weighted else model.share[0]
+        loss = LOSSES[NAMES[model.kind]]
+        return device_search(loss, model.b, share, self.start, self.step, self.ridge, cap, PROBES)
+
+    def along(self, gamma: Scalar) -> tuple[Scalar, Scalar]:
         m = self.start + gamma * self.step
         first = vdot(self.objective.loss_slope(m), self.step) + self.ridge[0] + gamma * self.ridge[1]
         second = vdot(self.objective.bend(self.objective.loss_curvature(m), self.step), self.step) + self.ridge[1]
-        first, second = fetch([first, second])
         return first, second
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
+import array_api_compat
 
+from frankwolfe.backends import Array, namespace
+from frankwolfe.backends.namespace import is_traced, nonzero, repeat
 from frankwolfe.objectives.base import Line
 
 SAME = 1 - 1e-9  # of the end of a segment: from there on it is the end
+PROBES = 12  # inside the bracket: enough for every search of a thousand runs to end at the root, to ten digits
 
 
 def minimise_on_segment(line: Line, cap: float = 1.0, rtol: float = 1e-12, max_probes: int = 100) -> tuple[float, int]:
@@ -51,44 +54,60 @@ def minimise_on_segment(line: Line, cap: float = 1.0, rtol: float = 1e-12, max_p
     return gamma, max_probes
 
 
-def minimise_on_segments(
-    line: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
-    size: int,
-    cap: float = 1.0,
-    rtol: float = 1e-12,
-    max_probes: int = 100,
-) -> tuple[np.ndarray, int]:
-    """Do what `minimise_on_segment` does for many convex functions whose derivatives come together.
+def minimise_in_arrays(along: Callable[[Array], tuple[Array, Array]], zero: Array, cap: float = 1.0) -> Array:
+    """Return the minimisers on one segment or many, in array operations alone: nothing is read from a device.
+
+    Newton's method in a bracket, as for a single function, with a fixed number of probes. A probe that does not halve
+    the derivative is followed by a bisection, and the probe where the derivative was least is the answer.
 
     Parameters
     ----------
-    line : callable
+    along : callable
         From one gamma for each function to the first and second derivatives there.
-    size : int
-        Number of functions.
-    cap, rtol, max_probes
-        As for a single function.
+    zero : array
+        A zero for each function, of the dtype and on the device of the search.
+    cap : float, default 1
+        Largest gamma.
 
     Examples
     --------
-    >>> minimise_on_segments(lambda gamma: (gamma - np.array([0.25, -1.0, 2.0]), np.ones(3)), 3)[0]
+    >>> import numpy as np
+    >>> minimise_in_arrays(lambda gamma: (gamma - np.array([0.25, -1.0, 2.0]), np.ones(3)), np.zeros(3))
     array([0.25, 0.  , 1.  ])
     """
-    low, high = np.zeros(size), np.full(size, cap)
-    (slope_low, curvature), (slope_high, _) = line(low), line(high)
-    gamma = np.where((slope_low < 0) & (slope_high <= 0), cap, 0.0)
-    going = (slope_low < 0) & (slope_high > 0)
-    floor, probe = rtol * -slope_low, 2
-    with np.errstate(divide="ignore", invalid="ignore"):  # a trial that is not a number is replaced by a bisection
-        trial = low - slope_low / curvature
-        trial = np.where(trial < SAME * cap, trial, cap)
-        while going.any() and probe < max_probes:
-            probe += 1
-            middle = np.where((low > 0) & (high > 4 * low), np.sqrt(low * high), 0.5 * (low + high))
-            inside = (low < trial) & (trial < high) & (probe % 4 != 0)
-            gamma = np.where(going, np.where(inside, trial, middle), gamma)
-            slope, curvature = line(gamma)
-            low, high = np.where(slope < 0, gamma, low), np.where(slope < 0, high, gamma)
-            going &= ~((np.abs(slope) <= floor) | (high - low <= rtol * high))
-            trial = gamma - slope / curvature
-    return gamma, probe
+    xp = namespace(zero)
+
+    def at(gamma: Array) -> tuple[Array, Array]:
+        slope, curvature = along(gamma)  # sums in double precision, perhaps
+        return xp.astype(slope, zero.dtype), xp.astype(curvature, zero.dtype)
+
+    def probed(state: tuple) -> tuple:
+        low, high, trial, gamma, size = state
+        middle = xp.where((low > 0) & (high > 4 * low), xp.sqrt(low * high), 0.5 * (low + high))
+        probe = xp.where((low < trial) & (trial < high), trial, middle)
+        slope, curvature = at(probe)
+        left = xp.abs(slope)
+        gamma = xp.where(left < size, probe, gamma)
+        low, high = xp.where(slope < 0, probe, low), xp.where(slope < 0, high, probe)
+        # The upper end of the bracket is no trial: the next probe is then a bisection.
+        trial = xp.where(left <= 0.5 * size, probe - slope / nonzero(curvature), high)
+        return low, high, trial, gamma, xp.minimum(left, size)
+
+    end = zero + cap
+    (first, curvature), (last, _) = at(zero), at(end)
+    size, gamma = xp.minimum(xp.abs(first), xp.abs(last)), xp.where(xp.abs(last) < xp.abs(first), end, zero)
+    trial = -first / nonzero(curvature)
+    trial = xp.where(trial < SAME * end, trial, end)
+    *_, gamma, _ = repeat(PROBES, probed, (zero, end, trial, gamma, size))
+    return xp.where(first < 0, xp.where(last <= 0, end, gamma), zero)
+
+
+def searches_in_arrays(x: Array, look: bool) -> bool:
+    """Tell whether to search in arrays: where looking at a number costs time or is impossible, or nobody wants to.
+
+    What JAX does not compile it is slow at: looking is faster.
+    """
+    if array_api_compat.is_jax_array(x):
+        return is_traced(x)
+    far = bool(getattr(x, "is_cuda", False)) or array_api_compat.is_cupy_array(x)
+    return array_api_compat.is_array_api_obj(x) and (far or not look)

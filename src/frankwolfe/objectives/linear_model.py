@@ -12,7 +12,8 @@ import numpy as np
 from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
 from frankwolfe.backends import double as double_of
 from frankwolfe.backends.imaged import Imaged
-from frankwolfe.backends.namespace import as_like, nonzero, together
+from frankwolfe.backends.namespace import as_like, nonzero
+from frankwolfe.backends.together import together
 from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, Loss, Rows, double
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import Composite
@@ -97,8 +98,6 @@ class LinearModel(WeightedMean):
     taken off the heavier side, so that the slope lies in the domain of the conjugate and is balanced; the tangent
     <slope, ·> - conjugate(slope) lies below φ whatever the accuracy of c.
     """
-
-    kind: ClassVar[int | None] = None  # of the loss, where the kernels know it
 
     def __new__(cls, A: Any = None, b: Any = None, **options: Any) -> Any:
         """Return the model, over a cluster or a stream where the rows are in one."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from frankwolfe.backends import Array
+from frankwolfe.backends.batch import batch_pass
 from frankwolfe.backends.pattern import quiet
 from frankwolfe.backends.rows import Pass, Rows, row_pass
 from frankwolfe.backends.stream import BLOCK_BYTES, HostBlocks
@@ -22,6 +23,8 @@ from frankwolfe.validation import optional
 
 class StreamedMatrix(DataMatrix):
     """A dense matrix in main memory that a device reads in row blocks, copy and work overlapped."""
+
+    shared = True
 
     def __init__(self, matrix: Any, device: Any, dtype: Any = None, block_bytes: int = BLOCK_BYTES) -> None:
         import torch
@@ -73,9 +76,14 @@ class StreamedMatrix(DataMatrix):
         return twin
 
     def evaluate(self, model: Any, y: Point, watch: Point) -> Evaluation | None:
-        return one_read(self, y, watch, lambda *form: self._read(model, *form))
+        return one_read(self, y, watch, lambda *form: self._read(row_pass, model, *form))
 
-    def _read(self, model: Any, v: Array, known: Any, coef: Array) -> Pass:
+    def evaluate_many(self, model: Any, y: Point, watch: Point) -> Evaluation | None:
+        if model.kind not in NAMES:
+            return None
+        return one_read(self, y, watch, lambda *form: self._read(batch_pass, model, *form))
+
+    def _read(self, take: Callable[..., Pass], model: Any, v: Array, known: Any, coef: Array) -> Pass:
         """Take one read, block by block."""
         import torch
 
@@ -83,8 +91,8 @@ class StreamedMatrix(DataMatrix):
         for rows, block in self.blocks:
             share = model.share[rows] if model.weighted else model.share[0]
             part = Rows(block, model.b[rows], share, NAMES[model.kind])
-            passes.append(row_pass(part, v, None if known is None else known[rows], coef))
-        images = [torch.cat([p[i] for p in passes]) for i in range(2)]
+            passes.append(take(part, v, None if known is None else known[..., rows], coef))
+        images = [torch.cat([p[i] for p in passes], dim=-1) for i in range(2)]
         sums = [torch.stack([p[i] for p in passes]).sum(dim=0) for i in range(2, 6)]
         return Pass(*images, *sums)
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.atoms import Atom
-from frankwolfe.backends import Array, Scalar, eps, host, vdot
-from frankwolfe.objectives.base import Evaluation, Line
+from frankwolfe.backends import Array, Scalar, eps, host, vdot, zeros
+from frankwolfe.objectives.base import ArrayLine, Evaluation, Line
 from frankwolfe.objectives.composite import ImageObjective
 from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, data_matrix, reoriented
 from frankwolfe.points import Point
@@ -125,14 +125,19 @@ class Quadratic(ImageObjective):
         return ["Quadratic", self.constant, self.c, *self.data.parts()]
 
 
-class _Parabola(Line):
+class _Parabola(ArrayLine):
     """f on a segment: a parabola, from two inner products."""
 
     def __init__(self, x: Point, v: Point, c: Array) -> None:
         end = v.coords.toarray() if isinstance(v.coords, Atom) else v.coords
         step = end - x.coords
-        self.first = float(vdot(x.image + c, step))
-        self.second = float(vdot(v.image - x.image, step))
+        self.first = vdot(x.image + c, step)
+        self.second = vdot(v.image - x.image, step)
+        self.like = x.coords
 
-    def __call__(self, gamma: float) -> tuple[float, float]:
+    @property
+    def zero(self) -> Array:
+        return zeros((), self.like)
+
+    def along(self, gamma: Scalar) -> tuple[Scalar, Scalar]:
         return self.first + gamma * self.second, self.second

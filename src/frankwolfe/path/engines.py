@@ -31,7 +31,7 @@ from frankwolfe.path.sweep import SHELF, begin, continued, proof_of
 from frankwolfe.problem import Problem
 from frankwolfe.progress import Progress
 from frankwolfe.result import Result, Status
-from frankwolfe.run import Run
+from frankwolfe.run import Run, with_room
 from frankwolfe.sets.base import Set
 from frankwolfe.sets.batch import SetBatch
 
@@ -124,7 +124,7 @@ def in_step(job: Job, method: Method, reason: str, desk: Desk) -> float:
         lambda i, run, status: desk.take(i, run, status, method, reason),
     )
     status = drive(run, method, job.max_iter, job.time_limit, None, job.progress)
-    run.finish(status)
+    with_room(run, lambda: run.finish(status))
     return run.problem.counts.n_pass
 
 
@@ -139,6 +139,8 @@ def in_turn(job: Job, method: Method, reason: str, desk: Desk) -> float:
         note = f"radius {i + 1} of {len(job.radii)}"
         run = Run(problem, None, job.tol, job.rtol, job.trace_every, note=note)
         start = continued(*previous, problem, radius) if previous is not None else None
+        if previous is not None:
+            problem.exact = previous[0].problem.exact  # which takes a while to make, and serves any radius
         if start is not None:
             begin(run, start, proofs, radius)
         if start is None or _open_loop(method):
@@ -150,7 +152,7 @@ def in_turn(job: Job, method: Method, reason: str, desk: Desk) -> float:
             ended = status if status in (Status.INTERRUPTED, Status.TIME_LIMIT) else None
         else:
             status = ended  # nothing more is done, but what is known is handed in
-        run.finish()
+        with_room(run, run.finish)
         desk.take(i, run, status, method, reason)
         n_pass += problem.counts.n_pass
         proof = proof_of(run, radius)
