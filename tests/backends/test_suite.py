@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import Any
+from itertools import takewhile
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -15,35 +17,59 @@ from frankwolfe.methods import METHODS
 RNG = np.random.default_rng(7)
 N, D = 40, 6
 A = RNG.standard_normal((N, D))
-B = np.sign(A @ RNG.standard_normal(D) + RNG.standard_normal(N))
-C = RNG.standard_normal(D)
-CLASSES = np.argmax(A @ RNG.standard_normal((D, 3)) + RNG.gumbel(size=(N, 3)), axis=1)
+# Far from the origin, so that solutions lie on the boundary: inside a set the gradient vanishes, every vertex is as
+# good as any other, and which one comes next is a matter of rounding.
+CENTRE = RNG.standard_normal(D)
+B = np.sign(A @ CENTRE + RNG.standard_normal(N))
+T = A @ CENTRE + RNG.standard_normal(N)
+OTHER = np.random.default_rng(8)
+CLASSES = np.argmax(A @ OTHER.standard_normal((D, 3)) + OTHER.gumbel(size=(N, 3)), axis=1)
 SETS = {
     "l1": fw.L1Ball(1.0),
     "l2": fw.L2Ball(1.0),
     "l1.5": fw.LpBall(1.0, p=1.5),
-    "l3": fw.LpBall(1.0, p=3),
-    "linf": fw.LInfBall(0.3),
-    "box": fw.Box(-0.5, 0.25),
+    "l3": fw.LpBall(0.5, p=3),
+    "linf": fw.LInfBall(0.5),
+    "box": fw.Box(-0.75, 0.5),
     "simplex": fw.Simplex(D),
-    "k-support": fw.KSupportBall(1.0, k=2),
+    "k-support": fw.KSupportBall(0.5, k=2),
     "group": fw.GroupBall(1.0, groups=[[0, 3], [1], [2, 4, 5]]),
     "owl": fw.OWLBall(1.0, weights=[3, 2, 1, 1, 0.5, 0.2]),
     "permutahedron": fw.Permutahedron(np.arange(6.0)),
     "hypersimplex": fw.Hypersimplex(6, k=2),
     "hull": fw.ConvexHull(RNG.standard_normal((8, 6))),
-    "product": fw.Product(fw.L2Ball(1.0), fw.Simplex(3), shapes=[(3,), None]),
+    "product": fw.Product(fw.L2Ball(0.5), fw.Simplex(3), shapes=[(3,), None]),
     "sum": fw.L1Ball(0.5) + fw.L2Ball(0.5),
-    "scaled": 2.0 * fw.L2Ball(1.0),
+    "scaled": 2.0 * fw.L2Ball(0.25),
 }
 OBJECTIVES = ("logistic", "squares", "quadratic", "function", "multinomial")
-OPEN_LOOP = ("fw", "afw", "hfw", "extrafw", "richardson", "agm", "agm_sc", "cgs")
-LINE_SEARCH = ("away", "pairwise", "bpcg", "bcg", "boosted", "lazy", "pgd", "apgd", "dicg")
-# How long a run is followed. An exact line search between two atoms leaves them tied; where many are, or where a method
-# corrects itself by differences, rounding grows by a factor a step, and later iterates say nothing about a library.
-STEPS = {"bpcg": 16, "lazy": 16, "boosted": 12, "dicg": 3}
-STEPS_SINGLE = {"away": 9, "pairwise": 4, "bpcg": 7, "bcg": 9, "boosted": 7, "lazy": 7, "dicg": 2}
-NUMPY_ONLY = ("fcfw", "stochastic", "newton", "subspace", "bcfw")
+OPEN_LOOP = ("fw", "afw", "hfw", "extrafw", "richardson", "agm", "agm_sc", "cgs", "stochastic")
+LINE_SEARCH = ("away", "pairwise", "bpcg", "bcg", "boosted", "lazy", "pgd", "apgd", "dicg", "bcfw")
+SECOND_ORDER = ("subspace", "newton", "fcfw")
+# Every run is followed for 50 steps, or until its gap is closed, but for these.
+CLOSED = {"float64": 1e-9, "float32": 1e-5}  # the gap: what comes after is a matter of rounding
+STEPS = {
+    # Its direction is made of differences of vertices, and vertices of the l3 ball are roots of gradients: each step
+    # doubles what rounding has done, on any library.
+    ("boosted", "l3"): 10,
+    # Six atoms in six variables depend on each other, so that their weights are not unique, and rounding chooses.
+    **{("fcfw", name): 5 for name in ("l1", "linf", "box", "permutahedron", "hull", "group", "sum")},
+    # An epoch is many moves, and this is slow enough.
+    ("stochastic", None): 15,
+}
+# In single precision rounding is a billion times what it is in double, and the same growth a step shows so much sooner.
+# Schedules and projections do not amplify it. Line searches between atoms do, the more the nearer the atoms are.
+STEPS_SINGLE = {
+    ("away", None): 22,
+    ("pairwise", None): 6,
+    ("bpcg", None): 12,
+    ("lazy", None): 12,
+    ("boosted", None): 28,
+    ("boosted", "l3"): 5,
+    ("subspace", None): 6,
+    ("fcfw", None): 5,
+    ("stochastic", None): 15,
+}
 
 
 def objective(kind: str, lib: Library | None, dtype: str) -> Any:
@@ -53,13 +79,13 @@ def objective(kind: str, lib: Library | None, dtype: str) -> Any:
     if kind == "logistic":
         return fw.Logistic(array(A), B)
     if kind == "squares":
-        return fw.LeastSquares(array(A), B)
+        return fw.LeastSquares(array(A), T)
     if kind == "quadratic":
-        return fw.Quadratic(array(A.T @ A / 10), C)
+        return fw.Quadratic(array(A.T @ A / 10), -A.T @ T / 10)
     if kind.startswith("multinomial"):
         return fw.Multinomial(array(A), CLASSES, intercept=kind.endswith("intercepts"))
     module = np if lib is None else lib.module.numpy if lib.name == "jax" else lib.module
-    centre, total = array(C), module.sum
+    centre, total = array(CENTRE), module.sum
     return fw.Function(lambda x: total((x - centre) ** 2), lambda x: 2 * (x - centre), smoothness=2.0)
 
 
@@ -69,7 +95,7 @@ def solve(
     domain = None if method in ("agm", "agm_sc") else SETS[name]
     x0 = None
     if kind == "function":
-        inside = np.zeros(D) if SETS[name].contains(np.zeros(D)) else SETS[name].lmo(C).toarray()
+        inside = np.zeros(D) if SETS[name].contains(np.zeros(D)) else SETS[name].lmo(CENTRE).toarray()
         x0 = np.asarray(inside, dtype=dtype) if lib is None else lib.array(inside, dtype)
     f = objective(kind, lib, dtype)
     return fw.minimize(f, domain, x0, method=method, tol=0, max_iter=steps, callback=callback)
@@ -92,10 +118,15 @@ def compare(lib: Library, kind: str, name: str, method: str, steps: int, dtype: 
 
 
 def iterates(kind: str, name: str, method: str, lib: Library | None, dtype: str, steps: int) -> list[tuple[Any, float]]:
-    """Return x_k and its gap for every step."""
+    """Return x_k and its gap for every step, until the gap is closed."""
     seen: list[tuple[Any, float]] = []
     take = np.copy if lib is None else lib.numpy
-    solve(kind, name, method, lib, dtype, steps, callback=lambda it: seen.append((take(it.x), it.gap)))
+
+    def look(it: Any) -> bool:
+        seen.append((take(it.x), it.gap))
+        return it.gap < CLOSED["float64"]
+
+    solve(kind, name, method, lib, dtype, steps, callback=look)
     return seen
 
 
@@ -109,16 +140,15 @@ def iterates_on_numpy(kind: str, name: str, method: str, steps: int) -> list[tup
 
 def follow(lib: Library, kind: str, name: str, method: str, dtype: str) -> bool:
     """Compare every iterate until the run has converged as far as rounding shows; tell whether the pair exists."""
-    steps, tol, end = (50, 1e-10, 1e-9) if dtype == "float64" else (20, 1e-4, 1e-5)
-    steps = (STEPS if dtype == "float64" else STEPS_SINGLE).get(method, steps)
-    expected = iterates_on_numpy(kind, name, method, steps)
+    fewer, tol = (STEPS, 1e-10) if dtype == "float64" else (STEPS_SINGLE, 1e-4)
+    steps = fewer.get((method, name), fewer.get((method, None), 50))
+    expected = iterates_on_numpy(kind, name, method, STEPS.get((method, name), STEPS.get((method, None), 50)))
     if expected is None:
         with pytest.raises((TypeError, ValueError)):
-            solve(kind, name, method, lib, dtype, steps)
+            solve(kind, name, method, lib, dtype, 3)
         return False
-    for (x, _), (y, gap) in zip(iterates(kind, name, method, lib, dtype, steps), expected, strict=True):
-        if gap < end:
-            break
+    wanted = [x for x, _ in takewhile(lambda seen: seen[1] >= CLOSED[dtype], expected[:steps])]
+    for (x, _), y in zip(iterates(kind, name, method, lib, dtype, max(len(wanted), 1)), wanted, strict=False):
         np.testing.assert_allclose(x, y, atol=tol * max(1.0, float(np.abs(y).max())), err_msg=f"{method} {kind} {name}")
     return True
 
@@ -134,12 +164,12 @@ def test_every_set(backend: str, method: str, name: str) -> None:
 
 
 EVERYWHERE = [(kind, name) for name in SETS for kind in OBJECTIVES]
-SOME = [("logistic", "l2"), ("squares", "l1"), ("quadratic", "box"), ("function", "simplex"), ("squares", "l3")]
+SOME = [("logistic", "l2"), ("squares", "l1"), ("quadratic", "box"), ("function", "simplex"), ("squares", "product")]
 SOME += [("multinomial", "l2"), ("multinomial with intercepts", "k-support")]
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("method", [*OPEN_LOOP, *LINE_SEARCH])
+@pytest.mark.parametrize("method", [*OPEN_LOOP, *LINE_SEARCH, *SECOND_ORDER])
 @pytest.mark.parametrize("backend", NAMES)
 def test_every_method(backend: str, method: str, dtype: str) -> None:
     """Every step is NumPy's: for all pairs of sets and objectives on torch, for some on the other libraries."""
@@ -149,15 +179,50 @@ def test_every_method(backend: str, method: str, dtype: str) -> None:
     assert any(ran)
 
 
-@pytest.mark.parametrize("method", NUMPY_ONLY)
+class Refused(NamedTuple):
+    """What cannot run on an array that is not NumPy's, and what the error says."""
+
+    method: str
+    objective: Callable[[Library], Any]
+    domain: Any
+    error: type[Exception]
+    says: str
+
+
+def own(lib: Library) -> Any:
+    return objective("function", lib, "float64")
+
+
+REFUSED = {
+    "newton, too many variables": Refused(
+        "newton",
+        lambda lib: fw.LeastSquares(lib.array(np.ones((2, 5001))), [1.0, 2.0]),
+        fw.L1Ball(1.0),
+        ValueError,
+        "p x p Hessian.*5001 is more than 5000; use",
+    ),
+    "stochastic, an objective that is no sum": Refused(
+        "stochastic", lambda lib: fw.Quadratic(lib.array(np.eye(3))), fw.L1Ball(1.0), TypeError, "sum over rows.*use"
+    ),
+    "subspace, no image": Refused("subspace", own, fw.Simplex(D), TypeError, "works on images.*use 'afw'"),
+    "fcfw, no curvature": Refused("fcfw", own, fw.Simplex(D), TypeError, "needs the curvature.*use 'bpcg'"),
+    "newton, no data": Refused("newton", own, fw.Simplex(D), TypeError, "forms the Hessian from the data.*use"),
+    "bcfw, no blocks": Refused("bcfw", own, fw.Simplex(D), TypeError, "has no blocks; use"),
+    "dicg, other vertices": Refused("dicg", own, fw.L2Ball(1.0), TypeError, "0/1 vertices.*use"),
+    "inface, no matrix": Refused("inface", own, fw.L2Ball(1.0), TypeError, "is for the NuclearBall.*use"),
+    "factored, no matrix": Refused("factored", own, fw.L2Ball(1.0), TypeError, "is for the NuclearBall.*use"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
 @pytest.mark.parametrize("backend", NAMES)
-def test_what_cannot_run_says_what_can(backend: str, method: str) -> None:
+def test_what_cannot_run_says_what_can(backend: str, case: str) -> None:
     lib = library(backend)
-    name = "product" if method == "bcfw" else "l2"
-    with pytest.raises(TypeError, match=r"NumPy.*use '(afw|fw|bpcg)'"):
-        solve("logistic", name, method, lib, "float64", 3)
+    method, make, domain, error, says = REFUSED[case]
+    with pytest.raises(error, match=says):
+        fw.minimize(make(lib), domain, method=method, max_iter=3)
 
 
 def test_every_method_is_in_the_suite() -> None:
-    matrices = {"inface", "factored"}  # of matrix completion only, whose variable is a LowRank
-    assert set(METHODS) == {*OPEN_LOOP, *LINE_SEARCH, *NUMPY_ONLY} | matrices
+    matrices = {"inface", "factored"}  # of matrix completion only, whose variable is a LowRank: test_completion
+    assert set(METHODS) == {*OPEN_LOOP, *LINE_SEARCH, *SECOND_ORDER} | matrices

@@ -269,7 +269,7 @@ def test_starts_anywhere(label: str) -> None:
     assert result.x.dtype == np.float32
 
 
-@pytest.mark.parametrize("label", ["away", "pairwise", "bpcg", "bcg", "lazy"])
+@pytest.mark.parametrize("label", ["away", "pairwise", "bpcg", "bcg", "lazy", "fcfw"])
 @pytest.mark.parametrize("domain", [fw.L1Ball(2.0), fw.LInfBall(0.4)])
 def test_arrays_of_other_libraries(label: str, domain: fw.Set) -> None:
     """Atoms that are not NumPy's take the slow way to the same optimum, and one-hot ones are recognised."""
@@ -281,8 +281,6 @@ def test_arrays_of_other_libraries(label: str, domain: fw.Set) -> None:
     assert result.success
     assert result.fun == pytest.approx(expected.fun, abs=1e-8)
     assert len(result.atoms) <= (6 if isinstance(domain, fw.L1Ball) else result.n_iter)
-    with pytest.raises(TypeError, match="NumPy"):
-        fw.minimize(fw.LeastSquares(xp.asarray(A), b), domain, method=FullyCorrective())
 
 
 def test_atoms_are_identified_exactly() -> None:

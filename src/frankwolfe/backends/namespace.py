@@ -81,6 +81,12 @@ def as_like(values: Any, like: Array) -> Array:
     return xp.asarray(values, dtype=like.dtype, device=array_api_compat.device(like))
 
 
+def as_index(places: Any, like: Array) -> Array:
+    """Return positions as integers of the namespace and device of `like`."""
+    xp = namespace(like)
+    return xp.asarray(places, dtype=xp.int64, device=array_api_compat.device(like))
+
+
 def is_zero(g: Array) -> bool:
     """Tell whether every entry of g is zero."""
     return not bool(largest(g) > 0)

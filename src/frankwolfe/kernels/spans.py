@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from frankwolfe.backends.namespace import summed
+from frankwolfe.backends.namespace import Array, as_like, double, host, is_foreign, namespace, summed
 
 PIECE = 8192  # entries: short enough for BLAS to keep to one thread, whose sums do not depend on how many there are
 
@@ -13,14 +15,16 @@ SHORT = 1 << 16  # entries up to which vectors are made orthogonal themselves
 ROUNDING = 1e5 * 2.0**-52  # of the terms of a squared length: what is left of them must be known to five digits
 
 
-def products(left: list[np.ndarray], right: list[np.ndarray]) -> np.ndarray:
-    """Return the inner products of vectors, in double precision, one row for each on the left.
+def products(left: list[Array], right: list[Array]) -> np.ndarray:
+    """Return the inner products of vectors, in double precision, one row for each on the left; one read of a device.
 
     Examples
     --------
     >>> products([np.ones(3)], [np.arange(3.0), np.ones(3)])
     array([[3., 3.]])
     """
+    if is_foreign(left[0]):
+        return host(_wide(left) @ _wide(right).T).astype(np.float64)
     out = np.zeros((len(left), len(right)))
     mirrored = left is right
     for i, a in enumerate(left):
@@ -31,7 +35,7 @@ def products(left: list[np.ndarray], right: list[np.ndarray]) -> np.ndarray:
     return out
 
 
-def blend(weights: list[float], vectors: list[np.ndarray]) -> np.ndarray:
+def blend(weights: list[float], vectors: list[Array]) -> Array:
     """Return the weighted sum of vectors, in the precision of the first.
 
     Examples
@@ -39,10 +43,26 @@ def blend(weights: list[float], vectors: list[np.ndarray]) -> np.ndarray:
     >>> blend([2.0, -1.0], [np.ones(2), np.array([0.0, 1.0])])
     array([2., 1.])
     """
+    if is_foreign(vectors[0]):
+        return combined(np.array([weights]), namespace(*vectors).stack(vectors))[0, ...]
     return summed(weights, vectors, vectors[0].dtype)
 
 
-def orthonormal(vectors: list[np.ndarray], gram: np.ndarray, least: float, short: float) -> np.ndarray:
+def combined(T: np.ndarray, rows: Array) -> Array:
+    """Return T times the vectors that are the rows of an array, one to a row.
+
+    Examples
+    --------
+    >>> combined(np.array([[1.0, -1.0]]), np.array([[3.0, 4.0], [1.0, 1.0]]))
+    array([[2., 3.]])
+    """
+    if is_foreign(rows):
+        flat = namespace(rows).reshape(rows, (rows.shape[0], -1))
+        return namespace(rows).reshape(as_like(T, rows) @ flat, (T.shape[0], *rows.shape[1:]))
+    return np.stack([blend(row, list(rows)) for row in T.tolist()])
+
+
+def orthonormal(vectors: list[Array], gram: np.ndarray, least: float, short: float) -> np.ndarray:
     """Return T such that T times the vectors is orthonormal and spans them (Gram-Schmidt, twice).
 
     A vector is left out if it is shorter than `short` times the longest, or if less than `least` of its length is not
@@ -56,7 +76,7 @@ def orthonormal(vectors: list[np.ndarray], gram: np.ndarray, least: float, short
     array([[ 0.5,  0. ],
            [-1. ,  1. ]])
     """
-    lengths, exact = np.sqrt(gram.diagonal()), vectors[0].size <= SHORT
+    lengths, exact = np.sqrt(gram.diagonal()), math.prod(vectors[0].shape) <= SHORT
     rows: list[np.ndarray] = []
     basis: list[np.ndarray] = []
     for i, length in enumerate(lengths.tolist()):
@@ -76,6 +96,27 @@ def orthonormal(vectors: list[np.ndarray], gram: np.ndarray, least: float, short
             rows.append(row / left**0.5)
             basis.append(q / left**0.5)
     return np.array(rows).reshape(-1, len(gram))
+
+
+def near(vectors: list[Array]) -> list[Array]:
+    """Return vectors on the host where they are short, with one read of a device; long ones as they are.
+
+    Examples
+    --------
+    >>> near([np.ones(2), np.zeros(2)])
+    [array([1., 1.]), array([0., 0.])]
+    """
+    if not is_foreign(vectors[0]) or math.prod(vectors[0].shape) > SHORT:
+        return vectors
+    return list(host(namespace(*vectors).stack(vectors)))
+
+
+def _wide(vectors: list[Array]) -> Array:
+    """Return vectors as the rows of a matrix, in double precision where there is any."""
+    xp = namespace(*vectors)
+    rows = xp.stack([xp.reshape(v, (-1,)) for v in vectors])
+    wide = double(rows)
+    return rows if wide is None else xp.astype(rows, wide)
 
 
 def _dot(a: np.ndarray, b: np.ndarray) -> float:

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from frankwolfe.backends import Scalar
+from frankwolfe.backends import Array, Scalar, fetch, largest, namespace
+from frankwolfe.backends.namespace import nonzero
 from frankwolfe.methods.base import Evidence, Method, require_smoothness
 from frankwolfe.methods.bundle import Bundle
 from frankwolfe.methods.steps import ExactLineSearch, OpenLoop, ShortStep, StepSize
@@ -17,9 +18,17 @@ from frankwolfe.points import Point, mix
 from frankwolfe.problem import Problem, Vertex
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet
+from frankwolfe.sets.box import Box
+from frankwolfe.sets.hypersimplex import Hypersimplex
+from frankwolfe.sets.lp import LInfBall
+from frankwolfe.sets.owl import OWLBall
+from frankwolfe.sets.permutahedron import Permutahedron
 
+COMBINING = (Box, LInfBall, Hypersimplex, OWLBall, Permutahedron)  # a vertex is a choice for each entry
 TIE = 4e-12  # differences of scores, relative to their size, that rounding and a line search may leave
 ROUNDED = 16.0  # the same in units of epsilon, for single precision
+BLURRED = 256.0  # the same for the entries of a slope, which the oracle sees in steps of that size
+SLIVER = 0.01  # of the gap, the most that a tie may cost
 ZERO = 2.0**-52  # a weight that rounding alone can leave behind
 ROUNDINGS = 1000.0  # roundings that a point may collect before it is summed up afresh from its atoms
 
@@ -161,13 +170,40 @@ def ask(problem: Problem, k: int, at_x: Evaluation, x: Point, gap: float) -> Ver
     share = 0.06 / (k + 2)
     if isinstance(problem.domain, IterativeSet):
         share = max(min(share, 0.1 * gap / problem.curvature), 1e-14)
-    return problem.lmo(at_x.slope, k, share, keep=x)
+    vertex = problem.lmo(at_x.slope, k, share, keep=x)
+    return steady(problem, at_x.slope, at_x.inner, vertex) if isinstance(problem.domain, COMBINING) else vertex
+
+
+def steady(problem: Problem, slope: Any, inner: Scalar, vertex: Vertex) -> Vertex:
+    """Return the vertex that the oracle chooses when it does not see what rounding and a line search leave.
+
+    Where a vertex is a choice for each entry, a line search that exchanges one choice for another ends where the two
+    are worth the same; a vertex that has never been active may then hold either. The bound stays that of the true one,
+    which is taken where the other costs more than a sliver of the gap, <slope, x> being `inner`.
+    """
+    assert problem.domain is not None
+    atom = problem.domain.lmo(coarse(slope, problem.eps))
+    inner, best, value = fetch([inner, vertex.value, atom.inner(slope)])
+    return Vertex(Point.at(atom), value, vertex.lower) if value - best <= SLIVER * (inner - best) else vertex
+
+
+def coarse(slope: Array, eps: float) -> Array:
+    """Return the slope rounded to multiples of what rounding and a line search may leave of its largest entry.
+
+    Examples
+    --------
+    >>> coarse(np.array([1.0, 1e-14, 0.5 + 1e-14]), 2.0**-52).tolist()
+    [1.0, 0.0, 0.5]
+    """
+    grain = max(TIE, BLURRED * eps) * nonzero(largest(slope))
+    return namespace(slope).round(slope / grain) * grain
 
 
 @dataclass(frozen=True)
 class ActiveSetMethod(Method):
     """One gradient, one oracle call, and one move of weight between atoms per step; subclasses choose the move."""
 
+    looks: ClassVar[bool] = True
     separates: ClassVar[bool] = True
     step_size: StepSize = field(default_factory=ExactLineSearch)
 
@@ -210,7 +246,7 @@ def tied(eps: float, gap: float, scores: np.ndarray, *others: float) -> float:
     An exact line search from one atom to another ends where the two have the same score: without the tolerance rounding
     would choose between them, and every array library rounds in its own way.
     """
-    return min(max(TIE, ROUNDED * eps) * max(float(np.abs(scores).max()), *map(abs, others)), 0.01 * max(gap, 0.0))
+    return min(max(TIE, ROUNDED * eps) * max(float(np.abs(scores).max()), *map(abs, others)), SLIVER * max(gap, 0.0))
 
 
 def familiar(active: ActiveSet, scores: np.ndarray, vertex: Vertex, tie: float) -> Vertex:

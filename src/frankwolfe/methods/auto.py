@@ -142,18 +142,20 @@ class Facts:
 
     @property
     def light(self) -> bool:
-        """The vertices are coordinates and rows so short that a compiled Hessian costs a few passes over the data."""
+        """The vertices are coordinates, and a Hessian costs a few passes over the data.
+
+        It does where rows are short and the kernels compiled, and on a device, where it is a matrix product.
+        """
         objective = self.problem.objective
         if not isinstance(objective, LinearModel) or not isinstance(self.problem.domain, L1Ball | Simplex):
             return False
         (n, d), layout = objective.data.shape, objective.data.layout
-        return isinstance(layout, Rows) and n >= 10 * d and d <= SMALL and layout.entries <= SHORT * n
+        quick = self.problem.away or (isinstance(layout, Rows) and layout.entries <= SHORT * n)
+        return quick and n >= 10 * d and d <= SMALL
 
     def allow(self, name: str) -> bool:
         """Tell whether a method applies to the problem."""
         method = CHOICES[name].method
-        if isinstance(method, NUMPY_ONLY) and self.problem.away:
-            return False
         if name in ("apgd", "newton") and not (self.projects if name == "apgd" else self.small or self.light):
             return False
         try:
@@ -161,8 +163,6 @@ class Facts:
         except (TypeError, ValueError):
             return False
 
-
-NUMPY_ONLY = (FullyCorrective, NewtonFrankWolfe, DecompositionInvariant, SubspaceFrankWolfe)
 
 FAMILIES: tuple[tuple[Callable[[Facts], bool], tuple[str, ...]], ...] = (
     (lambda known: known.allow("factored"), ("factored",)),
@@ -230,6 +230,7 @@ class Auto(Method):
     """
 
     name: ClassVar[str] = "auto"
+    looks: ClassVar[bool] = True
 
     def init(self, problem: Problem, x0: Point) -> AutoState:
         plan = planned(problem, x0)

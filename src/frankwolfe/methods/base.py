@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from frankwolfe.backends import Scalar
-from frankwolfe.objectives.base import ROUNDING
+from frankwolfe.backends import Scalar, fetch
+from frankwolfe.objectives.base import ROUNDING, Evaluation
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem, Vertex
@@ -58,20 +58,15 @@ class Method(ABC):
 
     name: ClassVar[str]
     dense: ClassVar[bool] = False  # whether iterates must be arrays (projections need them)
-    on_host: ClassVar[bool] = False  # whether its inner steps are NumPy's, so that no other array will do
+    looks: ClassVar[bool] = False  # whether its steps read numbers back anyway: the loop then looks after each of them
     separates: ClassVar[bool] = False  # whether its only question is the gradient at x_k, so that `Lazy` may answer it
 
     def check(self, problem: Problem) -> None:
         """Raise an error that teaches if the method does not apply to the problem."""
         require_set(self, problem)
 
-    def check_start(self, problem: Problem, x0: Point) -> None:
-        """Raise if the method cannot work on such arrays."""
-        if self.on_host and problem.away:
-            kind = type(x0.coords).__name__
-            raise TypeError(
-                f"method {self.name!r} works on NumPy arrays, got {kind}; use 'afw' or 'fw', which run on any array"
-            )
+    def check_start(self, problem: Problem, x0: Point) -> None:  # noqa: B027  most work on any array
+        """Raise an error that teaches if the method cannot work on such arrays."""
 
     @abstractmethod
     def init(self, problem: Problem, x0: Point) -> Any:
@@ -131,7 +126,7 @@ def advance(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, 
 
 def pace(problem: Problem, method: Method, k: int) -> int:
     """Return how many steps to take before the host looks: one for NumPy, several where reading back costs time."""
-    if not problem.away or isinstance(problem.domain, IterativeSet):  # an iterative oracle looks all the time
+    if not problem.away or method.looks or isinstance(problem.domain, IterativeSet):  # an iterative oracle looks, too
         return 1
     from frankwolfe.methods.on_device import schedule
 
@@ -153,7 +148,18 @@ def closed(problem: Problem, value: Scalar, tangent: Tangent, vertex: Vertex) ->
 
     The loop has the last word: asked again, a method must move.
     """
-    return float(value) - float(tangent.bound(vertex.lower, ROUNDING * problem.eps)) <= problem.goal
+    value, bound = fetch([value, tangent.bound(vertex.lower, ROUNDING * problem.eps)])
+    return value - bound <= problem.goal
+
+
+def looked(problem: Problem, at_x: Evaluation, vertex: Vertex) -> tuple[Evaluation, Vertex]:
+    """Return both with their numbers on the host, by one read of the device, for a step that decides by them."""
+    if not problem.away:
+        return at_x, vertex
+    noise = 0.0 if at_x.noise is None else at_x.noise
+    value, inner, watched, noise, *answer = fetch([at_x.value, at_x.inner, at_x.watched, noise, *vertex[1:]])
+    at_x = at_x._replace(value=value, inner=inner, watched=watched, noise=None if at_x.noise is None else noise)
+    return at_x, Vertex(vertex.point, *answer)
 
 
 def delegate(problem: Problem, method: Method, state: Any) -> tuple[Any, Evidence]:

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from frankwolfe.atoms import Sparse
-from frankwolfe.backends import Array
+from frankwolfe.backends import Array, namespace, vdot
+from frankwolfe.backends.namespace import as_index, is_foreign
 from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.objectives.data import OperatorMatrix
 from frankwolfe.objectives.linear_model import LinearModel
@@ -58,7 +59,7 @@ class BlockCoordinateFrankWolfe(Method):
     Each sweep begins with the whole gradient and the whole oracle: their gap, the sum of the blocks' gaps, is the
     certificate. `n_lmo` counts the blocks' oracles of a sweep as one. Gradients of single blocks are read from the
     columns of the data for `Logistic` and `LeastSquares`, from w for `StructuralSVM`; any other objective pays a whole
-    gradient for each block. Applies to `Product` sets of NumPy arrays.
+    gradient for each block. Applies to `Product` sets of arrays of any library.
 
     References
     ----------
@@ -76,7 +77,7 @@ class BlockCoordinateFrankWolfe(Method):
     """
 
     name: ClassVar[str] = "bcfw"
-    on_host: ClassVar[bool] = True
+    looks: ClassVar[bool] = True
     steps: str = "search"
     average: bool = False
 
@@ -107,10 +108,11 @@ class BlockCoordinateFrankWolfe(Method):
         for turn, i in enumerate(problem.rng(k).permutation(n)):
             block = domain.blocks[i]
             g = _block_gradient(problem, x, block)
-            v = domain.parts[i].lmo(g.reshape(domain.shapes[i])).toarray().reshape(-1)
+            xp = namespace(g)
+            v = xp.reshape(domain.parts[i].lmo(xp.reshape(g, domain.shapes[i])).toarray(), (-1,))
             move = v - x.coords[block]
-            if float(g @ move) < 0:
-                way = Point.at(Sparse(np.arange(block.start, block.stop), move, domain.shape))
+            if float(vdot(g, move)) < 0:
+                way = Point.at(Sparse(_places(block, move), move, domain.shape))
                 delta = 2.0 * n / (k * n + turn + 2.0 * n)
                 if self.steps == "search":
                     delta = problem.line_search(x, combine([1.0, 1.0], [x, way]))
@@ -127,8 +129,13 @@ def _block_gradient(problem: Problem, x: Point, block: slice) -> Any:
     if isinstance(f, Blockwise):
         return f.block_gradient(problem.image(x), block)
     if isinstance(f, LinearModel) and not isinstance(f.data, OperatorMatrix):
-        indices = np.arange(block.start, block.stop)
+        indices = _places(block, x.coords)
         g = f.data.columns(indices).T @ f.loss_slope(problem.image(x))
-        problem.counts.n_pass += indices.size / f.data.shape[1]
+        problem.counts.n_pass += (block.stop - block.start) / f.data.shape[1]
         return g + f.ridge * x.coords[block] if f.ridge else g
     return problem.evaluate(x).slope[block]
+
+
+def _places(block: slice, like: Array) -> Array:
+    places = np.arange(block.start, block.stop)
+    return as_index(places, like) if is_foreign(like) else places

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frankwolfe.atoms import Atom
+from frankwolfe.backends.namespace import as_like, is_foreign
 from frankwolfe.lowrank import LowRank
 from frankwolfe.methods.stacks import Images, SparseStack, Stack, key, low_rank_sum
 from frankwolfe.points import Leaf, Point, weighted_sum
@@ -116,7 +117,8 @@ class Bundle(_Points):
         """Return the weighted sum as a point; its image is the sum of the atoms' images."""
         coords = self.sum(weights, like)
         if "_images" in self.__dict__:
-            image = self.images @ weights.astype(self.images.dtype)
+            away = is_foreign(self.images)
+            image = self.images @ (as_like(weights, self.images) if away else weights.astype(self.images.dtype))
             return Point(coords, ((1.0, Leaf(None, image)),))
         terms = tuple(
             (weight * w, leaf)

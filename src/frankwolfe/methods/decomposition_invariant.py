@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, namespace, vdot
+from frankwolfe.methods.active_set import coarse, steady
 from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.points import Point, combine
 from frankwolfe.problem import Problem
@@ -18,7 +19,7 @@ from frankwolfe.sets.flow import FlowPolytope
 from frankwolfe.sets.hypersimplex import Hypersimplex
 from frankwolfe.sets.simplex import Simplex
 
-ROUNDING = 16 * 2.0**-52  # an entry this near to a bound, relative to the height of a vertex, is at it
+ROUNDING = 16  # an entry this near to a bound, in ulps of the height of a vertex, is at it
 
 
 @plain
@@ -56,6 +57,7 @@ class DecompositionInvariant(Method):
     """
 
     name: ClassVar[str] = "dicg"
+    looks: ClassVar[bool] = True
 
     def check(self, problem: Problem) -> None:
         super().check(problem)
@@ -76,15 +78,18 @@ class DecompositionInvariant(Method):
         at_x = problem.evaluate(x)
         vertex = problem.lmo(at_x.slope, k, share=0.0, keep=x)
         evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
-        away = problem.lmo(_on_face(at_x.slope, x.coords, top), k, share=0.0)
+        # A line search between two vertices leaves them tied: rounding must not choose which of them comes next.
+        cheap = isinstance(problem.domain, Simplex | Hypersimplex)
+        toward = (steady(problem, at_x.slope, at_x.inner, vertex) if cheap else vertex).point
+        away = problem.lmo(_on_face(coarse(at_x.slope, problem.eps), x.coords, top), k, share=0.0).point
 
-        d = _array(vertex.point.coords) - _array(away.point.coords)
+        d = _array(toward.coords) - _array(away.coords)
         cap = _room(x.coords, d, top)
         if not (cap > 0 and float(vdot(at_x.slope, d)) < 0):
             return DICGState(k + 1, x), evidence
-        end = combine([1.0, cap, -cap], [x, vertex.point, away.point])
+        end = combine([1.0, cap, -cap], [x, toward, away])
         moved = problem.mix(x, end, problem.line_search(x, end))
-        return DICGState(k + 1, Point(_snapped(moved.coords, top), moved.terms)), evidence
+        return DICGState(k + 1, Point(_snapped(moved.coords, top, problem.eps), moved.terms)), evidence
 
 
 def height(domain: Set | None) -> float | None:
@@ -110,11 +115,12 @@ def _room(x: Array, d: Array, top: float) -> float:
     return float(xp.min(steps))
 
 
-def _snapped(x: Array, top: float) -> Array:
+def _snapped(x: Array, top: float, eps: float) -> Array:
     """Return x with entries within rounding of a bound put on it, so that faces are recognised."""
     xp = namespace(x)
-    x = xp.where(x <= ROUNDING * top, xp.zeros_like(x), x)
-    return xp.where(x >= (1 - ROUNDING) * top, xp.full_like(x, top), x)
+    rounding = ROUNDING * eps
+    x = xp.where(x <= rounding * top, xp.zeros_like(x), x)
+    return xp.where(x >= (1 - rounding) * top, xp.full_like(x, top), x)
 
 
 def _array(coords: Any) -> Array:

@@ -8,11 +8,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from frankwolfe.atoms import Atom, OneHot
-from frankwolfe.backends import vdot
+from frankwolfe.backends import fetch, host, namespace, vdot
+from frankwolfe.backends.namespace import is_foreign
 from frankwolfe.kernels.simplex_qp import simplex_qp
 from frankwolfe.kernels.threads import calm
 from frankwolfe.methods.active_set import ZERO, ActiveSet, ask
-from frankwolfe.methods.base import Evidence, Method
+from frankwolfe.methods.base import Evidence, Method, looked
 from frankwolfe.methods.bundle import Bundle
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.quadratic import Quadratic
@@ -78,6 +79,7 @@ class FullyCorrective(Method):
     """
 
     name: ClassVar[str] = "fcfw"
+    looks: ClassVar[bool] = True
     separates: ClassVar[bool] = True
     accuracy: float = 0.1
     max_inner: int = 20
@@ -97,20 +99,18 @@ class FullyCorrective(Method):
             )
 
     def init(self, problem: Problem, x0: Point) -> FCState:
-        if problem.away:
-            raise TypeError(
-                f"method 'fcfw' works on NumPy arrays, got {type(x0.coords).__name__}; use 'bpcg' or 'away'"
-            )
         return FCState(0, ActiveSet.at(x0), np.inf, None, np.zeros((0, 0)))
 
     def step(self, problem: Problem, state: FCState) -> tuple[FCState, Evidence]:
         k, active, gap, curvature, hessian = state
         at_x = problem.evaluate(active.x)
-        vertex = ask(problem, k, at_x, active.x, gap)
+        at_x, vertex = looked(problem, at_x, ask(problem, k, at_x, active.x, gap))
         gap = float(at_x.inner - vertex.value)
         evidence = Evidence(((at_x.value, active.x),), ((at_x.tangent, vertex),))
         others = runners_up(problem.domain, at_x.slope, min(active.atoms.size, self.most_new) - 1)
-        worth = [Point.at(a) for a in others if a.inner(at_x.slope) < at_x.inner - self.accuracy * gap]
+        scores = fetch([a.inner(at_x.slope) for a in others])
+        least = at_x.inner - self.accuracy * gap
+        worth = [Point.at(a) for a, score in zip(others, scores, strict=True) if score < least]
         model = _Model(problem, active.atoms, curvature, hessian).extended([vertex.point, *worth])
         with calm():
             weights, model = self._correct(problem, model, active, max(self.accuracy * gap, float(at_x.tangent.noise)))
@@ -154,8 +154,14 @@ def runners_up(domain: Set | None, slope: Any, count: int) -> list[Atom]:
     >>> [atom.toarray() for atom in runners_up(L1Ball(2.0), np.array([1.0, -3.0, 2.0]), 1)]
     [array([ 0.,  0., -2.])]
     """
-    if count < 1 or not isinstance(domain, L1Ball | Simplex) or not isinstance(slope, np.ndarray):
+    if (
+        count < 1
+        or not isinstance(domain, L1Ball | Simplex)
+        or not (isinstance(slope, np.ndarray) or is_foreign(slope))
+    ):
         return []
+    if is_foreign(slope):
+        return _runners_up_away(domain, slope, count)
     flat = slope.reshape(-1)
     scores = np.abs(flat) if isinstance(domain, L1Ball) else -flat
     count = min(count, flat.size - 1)
@@ -164,6 +170,19 @@ def runners_up(domain: Set | None, slope: Any, count: int) -> list[Atom]:
     signs = -np.sign(flat[order]) if isinstance(domain, L1Ball) else np.ones(order.size)
     size = slope.dtype.type(domain.radius)
     return [OneHot(int(j), sign * size, slope.shape) for j, sign in zip(order, signs, strict=True) if sign]
+
+
+def _runners_up_away(domain: L1Ball | Simplex, slope: Any, count: int) -> list[Atom]:
+    """Do the same on a device, whose few best places are read back."""
+    xp = namespace(slope)
+    flat = xp.reshape(slope, (-1,))
+    scores, signs = (xp.abs(flat), -xp.sign(flat)) if isinstance(domain, L1Ball) else (-flat, xp.ones_like(flat))
+    order = xp.argsort(-scores, stable=True)[1 : min(count + 1, flat.shape[0])]
+    values = domain.radius * xp.take(signs, order)
+    kept = [
+        (i, j) for i, (j, value) in enumerate(zip(host(order).tolist(), host(values).tolist(), strict=True)) if value
+    ]
+    return [OneHot(j, values[i], tuple(slope.shape)) for i, j in kept]
 
 
 class _Model(NamedTuple):
@@ -206,7 +225,7 @@ class _Model(NamedTuple):
         if isinstance(objective, Quadratic):
             return self.atoms.inner(self.problem, x.image + objective.c)
         assert isinstance(objective, Composite)
-        slope = np.asarray(self.atoms.images.T @ objective.loss_slope(x.image), dtype=np.float64)
+        slope = host(self.atoms.images.T @ objective.loss_slope(x.image)).astype(np.float64, copy=False)
         if objective.ridge:
             slope = slope + objective.ridge * self.atoms.inner(self.problem, x.coords)
         return slope
@@ -226,8 +245,8 @@ class _Model(NamedTuple):
         if not isinstance(objective, Composite):
             return True
         move = target.image - x.image
-        met = float(vdot(objective.bend(objective.loss_curvature(x.image), move), move))
-        modelled = float(vdot(objective.bend(self.curvature, move), move))
+        now = objective.loss_curvature(x.image)
+        met, modelled = fetch([vdot(objective.bend(bent, move), move) for bent in (now, self.curvature)])
         return modelled <= TRUST * met and met <= TRUST * modelled
 
     def _column(self, i: int) -> np.ndarray:
@@ -235,7 +254,7 @@ class _Model(NamedTuple):
         objective, image = self.problem.objective, self.atoms.points[i].image
         if not isinstance(objective, Composite):
             return self.atoms.inner(self.problem, image)
-        column = np.asarray(self.atoms.images.T @ objective.bend(self.curvature, image), dtype=np.float64)
+        column = host(self.atoms.images.T @ objective.bend(self.curvature, image)).astype(np.float64, copy=False)
         return column + objective.ridge * self._products(i) if objective.ridge else column
 
     def _products(self, i: int) -> np.ndarray:

@@ -9,6 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from frankwolfe.atoms import RankOne
+from frankwolfe.backends import host
+from frankwolfe.backends.namespace import as_like
 from frankwolfe.lowrank import LowRank
 from frankwolfe.methods.base import Evidence, Method, require_completion
 from frankwolfe.points import Leaf, Point
@@ -17,7 +19,7 @@ from frankwolfe.serialisation import plain
 from frankwolfe.sets.nuclear import NuclearBall
 
 NEAR_VERTEX = 1e-4  # nearer to a vertex than that, the way to the other end of the face is too long to be accurate
-CUT = 1e-12  # singular values below this share of the largest are rounding
+CUT, ULPS = 1e-12, 32  # singular values below this share of the largest, or so many ulps of it, are rounding
 
 
 @plain
@@ -74,7 +76,7 @@ class InFaceFrankWolfe(Method):
     """
 
     name: ClassVar[str] = "inface"
-    on_host: ClassVar[bool] = True
+    looks: ClassVar[bool] = True
     gamma1: float = 0.0
     gamma2: float = math.inf
 
@@ -90,7 +92,7 @@ class InFaceFrankWolfe(Method):
 
     def init(self, problem: Problem, x0: Point) -> InFaceState:
         if x0.coords.stored:
-            x0 = Point.at(x0.coords.compress(CUT))
+            x0 = Point.at(x0.coords.compress(max(CUT, ULPS * problem.eps)))
         return InFaceState(0, x0, -math.inf)
 
     def step(self, problem: Problem, state: InFaceState) -> tuple[InFaceState, Evidence]:
@@ -115,14 +117,15 @@ class InFaceFrankWolfe(Method):
         if sigma.size < 2 or not -math.inf < bound < value:
             return None
         radius = float(sigma.sum())
-        U, V = np.stack(x.coords.left, axis=1), np.stack(x.coords.right, axis=1)
-        core = U.T @ (G @ V)
+        U, V = x.coords.unit_factors
+        core = host(U.T @ (G @ V))
         _, vectors = np.linalg.eigh(0.5 * (core + core.T))
         w = vectors[:, -1]
         ratio = radius * float((w * w) @ (1.0 / sigma)) - 1.0
         if not ratio > NEAR_VERTEX:
             return None
-        worst = Point.at(RankOne(radius, U @ w, V @ w))
+        along = as_like(w, U)
+        worst = Point.at(RankOne(radius, U @ along, V @ along))
         unit = 2.0 * problem.curvature  # 2 L D²
 
         end = problem.mix(x, worst, -1.0 / ratio)
@@ -144,15 +147,16 @@ def _gained(after: float, before: float, bound: float, unit: float) -> float:
 
 def _settled(problem: Problem, x: Point) -> Point:
     """Return the best point on the ray through x, with orthonormal factors, none of them rounding."""
-    coords = x.coords.compress(CUT)
+    coords = x.coords.compress(max(CUT, ULPS * problem.eps))
     norm = float(coords.weights.sum())
     if not norm > 0:
         return Point.at(coords)
-    origin = Point(LowRank.zero(coords.shape, coords.dtype), ((1.0, Leaf(None, np.zeros_like(problem.image(x)))),))
+    nothing = 0.0 * problem.image(x)
+    origin = Point(LowRank.zero(coords.shape, like=coords.like), ((1.0, Leaf(None, nothing)),))
     scale = problem.line_search(origin, x, cap=_radius(problem) / norm)
     weights = (scale * coords.weights).astype(np.float64)
     terms = tuple((scale * weight, leaf) for weight, leaf in x.terms)
-    return Point(LowRank(weights, coords.left, coords.right, coords.shape, dtype=coords.dtype), terms)
+    return Point(LowRank(weights, coords.left, coords.right, coords.shape, like=coords.like), terms)
 
 
 def _radius(problem: Problem) -> float:

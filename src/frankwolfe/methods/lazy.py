@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from frankwolfe.methods.active_set import lowest, tied
+from frankwolfe.methods.active_set import COMBINING, lowest, steady, tied
 from frankwolfe.methods.base import Evidence, Method, delegate
 from frankwolfe.methods.blended_pairwise import BlendedPairwise
 from frankwolfe.methods.bundle import Bundle
@@ -65,6 +65,7 @@ class Lazy(Method):
     """
 
     name: ClassVar[str] = "lazy"
+    looks: ClassVar[bool] = True
     method: Method = field(default_factory=BlendedPairwise)
     K: float = 2.0
     size: int = 1000
@@ -123,6 +124,8 @@ class _WeakSeparation(Problem):
             if inner - scores[i] >= self.threshold:
                 return Vertex(self.cache.points[i], float(scores[i]), -np.inf)
         vertex = super().lmo(slope, k, share, keep)
+        if isinstance(self.domain, COMBINING):
+            vertex = steady(self, slope, inner, vertex)
         self.called = vertex.point, inner - float(vertex.value)
         return vertex
 

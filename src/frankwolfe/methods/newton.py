@@ -8,10 +8,14 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from frankwolfe.atoms import Atom
+from frankwolfe.backends import host
+from frankwolfe.backends.namespace import as_like
+from frankwolfe.backends.together import together
 from frankwolfe.kernels.simplex_qp import l1_qp, simplex_qp
 from frankwolfe.kernels.threads import calm
 from frankwolfe.methods import working_set
-from frankwolfe.methods.base import Evidence, Method, closed
+from frankwolfe.methods.active_set import COMBINING, steady
+from frankwolfe.methods.base import Evidence, Method, closed, looked
 from frankwolfe.methods.subspace import ball_radius, in_simplex
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.data import OperatorMatrix
@@ -19,7 +23,7 @@ from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.logistic import Logistic
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Point
-from frankwolfe.problem import Problem
+from frankwolfe.problem import Problem, Vertex
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet
 from frankwolfe.sets.lp import L1Ball
@@ -93,7 +97,7 @@ class NewtonFrankWolfe(Method):
     """
 
     name: ClassVar[str] = "newton"
-    on_host: ClassVar[bool] = True
+    looks: ClassVar[bool] = True
     accuracy: float = 0.01
     max_inner: int = 1000
 
@@ -121,6 +125,14 @@ class NewtonFrankWolfe(Method):
                 "use 'afw' or 'factored'"
             )
 
+    def check_start(self, problem: Problem, x0: Point) -> None:
+        size = x0.coords.shape[0]
+        if problem.away and size > LARGEST:
+            raise ValueError(
+                f"method 'newton' forms a p x p Hessian of {type(x0.coords).__name__} data, and p = {size} is more "
+                f"than {LARGEST}; use 'subspace' or 'fcfw'"
+            )
+
     def init(self, problem: Problem, x0: Point) -> NewtonState:
         return NewtonState(0, x0, np.inf)
 
@@ -135,15 +147,17 @@ class NewtonFrankWolfe(Method):
         far = gap > FAR
         at_x, H = _expansion(problem, x, FEW if far else 1)
         vertex = problem.lmo(at_x.slope, k, share=0.0, keep=x)
+        at_x, vertex = looked(problem, at_x, vertex)
         evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
         if not rested and closed(problem, at_x.value, at_x.tangent, vertex):
             return state._replace(k=k + 1, rested=True), evidence
         gap = max(float(at_x.inner - vertex.value), 0.0)
+        g, here = together(at_x.slope, x.coords) if problem.away else (at_x.slope, x.coords)
         if far and isinstance(problem.domain, L1Ball | Simplex) and isinstance(problem.objective, Logistic):
-            H = H - np.multiply.outer(TAIL / problem.objective.tail(x.image) * at_x.slope, at_x.slope)
+            H = H - np.multiply.outer(TAIL / float(problem.objective.tail(x.image)) * g, g)
         with calm(H.size):
-            target = self._target(problem, H, at_x.slope, x.coords, vertex.point, gap, far)
-        z = Point.at(target.astype(x.coords.dtype, copy=False))
+            target = self._target(problem, H, g, here, vertex.point, gap, far)
+        z = Point.at(as_like(target, x.coords))
         x_next = problem.mix(x, z, problem.line_search(x, z, rtol=0.05 if far else SEARCH))
         gap /= max(abs(float(at_x.value)), 1e-300)
         return state._replace(k=k + 1, x=x_next, gap=gap, rested=False), evidence
@@ -176,14 +190,13 @@ class NewtonFrankWolfe(Method):
             weights = in_simplex(linear, gram, weights)
             z = weights @ atoms
             slope = g + H @ (z - x)
-            problem.counts.n_lmo += 1
-            atom = problem.domain.lmo(slope)
-            gap = float(slope @ z - atom.inner(slope))
+            vertex = _vertex(problem, slope, float(slope @ z))
+            gap = float(slope @ z - vertex.value)
             decrease = -float(g @ (z - x) + 0.5 * (z - x) @ H @ (z - x))
             if gap <= self.accuracy * max(decrease, 0.0) or gap <= 1e-15 * abs(float(g @ x)):
                 break
             kept = weights > 0
-            row = atom.toarray()
+            row = _dense(vertex.point)
             atoms = np.vstack([atoms[kept], row])
             products, weights = np.vstack([products[kept], row @ H]), np.append(weights[kept], 0.0)
         return z
@@ -196,12 +209,21 @@ def _expansion(problem: Problem, x: Point, every: int) -> tuple[Evaluation, np.n
     if isinstance(objective, Quadratic):
         matrix = objective.data.matrix
         dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
-        return problem.evaluate(x), np.asarray(dense, dtype=np.float64)
+        return problem.evaluate(x), host(dense).astype(np.float64, copy=False)
     n, d = objective.data.shape
     at_x, H = objective.evaluate_twice(x, every if n >= ROWS * d else 1)
     problem.counts.n_grad += 1
     problem.counts.n_pass += at_x.passes
     return at_x, H
+
+
+def _vertex(problem: Problem, slope: np.ndarray, inner: float) -> Vertex:
+    """Return the oracle's answer for the model, <slope, z> being `inner`; atoms that are tied, as many are, alike."""
+    assert problem.domain is not None
+    problem.counts.n_lmo += 1
+    atom = problem.domain.lmo(slope)
+    vertex = Vertex(Point.at(atom), float(atom.inner(slope)), 0.0)
+    return steady(problem, slope, inner, vertex) if isinstance(problem.domain, COMBINING) else vertex
 
 
 def in_ball(q: np.ndarray, H: np.ndarray, radius: float, shift: float, rtol: float = 1e-8) -> np.ndarray:
@@ -241,4 +263,4 @@ def in_ball(q: np.ndarray, H: np.ndarray, radius: float, shift: float, rtol: flo
 
 
 def _dense(v: Point) -> np.ndarray:
-    return v.coords.toarray() if isinstance(v.coords, Atom) else v.coords
+    return host(v.coords.toarray() if isinstance(v.coords, Atom) else v.coords)

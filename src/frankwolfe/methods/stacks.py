@@ -10,7 +10,8 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 
 from frankwolfe.atoms import Atom, Dense, OneHot, RankOne, Sparse
-from frankwolfe.backends import host
+from frankwolfe.backends import Array, fetch, host, namespace
+from frankwolfe.backends.namespace import as_index, is_foreign
 from frankwolfe.lowrank import LowRank
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
@@ -114,7 +115,7 @@ class _OtherStack(Stack):
         return (box,)
 
     def inner(self, problem: Problem, slope: Any) -> np.ndarray:
-        return np.array([float(problem.inner(slope, p)) for p in self.rows[0]])
+        return np.array(fetch([problem.inner(slope, p) for p in self.rows[0]]))
 
     def add(self, total: np.ndarray, weights: np.ndarray) -> None:
         for weight, p in zip(weights, self.rows[0], strict=True):
@@ -179,10 +180,16 @@ class Images(NamedTuple):
         """Return no images."""
         return cls(None, np.zeros(0, dtype=np.int64))
 
-    def grown(self, columns: list[np.ndarray]) -> Images:
-        """Return the images with some more columns, in the form that suits them all."""
+    def grown(self, columns: list[Array]) -> Images:
+        """Return the images with some more columns, in the form that suits them all; those of a device are dense."""
         parts = [] if self.matrix is None else [self.matrix]
         counts = self.counts
+        if not columns and is_foreign(self.matrix):
+            return self
+        if columns and is_foreign(columns[0]):
+            xp = namespace(*columns)
+            parts.append(xp.stack(columns, axis=1))
+            return Images(xp.concat(parts, axis=1), np.append(counts, np.full(len(columns), columns[0].shape[0])))
         if columns:
             parts.append(np.stack(columns, axis=1))
             counts = np.append(counts, np.count_nonzero(parts[-1], axis=0))
@@ -195,4 +202,7 @@ class Images(NamedTuple):
 
     def kept(self, mask: np.ndarray) -> Images:
         """Return the images where `mask` is true."""
+        if is_foreign(self.matrix):
+            places = as_index(np.flatnonzero(mask), self.matrix)
+            return Images(namespace(self.matrix).take(self.matrix, places, axis=1), self.counts[mask])
         return Images(self.matrix[:, mask], self.counts[mask])

@@ -8,10 +8,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from frankwolfe.backends import Array
+from frankwolfe.backends import Array, zeros
+from frankwolfe.backends.namespace import as_index, is_foreign
 from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.objectives.data import OperatorMatrix
 from frankwolfe.objectives.linear_model import LinearModel
+from frankwolfe.objectives.matrices import Picked
 from frankwolfe.points import Point, mix
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
@@ -57,7 +59,7 @@ class StochasticFrankWolfe(Method):
     Between epochs one full pass gives f(x_k), its gradient and the oracle's answer: value, trace and certificate are
     exact, and `spider` starts from that gradient. So an iteration costs two passes over the data; `n_pass` counts
     mini-batches by their share of the rows, `n_grad` only full gradients. Applies to `Logistic` and `LeastSquares` on
-    dense or sparse NumPy data.
+    dense data of any array library, and on SciPy sparse matrices.
 
     References
     ----------
@@ -100,14 +102,15 @@ class StochasticFrankWolfe(Method):
                 "method 'stochastic' takes the slope of single rows, and a free intercept ties them together; use "
                 "'afw' or 'fw', or pass intercept=False and add a column of ones"
             )
-        if isinstance(objective.data, OperatorMatrix) or not isinstance(objective.b, np.ndarray):
+        hidden = is_foreign(objective.b) and not isinstance(objective.data, Picked)
+        if isinstance(objective.data, OperatorMatrix) or hidden:
             raise TypeError(
-                "method 'stochastic' picks single rows, which needs a NumPy array or a SciPy sparse matrix, not "
+                "method 'stochastic' picks single rows, which needs a dense array or a SciPy sparse matrix, not "
                 f"{type(objective.data.matrix).__name__}; use 'afw' or 'fw'"
             )
 
     def init(self, problem: Problem, x0: Point) -> StochasticState:
-        return StochasticState(0, x0, np.zeros_like(x0.coords))
+        return StochasticState(0, x0, zeros(tuple(x0.coords.shape), x0.coords))
 
     def step(self, problem: Problem, state: StochasticState) -> tuple[StochasticState, Evidence]:
         k, x, d = state
@@ -154,16 +157,19 @@ class _Rows:
 
     def __init__(self, objective: Any) -> None:
         self.objective = objective
-        matrix = objective.data.matrix
+        self.away, matrix = is_foreign(objective.b), objective.data.matrix
         # Data laid out by columns for the set's sparse atoms are turned back, once an epoch.
         self.matrix = matrix.tocsr() if getattr(matrix, "format", "") == "csc" else matrix
         self.n = matrix.shape[0]
 
     def gradient(self, batch: np.ndarray, x: Array, minus: Array | None = None) -> Array:
         """Return the batch's gradient at x, less its gradient at `minus`: the rows are read once for both."""
-        rows, f = self.matrix[batch], self.objective
+        f = self.objective
+        if self.away:
+            batch = as_index(batch, f.b)
+        rows = f.data.rows_at(batch) if self.away else self.matrix[batch]
         residual, shift = f.loss_slope(rows @ x, batch), x
         if minus is not None:
             residual, shift = residual - f.loss_slope(rows @ minus, batch), x - minus
-        g = (self.n / len(batch)) * (rows.T @ residual)
+        g = (self.n / batch.shape[0]) * (rows.T @ residual)
         return g + f.ridge * shift if f.ridge else g

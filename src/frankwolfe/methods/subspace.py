@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -10,13 +11,15 @@ import numpy as np
 
 from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, namespace
+from frankwolfe.backends.namespace import as_like
+from frankwolfe.backends.together import together
 from frankwolfe.kernels.simplex_qp import simplex_qp
-from frankwolfe.kernels.spans import blend, orthonormal, products
+from frankwolfe.kernels.spans import blend, combined, near, orthonormal, products
 from frankwolfe.kernels.threads import calm
-from frankwolfe.methods.base import Evidence, Method, closed
+from frankwolfe.methods.base import Evidence, Method, closed, looked
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.quadratic import Quadratic
-from frankwolfe.points import Leaf, Point, Tangent, weighted_sum
+from frankwolfe.points import Leaf, Point, Tangent
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import Set
@@ -87,7 +90,7 @@ class SubspaceFrankWolfe(Method):
     """
 
     name: ClassVar[str] = "subspace"
-    on_host: ClassVar[bool] = True
+    looks: ClassVar[bool] = True
     memory: int = 4
     bundle: int = 10
 
@@ -110,6 +113,7 @@ class SubspaceFrankWolfe(Method):
         k, x, past, tangents, gram, rested = state
         at_x = problem.evaluate(x)
         vertex = problem.lmo(at_x.slope, k, share=0.03 * 2.0 / (k + 2), keep=x)
+        at_x, vertex = looked(problem, at_x, vertex)
         evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
         goal = ENOUGH * max(float(at_x.inner - vertex.value), 0.0)
         radius = ball_radius(problem.domain)
@@ -135,24 +139,27 @@ class SubspaceFrankWolfe(Method):
         # v - x, not v: near the solution the two are hardly apart, and their difference is what counts.
         toward = known(blend([1.0, -1.0], [_dense(v.coords), x.coords]), v.image - x.image)
         points = [x, toward, *past]
-        vectors, images = [p.coords for p in points], np.stack([p.image for p in points])
-        gram = products(vectors, vectors)
-        T = orthonormal(vectors, gram, problem.eps**DEPENDENT, problem.eps**NOISE)  # rows: basis vectors as sums
+        vectors, images = [p.coords for p in points], namespace(x.image).stack([p.image for p in points])
+        short = near(vectors)
+        gram = products(short, short)
+        T = orthonormal(short, gram, problem.eps**DEPENDENT, problem.eps**NOISE)  # rows: basis vectors as sums
         if not len(T):  # x is zero, and so is the slope
             return x, past
-        small = restriction(problem.objective, vectors, _rows(T, images), np.eye(len(T)), T)
+        small = restriction(problem.objective, vectors, combined(T, images), np.eye(len(T)), T)
         start = T @ gram[:, 0]
-        with calm(images.size):
-            c = newton(small, start, lambda q, H, z: in_ball(q, H, radius), goal, problem.eps)
-        if c is start:  # nothing gained: a step of rounding errors would be no direction to remember
+        with calm(math.prod(images.shape)):
+            c, seen = newton(small, start, lambda q, H, z: in_ball(q, H, radius), goal, problem.eps)
+        if c is start:  # nothing to gain
             return x, past
         weights = c @ T
         coords = blend(weights.tolist(), vectors)
         length = float(products([coords], [coords])[0, 0]) ** 0.5
-        image = _rows(weights[None], images)[0]
+        image = combined(weights[None], images)[0, ...]
         if length > radius:  # by rounding
             coords, image = coords * (radius / length), image * (radius / length)
-        x_next = known(coords, image.astype(images.dtype, copy=False))
+        if not seen:  # no direction to remember: most of it is rounding, and the image has to be made afresh
+            return Point.at(coords), past
+        x_next = known(coords, image)
         step = known(coords - x.coords, x_next.image - x.image)
         return x_next, (step, *past)[: self.memory]
 
@@ -161,13 +168,22 @@ class SubspaceFrankWolfe(Method):
     ) -> tuple[Point, tuple[Point, ...]]:
         """Return the minimiser over the hull of x, v and the past atoms, and the atoms to remember."""
         problem.image(v)
-        points = [x, v, *past]
-        images = _stacked([p.image for p in points], np.eye(len(points)))
-        small = restriction(problem.objective, [p.coords for p in points], images, None)
-        with calm(images.size):
-            weights = newton(small, np.eye(len(points))[0], in_simplex, goal, problem.eps)
+        objective, points = problem.objective, [x, v, *past]
+        needed = isinstance(objective, Quadratic) or (isinstance(objective, Composite) and objective.ridge)
+        # Ways from x, not places: on a curved set the atoms are hardly apart, and their differences are what counts.
+        ways = [x.coords, *(_dense(p.coords) - x.coords for p in points[1:])] if needed else []
+        images = namespace(x.image).stack([x.image, *(p.image - x.image for p in points[1:])])
+        along = restriction(objective, ways, images, None)
+
+        def small(weights: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+            value, gradient, hessian = along(np.append(1.0, weights[1:]))
+            gradient[0] = hessian[0] = hessian[:, 0] = 0.0  # x itself is no way to go
+            return value, gradient, hessian
+
+        with calm(math.prod(images.shape)):
+            weights, _ = newton(small, np.eye(len(points))[0], in_simplex, goal, problem.eps)
         # Mixed in one by one, so that every kind of atom goes into every kind of iterate.
-        total, x_next = weights[0], x
+        total, x_next = float(weights[0]), x
         for weight, atom in zip(weights[1:].tolist(), points[1:], strict=True):
             total += weight
             if weight > 0:
@@ -192,37 +208,39 @@ def restriction(
     """
     if isinstance(objective, Quadratic):
         flat = [_dense(v) for v in vectors]
-        H, linear = products(flat, list(images)), products([objective.c], flat)[0]
+        H, linear = products(flat, [images[i, ...] for i in range(images.shape[0])]), products([objective.c], flat)[0]
         H, linear = (H, linear) if T is None else (T @ H, T @ linear)
         H = 0.5 * (H + H.T)
-        return lambda c: (float(0.5 * c @ H @ c + linear @ c), H @ c + linear, H)
+        return lambda c: (float(0.5 * c @ H @ c + linear @ c), H @ c + linear, H.copy())
     assert isinstance(objective, Composite)
-    ridge = np.zeros((len(images), len(images)))
+    ridge = np.zeros((images.shape[0], images.shape[0]))
     if objective.ridge:
         if gram is None:
             flat = [_dense(v) for v in vectors]
             gram = products(flat, flat)
         ridge = objective.ridge * gram
-    like = images[0]
 
     def small(c: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        m = namespace(like).asarray(c.astype(like.dtype) if isinstance(like, np.ndarray) else c) @ images
+        m = as_like(c, images) @ images
         slope, curvature = objective.loss_slope(m), objective.loss_curvature(m)
-        value = float(objective.loss(m)) + float(0.5 * c @ ridge @ c)
-        hessian = np.asarray(objective.bend(curvature, images) @ images.T, dtype=np.float64)
-        return value, np.asarray(images @ slope, dtype=np.float64) + ridge @ c, hessian + ridge
+        value, gradient, hessian = together(
+            objective.loss(m), images @ slope, objective.bend(curvature, images) @ images.T
+        )
+        return float(value + 0.5 * c @ ridge @ c), gradient + ridge @ c, hessian + ridge
 
     return small
 
 
-def newton(small: Small, c: np.ndarray, corner: Corner, goal: float, eps: float = EPS) -> np.ndarray:
-    """Minimise a smooth convex function over a small set by Newton's method with backtracking; f never rises."""
-    value, gradient, hessian = small(c)
+def newton(small: Small, c: np.ndarray, corner: Corner, goal: float, eps: float = EPS) -> tuple[np.ndarray, bool]:
+    """Return the minimiser of a smooth convex f over a small set, and whether f has visibly fallen: Newton's method."""
+    start, (value, gradient, hessian) = c, small(c)
     for _ in range(30):
         d = corner(gradient - hessian @ c, hessian, c) - c
         slope = float(gradient @ d)
         if not -slope > max(goal, 4 * eps * abs(value)):
-            break
+            # f does not show what the last step gains, but the gradient does: it is taken if f does not rise either.
+            last = -slope > goal and small(c + d)[0] <= value + 4 * eps * abs(value)
+            return (c + d if last else c), c is not start
         t, trial = 1.0, small(c + d)
         while not trial[0] <= value + 1e-4 * t * slope and t > 1e-8:
             t *= 0.5
@@ -230,7 +248,7 @@ def newton(small: Small, c: np.ndarray, corner: Corner, goal: float, eps: float 
         if not trial[0] < value:
             break
         c, (value, gradient, hessian) = c + t * d, trial
-    return c
+    return c, c is not start
 
 
 def in_ball(q: np.ndarray, H: np.ndarray, radius: float) -> np.ndarray:
@@ -262,7 +280,7 @@ def in_simplex(q: np.ndarray, H: np.ndarray, z: np.ndarray) -> np.ndarray:
     return simplex_qp(H, q, z)
 
 
-def extended(gram: np.ndarray, slopes: list[np.ndarray]) -> np.ndarray:
+def extended(gram: np.ndarray, slopes: list[Array]) -> np.ndarray:
     """Return the inner products of slopes, of which `gram` has those of all but the first, and perhaps of some more."""
     size = len(slopes)
     whole = np.empty((size, size))
@@ -286,7 +304,7 @@ def best_average(
         bend = gram / length - np.outer(along, along) / length**3 + 1e-13 * length * np.eye(size)
         return float(radius * length - offsets @ c), radius * along / length - offsets, radius * bend
 
-    weights = newton(bound, np.eye(size)[0], in_simplex, 0.0).tolist()
+    weights = newton(bound, np.eye(size)[0], in_simplex, 0.0)[0].tolist()
     slope = blend(weights, slopes)
     offset, noise = (sum(w * t[i] for w, t in zip(weights, tangents, strict=True)) for i in (1, 3))
     return Tangent(slope, offset, 1.0, noise + 4 * size * eps * float(np.max(np.abs(offsets))))
@@ -296,17 +314,6 @@ def _dense(coords: Any) -> Array:
     return coords.toarray() if isinstance(coords, Atom) else coords
 
 
-def known(coords: np.ndarray, image: np.ndarray) -> Point:
+def known(coords: Array, image: Array) -> Point:
     """Return a point whose image is known."""
     return Point(coords, ((1.0, Leaf(None, image)),))
-
-
-def _rows(T: np.ndarray, images: np.ndarray) -> np.ndarray:
-    """Return T times the images, one to a row."""
-    return np.stack([blend(row, list(images)) for row in T.tolist()])
-
-
-def _stacked(images: list[Array], T: np.ndarray) -> Array:
-    """Return T times the matrix whose rows are the images."""
-    rows = [weighted_sum([(w, m) for w, m in zip(row, images, strict=True) if w]) for row in T.tolist()]
-    return namespace(*images).stack(rows)

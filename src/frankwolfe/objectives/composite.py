@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
-from frankwolfe.backends import Array, Scalar, eps, vdot, zeros
+from frankwolfe.backends import Array, Scalar, eps, host, vdot, zeros
 from frankwolfe.objectives.base import ArrayLine, Evaluation, Line, Objective
 from frankwolfe.objectives.line_search import PROBES
 from frankwolfe.points import Leaf, Point, weighted_sum
@@ -96,13 +96,13 @@ class Composite(ImageObjective):
         return curvature * image
 
     def quadratic_form(self, curvature: Array, images: Any) -> np.ndarray:
-        """Return V'HV with H the Hessian of φ and the images V the columns of an array or of a sparse matrix (CSC)."""
-        if isinstance(images, np.ndarray):
-            product = images.T @ (images * curvature[:, None])
-        else:
+        """Return V'HV, on the host: H the Hessian of φ, V the images, columns of an array or a sparse matrix (CSC)."""
+        if hasattr(images, "tocsc"):
             scaled = images.copy()
             scaled.data *= curvature[scaled.indices]
             product = (scaled.T @ images).toarray()
+        else:
+            product = host(images.T @ (images * curvature[:, None]))
         return np.asarray(product, dtype=np.float64)
 
     def value_at(self, x: Point) -> tuple[Scalar, float]:

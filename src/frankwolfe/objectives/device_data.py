@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from frankwolfe.atoms import Atom, Dense
 from frankwolfe.atoms import Rows as AtomRows
 from frankwolfe.backends import Array
 from frankwolfe.backends.batch import batch_pass
+from frankwolfe.backends.gram import gram_by_columns
 from frankwolfe.backends.pattern import quiet
 from frankwolfe.backends.rows import Pass, Rows, blocks, fits, row_pass
 from frankwolfe.kernels.layouts import LOGISTIC, SQUARES
@@ -62,6 +65,9 @@ class TorchMatrix(DataMatrix):
 
     def columns(self, indices: Array) -> Array:
         return self.matrix[:, indices].to(self.dtype)
+
+    def rows_at(self, places: Array) -> Array:
+        return self.matrix[places].to(self.dtype)
 
     def parts(self) -> list[Array]:
         return [self.matrix]
@@ -197,6 +203,9 @@ class TorchCSR(DataMatrix):
 
         return torch.stack([self.column(int(j)) for j in indices], dim=1)
 
+    def gram(self, weights: Array) -> np.ndarray:
+        return gram_by_columns(self, weights)
+
     def parts(self) -> list[Array]:
         return [self.matrix.crow_indices(), self.matrix.col_indices(), self.matrix.values()]
 
@@ -230,6 +239,9 @@ class CupyCSR(DataMatrix):
 
     def columns(self, indices: Any) -> Array:
         return self.transposed[indices].toarray().T
+
+    def gram(self, weights: Array) -> np.ndarray:
+        return gram_by_columns(self, weights)
 
     def parts(self) -> list[Array]:
         return [self.matrix.indptr, self.matrix.indices, self.matrix.data]

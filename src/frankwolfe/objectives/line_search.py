@@ -10,6 +10,7 @@ from frankwolfe.backends import Array, namespace
 from frankwolfe.backends.namespace import is_traced, nonzero, repeat
 from frankwolfe.objectives.base import Line
 
+SAME = 1 - 1e-9  # of the end of a segment: from there on it is the end
 PROBES = 12  # inside the bracket: enough for every search of a thousand runs to end at the root, to ten digits
 
 
@@ -36,6 +37,7 @@ def minimise_on_segment(line: Line, cap: float = 1.0, rtol: float = 1e-12, max_p
         return cap, 2
     floor = rtol * -slope_low
     gamma = low - slope_low / curvature if curvature else 0.5 * cap
+    gamma = gamma if gamma < SAME * cap else cap  # the end is known already, and rounding shall not probe it again
     for probe in range(3, max_probes + 1):
         if not low < gamma < high or probe % 4 == 0:
             # A trial outside the bracket, or a stale bracket: halve it (near zero, in the geometric sense).
@@ -94,7 +96,9 @@ def minimise_in_arrays(along: Callable[[Array], tuple[Array, Array]], zero: Arra
     end = zero + cap
     (first, curvature), (last, _) = at(zero), at(end)
     size, gamma = xp.minimum(xp.abs(first), xp.abs(last)), xp.where(xp.abs(last) < xp.abs(first), end, zero)
-    *_, gamma, _ = repeat(PROBES, probed, (zero, end, -first / nonzero(curvature), gamma, size))
+    trial = -first / nonzero(curvature)
+    trial = xp.where(trial < SAME * end, trial, end)
+    *_, gamma, _ = repeat(PROBES, probed, (zero, end, trial, gamma, size))
     return xp.where(first < 0, xp.where(last <= 0, end, gamma), zero)
 
 

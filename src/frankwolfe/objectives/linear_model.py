@@ -10,8 +10,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
+from frankwolfe.backends import double as double_of
 from frankwolfe.backends.imaged import Imaged
 from frankwolfe.backends.namespace import as_like, nonzero
+from frankwolfe.backends.together import together
 from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, Loss, Rows, double
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import Composite
@@ -203,8 +205,9 @@ class LinearModel(WeightedMean):
         curvature = self.loss_curvature(x.image)
         H = self.data.gram(curvature)
         if self.intercept:  # profiled out: the curvature along the intercept is free
-            along = self.data.adjoint(curvature).astype(np.float64)
-            H -= np.outer(along, along) / max(float(curvature.sum(dtype=np.float64)), 1e-300)
+            total = namespace(curvature).sum(curvature, dtype=double_of(curvature))
+            along, total = together(self.data.adjoint(curvature), total)
+            H -= np.outer(along, along) / max(float(total), 1e-300)
         return at_x._replace(passes=at_x.passes + 1), H + self.ridge * np.eye(len(H))
 
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
@@ -244,8 +247,9 @@ class LinearModel(WeightedMean):
     def quadratic_form(self, curvature: Array, images: Any) -> np.ndarray:
         product = super().quadratic_form(curvature, images)
         if self.intercept:
-            along = np.asarray(images.T @ curvature, dtype=np.float64)
-            product -= np.outer(along, along) / nonzero(curvature.sum(dtype=np.float64))
+            total = namespace(curvature).sum(curvature, dtype=double_of(curvature))
+            along, total = together(images.T @ curvature, total)
+            product -= np.outer(along, along) / nonzero(total[()])
         return product
 
     def best_intercept(self, m: Array) -> float:

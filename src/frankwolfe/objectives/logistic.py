@@ -107,12 +107,14 @@ class Logistic(LinearModel):
         small = namespace(t).exp(-abs(t))  # the product of the two tails, with one exponential
         return self.share[rows] * small / (1 + small) ** 2
 
-    def tail(self, m: np.ndarray) -> float:
+    def tail(self, m: Array) -> Scalar:
         """Return a number t with gg' <= tH, by Cauchy's inequality: the mean of exp(-margin).
 
         It is nearly f where most losses are in their exponential tails.
         """
-        return float(self.share @ np.exp(np.minimum(-self.b * self._shifted(m), 700.0)))
+        t = -self.b * self._shifted(m)
+        xp = namespace(t)
+        return vdot(self.share, xp.exp(xp.minimum(t, xp.full_like(t, 700.0))))
 
     def _conjugate(self, slope: Array) -> Scalar:
         """Return minus the mean binary entropy of the residual probabilities."""

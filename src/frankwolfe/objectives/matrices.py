@@ -10,14 +10,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import array_api_compat
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense, OneHot, Sparse
 from frankwolfe.backends import Array, double, namespace
+from frankwolfe.backends.gram import gram
 from frankwolfe.backends.imaged import image_under
+from frankwolfe.backends.namespace import is_foreign
 from frankwolfe.kernels.column_layouts import SortedColumns
 from frankwolfe.kernels.layouts import Layout
 from frankwolfe.kernels.narrow import carrying, dense_layout
@@ -27,6 +29,15 @@ from frankwolfe.points import Point
 DENSE_FROM = 100  # how much faster a dense product is than a sparse one, operation by operation
 BLOCK_BYTES = 1 << 20  # a row block and its vectors fit the second-level cache
 Residual = Callable[[slice, list[Array]], Array]
+
+
+@runtime_checkable
+class Picked(Protocol):
+    """A matrix on a device whose rows can be picked one by one."""
+
+    def rows_at(self, places: Array) -> Array:
+        """Return some of the rows."""
+        ...
 
 
 class DataMatrix(ABC):
@@ -83,8 +94,10 @@ class DataMatrix(ABC):
     def adjoint(self, r: Array) -> Array:
         """Return A.T r."""
 
-    def gram(self, weights: np.ndarray) -> np.ndarray:
-        """Return A'diag(weights)A."""
+    def gram(self, weights: Array) -> np.ndarray:
+        """Return A'diag(weights)A, on the host."""
+        if is_foreign(weights):
+            return gram(self.row_blocks(), weights)
         compiled = None if self.layout is None else self.layout.gram(weights)
         if compiled is not None:
             return compiled
@@ -220,6 +233,9 @@ class DenseMatrix(RowBlocks):
 
     def columns(self, indices: Array) -> Array:
         return namespace(self.matrix).take(self.matrix, indices, axis=1)
+
+    def rows_at(self, places: Array) -> Array:
+        return namespace(self.matrix).take(self.matrix, places, axis=0)
 
     def parts(self) -> list[Array]:
         return [self.matrix]

@@ -1,0 +1,28 @@
+"""Several arrays of a device on the host, by one read."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from frankwolfe.backends.namespace import Array, host, is_foreign, namespace
+
+
+def together(*arrays: Array) -> tuple[np.ndarray, ...]:
+    """Return arrays as NumPy arrays in double precision, with one read of the device for all of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> together(np.float32(0.5), np.ones(2))
+    (array(0.5), array([1., 1.]))
+    """
+    away = [a for a in arrays if is_foreign(a)]
+    if not away:
+        return tuple(np.asarray(a, dtype=np.float64) for a in arrays)
+    xp = namespace(*away)
+    wide = xp.result_type(*away)
+    row = host(xp.concat([xp.reshape(xp.astype(a, wide), (-1,)) for a in away])).astype(np.float64)
+    parts = iter(np.split(row, np.cumsum([math.prod(a.shape) for a in away])[:-1]))
+    return tuple(next(parts).reshape(a.shape) if is_foreign(a) else np.asarray(a, np.float64) for a in arrays)
