@@ -137,7 +137,8 @@ class Problem:
         """
         line, passes = self.objective.line(x, v)
         self.counts.n_pass += passes
-        if isinstance(line, ArrayLine) and self.away and searches_in_arrays(x.coords, look):
+        # A rough search ends after a few looks, at another gamma than an exact one.
+        if isinstance(line, ArrayLine) and self.away and rtol <= 1e-9 and searches_in_arrays(x.coords, look):
             gamma = line.minimise(cap)
             gamma = minimise_in_arrays(line.along, line.zero, cap) if gamma is None else gamma
             if not look:

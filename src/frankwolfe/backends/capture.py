@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+SPARE = 24 << 20  # bytes: memory is given out in larger pieces than it is asked for
+
 
 class Graph:
     """A function from tensors to tensors of fixed shapes, captured once and replayed.
@@ -17,6 +19,7 @@ class Graph:
 
         self.inputs = [tensor.clone() for tensor in inputs]
         if self.inputs[0].is_cuda:
+            _find_room(work, self.inputs)
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph):
                 self.outputs = work(self.inputs)
@@ -30,6 +33,26 @@ class Graph:
         _overwrite(self.inputs, inputs)
         self.replay()
         return self.outputs
+
+
+def _find_room(work: Callable[[list[Any]], list[Any]], inputs: list[Any]) -> None:
+    """Raise the device's error where the work has no room, before it is captured: a capture would not survive it."""
+    import torch
+
+    device = inputs[0].device
+    torch.cuda.reset_peak_memory_stats(device)
+    before = torch.cuda.memory_allocated(device)
+    work(inputs)
+    ask_for(torch.cuda.max_memory_allocated(device) - before, device)
+
+
+def ask_for(size: int, device: Any) -> None:
+    """Raise the device's error where it has not so many bytes left for a graph, which has memory of its own."""
+    import torch
+
+    torch.cuda.empty_cache()
+    torch.empty(size + SPARE, dtype=torch.uint8, device=device)
+    torch.cuda.empty_cache()
 
 
 def _overwrite(old: list[Any], new: list[Any]) -> None:

@@ -114,15 +114,19 @@ def in_step(job: Job, method: Method, reason: str, desk: Desk) -> float:
     batch = _at_once(job.objective, size)
     assert batch is not None
     problem = Problem(batch, SetBatch(job.members, alone), job.seed)
-    start = problem.start(None if job.x0 is None else namespace(alone).stack([alone] * size), dense=False)
-    run = Lockstep(
-        problem,
-        method.init(problem, start),
-        job.tol,
-        job.rtol,
-        job.trace_every,
-        lambda i, run, status: desk.take(i, run, status, method, reason),
-    )
+
+    def begin_all() -> Lockstep:
+        start = problem.start(None if job.x0 is None else namespace(alone).stack([alone] * size), dense=False)
+        return Lockstep(
+            problem,
+            method.init(problem, start),
+            job.tol,
+            job.rtol,
+            job.trace_every,
+            lambda i, run, status: desk.take(i, run, status, method, reason),
+        )
+
+    run = with_room(Run(problem, None, job.tol, job.rtol, job.trace_every), begin_all)
     status = drive(run, method, job.max_iter, job.time_limit, None, job.progress)
     with_room(run, lambda: run.finish(status))
     return run.problem.counts.n_pass
