@@ -82,15 +82,27 @@ def profile(layout: Rows, b: np.ndarray) -> str:
     n, d = layout.shape
     x, m, loss = np.ones(d) / d, np.linspace(-3.0, 3.0, n), Loss(0, b, np.full(CHUNK, 1.0 / n))
     few, g, rows = (layout.arrays[0][:CHUNK],), np.zeros(layout.width), compiled("rows")
-    whole, near = step(layout, b), step(Rows((layout.arrays[0][:NEAR],), (NEAR, d)), b[:NEAR])
+    near, images, filled = (layout.arrays[0][:NEAR],), np.empty((2, NEAR)), np.ones(layout.width) / d
+    form = (
+        filled,
+        NONE,
+        (0.4, 0.6, 0.5, 0.5),
+        m,
+        Loss(0, b[:NEAR], loss.share),
+        0,
+        images,
+        g,
+        np.zeros((0, 0)),
+        np.zeros(3),
+    )
     parts = {
         "reading": floor(layout.arrays[0]),
         "reading and product": lambda: layout.product(x),
         "gradient from cache": lambda: [rows.adjoint(few, 0, CHUNK, m, g) for _ in range(n // CHUNK)],
         "loss at one point": lambda: loss.value(m),
         "loss and slope at another": lambda: loss.slope(m),
-        "all together": whole,
-        "all together from cache": lambda: [near() for _ in range(n // NEAR)],
+        "all together": step(layout, b),
+        "all together from cache": lambda: [rows.sweep(near, 0, NEAR, layout.step, *form) for _ in range(n // NEAR)],
     }
     with threads.limited(1):
         taken = {name: min(seconds(task) for _ in range(7)) for name, task in parts.items()}

@@ -282,9 +282,9 @@ def test_a_run_without_room_for_a_step_goes_on_with_streamed_rows(method: Any) -
 
 
 def test_a_path_without_room_for_its_images_goes_on_with_streamed_rows() -> None:
-    A = numbers(1 << 18, 256, torch.float32)  # 256 MiB; the images of 64 points are 64 MiB
+    A = numbers(1 << 18, 256, torch.float32)  # 256 MiB; the images of 16 points are 16 MiB
     b = torch.sign(A @ torch.ones(256, device="cuda") + torch.randn(1 << 18, device="cuda")).cpu().numpy()
-    radii = np.linspace(0.01, 0.1, 64)
+    radii = np.linspace(0.01, 0.1, 16)
     expected = fw.path(fw.Logistic(A.clone(), b), fw.L2Ball, radii, method="afw", tol=1e-2)
     objective = fw.Logistic(A, b)
     del A  # nobody else holds the data
