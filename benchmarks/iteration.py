@@ -82,19 +82,8 @@ def profile(layout: Rows, b: np.ndarray) -> str:
     n, d = layout.shape
     x, m, loss = np.ones(d) / d, np.linspace(-3.0, 3.0, n), Loss(0, b, np.full(CHUNK, 1.0 / n))
     few, g, rows = (layout.arrays[0][:CHUNK],), np.zeros(layout.width), compiled("rows")
-    near, images, filled = (layout.arrays[0][:NEAR],), np.empty((2, NEAR)), np.ones(layout.width) / d
-    form = (
-        filled,
-        NONE,
-        (0.4, 0.6, 0.5, 0.5),
-        m,
-        Loss(0, b[:NEAR], loss.share),
-        0,
-        images,
-        g,
-        np.zeros((0, 0)),
-        np.zeros(3),
-    )
+    near, images, out = (layout.arrays[0][:NEAR],), np.empty((2, NEAR)), (np.zeros((0, 0)), np.zeros(3))
+    form = np.ones(layout.width) / d, NONE, (0.4, 0.6, 0.5, 0.5), m, Loss(0, b[:NEAR], loss.share), 0, images, g, *out
     parts = {
         "reading": floor(layout.arrays[0]),
         "reading and product": lambda: layout.product(x),
