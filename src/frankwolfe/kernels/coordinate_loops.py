@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from frankwolfe.kernels.sparse import FOUR, ONE, THREE, TWO
+from frankwolfe.kernels.sparse import dot
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
@@ -23,27 +23,6 @@ def bends(indptr, indices, values, columns, c):
             square += weight if values is None else weight * values[k]
         bend[p], along[p] = square, single
     return bend, along
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
-def _dot(indices, values, k, end, v):
-    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-    while k + FOUR <= end:
-        if values is None:
-            s0 += v[indices[k]]
-            s1 += v[indices[k + ONE]]
-            s2 += v[indices[k + TWO]]
-            s3 += v[indices[k + THREE]]
-        else:
-            s0 += values[k] * v[indices[k]]
-            s1 += values[k + ONE] * v[indices[k + ONE]]
-            s2 += values[k + TWO] * v[indices[k + TWO]]
-            s3 += values[k + THREE] * v[indices[k + THREE]]
-        k += FOUR
-    while k < end:
-        s0 += v[indices[k]] if values is None else values[k] * v[indices[k]]
-        k += ONE
-    return (s0 + s1) + (s2 + s3)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
@@ -75,7 +54,7 @@ def descend(indptr, indices, values, columns, c, slope, bend, along, free, ridge
         if not bend[p] > 0.0:
             continue
         low, high = np.uint64(indptr[columns[p]]), np.uint64(indptr[columns[p] + 1])
-        now = slope[p] + ridge * z[p] + _dot(indices, values, low, high, v) - free * along[p] * lifted
+        now = slope[p] + ridge * z[p] + dot(indices, values, low, high, v, False) - free * along[p] * lifted
         inner += now * z[p]
         best = max(best, abs(now) if signed else -now)
         y = best_entry(bend[p] * z[p] - now, bend[p], level, firm, total - abs(z[p]), radius, signed)
