@@ -64,7 +64,7 @@ STEPS_SINGLE = {
     ("pairwise", None): 6,
     ("bpcg", None): 12,
     ("lazy", None): 12,
-    ("boosted", None): 28,
+    ("boosted", None): 22,
     ("boosted", "l3"): 5,
     ("subspace", None): 6,
     ("fcfw", None): 5,
