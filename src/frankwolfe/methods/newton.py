@@ -153,13 +153,14 @@ class NewtonFrankWolfe(Method):
             return state._replace(k=k + 1, rested=True), evidence
         gap = max(float(at_x.inner - vertex.value), 0.0)
         g, here = together(at_x.slope, x.coords) if problem.away else (at_x.slope, x.coords)
-        in_tails = far and isinstance(problem.domain, L1Ball | Simplex) and isinstance(problem.objective, Logistic)
-        if in_tails:
+        rtol = SEARCH
+        if far and isinstance(problem.domain, L1Ball | Simplex) and isinstance(problem.objective, Logistic):
+            rtol = 0.05  # the model of log f is good for long steps, not for their last digits
             H = H - np.multiply.outer(TAIL / float(problem.objective.tail(x.image)) * g, g)
         with calm(H.size):
             target = self._target(problem, H, g, here, vertex.point, gap, far)
         z = Point.at(as_like(target, x.coords))
-        x_next = problem.mix(x, z, problem.line_search(x, z, rtol=0.05 if in_tails else SEARCH))
+        x_next = problem.mix(x, z, problem.line_search(x, z, rtol=rtol))
         gap /= max(abs(float(at_x.value)), 1e-300)
         return state._replace(k=k + 1, x=x_next, gap=gap, rested=False), evidence
 
