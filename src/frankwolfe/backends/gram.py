@@ -14,9 +14,7 @@ from frankwolfe.backends.namespace import Array, host
 
 PIECE = 1 << 26  # numbers of a piece of the data, of which a copy is made
 PARTS = 64  # of a piece, whose products a device forms side by side
-LONG = (
-    1 << 34
-)  # operations from which on ten bits of mantissa will do: the model's minimiser is checked by a line search
+LONG = 1 << 34  # operations from which on ten bits of mantissa do: a line search checks the model's minimiser
 
 
 def gram(blocks: Iterable[tuple[slice, Array]], weights: Array) -> np.ndarray:

@@ -158,7 +158,7 @@ def _pick_above(_, a, bound, yes, no):
 def _(a, bound, yes, no):
     if any(isinstance(kind, Lanes) for kind in (a, bound, yes, no)):
         return lambda a, bound, yes, no: _pick_above(a, bound, yes, no)
-    return lambda a, bound, yes, no: yes if a > bound else no
+    return pick_above
 
 
 def power(k):
@@ -177,9 +177,7 @@ def _power(_, k):
 
 @overload(power)
 def _(k):
-    if isinstance(k, Lanes):
-        return lambda k: _power(k)
-    return lambda k: np.int64((np.float64(k).view(np.int64) + np.int64(1023)) << np.int64(52)).view(np.float64)
+    return (lambda k: _power(k)) if isinstance(k, Lanes) else power
 
 
 def _operator(symbol: Any, name: str) -> None:
