@@ -94,8 +94,6 @@ class SortedColumns(Columns):
 
     def product(self, x: np.ndarray) -> np.ndarray:
         columns = compiled("columns")
-        if not x.any():  # a start, mostly
-            return np.zeros(self.shape[0])
         x, cuts = scaled(x, self.scale), self.cuts(parts_of(self.entries, 2 * self.shape[0]))
         out = np.empty((len(cuts), self.shape[0]))
         share_out(lambda i: columns.product(*self.sorted, *cuts[i], x, out[i]), len(cuts))
