@@ -9,7 +9,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from frankwolfe.atoms import Atom
-from frankwolfe.backends import Array, Scalar
+from frankwolfe.backends import Array, Scalar, zeros
+from frankwolfe.sets.norms import above, norm
 from frankwolfe.validation import positive
 
 
@@ -34,6 +35,9 @@ class Set(ABC):
     parallel_atoms: ClassVar[bool] = False
     """Whether the atom for a direction is a multiple of it, and of its image: objectives then give gradients theirs."""
 
+    holds_magnitudes: ClassVar[bool] = False
+    """Whether \\|x\\| belongs to the set with every x, as in a ball of l_p: `reach` is then a support value."""
+
     @property
     def curved(self) -> bool:
         """Whether the boundary is so curved that a line search on top of momentum is known to help."""
@@ -55,6 +59,17 @@ class Set(ABC):
     @abstractmethod
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return the Euclidean diameter, for points of the given shape where it matters."""
+
+    def reach(self, c: Array) -> float:
+        """Return an upper bound of <c, \\|x\\|> over the set, for nonnegative c of the points' shape.
+
+        It weighs the rounding of inner products with points of the set: each entry of c is how far one of the slope
+        may be off, relative to some unit.
+        """
+        if self.holds_magnitudes:
+            return above(self.support(c), c)
+        point = self.lmo(zeros(tuple(c.shape), c)).toarray()
+        return above(norm(c, 2) * (float(norm(point, 2)) + self.diameter(tuple(c.shape))), c)
 
     @abstractmethod
     def contains(self, x: Array, tol: float = 1e-9) -> bool:

@@ -78,6 +78,10 @@ class SetBatch(Set):
         """Return the largest diameter of a member, for points of `shape` without the axis of the members."""
         return max(member.diameter(None if shape is None else shape[1:]) for member in self.members)
 
+    def reach(self, c: Array) -> Array:
+        """Return the members' bounds, one for each row of c."""
+        return as_like([member.reach(c[i, ...]) for i, member in enumerate(self.members)], self.like)
+
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         return all(member.contains(x[i, ...], tol) for i, member in enumerate(self.members))
 

@@ -47,6 +47,7 @@ class Birkhoff(Set):
 
     n: int
     sparse_atoms: ClassVar[bool] = True
+    holds_magnitudes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n", integer("n", self.n, 1))

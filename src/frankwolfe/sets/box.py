@@ -12,7 +12,7 @@ from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import Array, Scalar, namespace
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.sets.base import ProjectableSet, known_shape, require_shape
-from frankwolfe.sets.norms import slack
+from frankwolfe.sets.norms import above, slack
 from frankwolfe.validation import positive
 
 
@@ -90,6 +90,10 @@ class Box(ProjectableSet):
         if self.shape is not None:
             return float(np.linalg.norm(self.upper - self.lower))
         return (self.upper - self.lower) * math.sqrt(math.prod(known_shape(self, shape)))
+
+    def reach(self, c: Array) -> float:
+        farthest = np.maximum(np.abs(self.lower), np.abs(self.upper))
+        return above(namespace(c).sum(c * as_like(farthest, c)), c)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         xp = namespace(x)

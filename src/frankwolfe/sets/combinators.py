@@ -65,6 +65,9 @@ class MinkowskiSum(Combination):
         """Return an upper bound, the sum of the diameters."""
         return sum(part.diameter(self.shape or shape) for part in self.parts)
 
+    def reach(self, c: Array) -> float:
+        return sum(part.reach(c) for part in self.parts)
+
     def _questions(self, g: Array) -> list[Array]:
         return [g for _ in self.parts]
 
@@ -135,6 +138,9 @@ class UnionHull(Combination):
         pairs = combinations(range(len(wide)), 2)
         across = (float(np.linalg.norm(points[i] - points[j])) + wide[i] + wide[j] for i, j in pairs)
         return max(*wide, *across) if len(wide) > 1 else wide[0]
+
+    def reach(self, c: Array) -> float:
+        return max(part.reach(c) for part in self.parts)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         return any(part.contains(x, tol) for part in self.parts) or super().contains(x, tol)
@@ -213,6 +219,9 @@ class Product(Combination):
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         return math.hypot(*(part.diameter(block) for part, block in zip(self.parts, self.shapes, strict=True)))
+
+    def reach(self, c: Array) -> float:
+        return sum(part.reach(block) for part, block in zip(self.parts, self.split(c), strict=True))
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         return all(part.contains(block, tol) for part, block in zip(self.parts, self.split(x), strict=True))

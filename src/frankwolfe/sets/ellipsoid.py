@@ -13,7 +13,7 @@ from frankwolfe.backends import Array, Scalar, all_finite, namespace, scaled, vd
 from frankwolfe.backends.namespace import as_like, nonzero
 from frankwolfe.sets.base import Set, require_shape
 from frankwolfe.sets.common import frozen, frozen_vector, on_host
-from frankwolfe.sets.norms import norm, slack
+from frankwolfe.sets.norms import above, norm, slack
 from frankwolfe.validation import positive
 
 
@@ -96,6 +96,14 @@ class Ellipsoid(Set):
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return twice the longest half-axis."""
         return 2 * self.radius * float(np.max(self._axes[1]))
+
+    def reach(self, c: Array) -> float:
+        require_shape(self, c, self.shape)
+        M = self.matrix
+        lengths = np.abs(M) if M.ndim == 1 else np.hypot.reduce(M, axis=1)
+        weights = on_host(c)
+        along = min(weights @ lengths, norm(weights, 2) * np.max(self._axes[1]))  # of the box around, of the ball
+        return above(weights @ np.abs(self.center) + self.radius * along, M)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         require_shape(self, x, self.shape)

@@ -68,6 +68,7 @@ class FlowPolytope(Set):
     radius: float = 1.0
     capacity: Any = None
     sparse_atoms: ClassVar[bool] = True
+    holds_magnitudes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", positive("radius", self.radius))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -61,6 +61,7 @@ class GroupBall(Ball):
     groups: Any
     s: float = 2.0
     p: float = 1.0
+    holds_magnitudes: ClassVar[bool] = True
 
     def __new__(cls, radius: Any = None, groups: Any = None, s: Any = 2.0, p: Any = 1.0) -> GroupBall:
         # What a set can do is told by its type, so the exponent chooses the type.

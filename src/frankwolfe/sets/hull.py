@@ -14,7 +14,7 @@ from frankwolfe.backends.namespace import as_like
 from frankwolfe.sets.base import Set, require_shape
 from frankwolfe.sets.common import frozen, no_radius, on_host
 from frankwolfe.sets.membership import hull_distance
-from frankwolfe.sets.norms import slack
+from frankwolfe.sets.norms import above, slack
 
 _PAIRS = 4000  # up to so many points all distances are compared
 
@@ -75,6 +75,10 @@ class ConvexHull(Set):
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return the largest distance of two points; of more than 4000 points, twice the largest from their mean."""
         return self._diameter
+
+    def reach(self, c: Array) -> float:
+        require_shape(self, c, self.shape)
+        return above(np.max(np.abs(self._rows) @ on_host(c).reshape(-1)), c)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         require_shape(self, x, self.shape)

@@ -48,6 +48,7 @@ class KSupportBall(Ball, ProjectableSet):
 
     k: int
     sparse_atoms: ClassVar[bool] = True
+    holds_magnitudes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

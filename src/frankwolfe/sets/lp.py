@@ -41,6 +41,7 @@ class L1Ball(Ball, ProjectableSet):
     """
 
     sparse_atoms: ClassVar[bool] = True
+    holds_magnitudes: ClassVar[bool] = True
 
     def lmo(self, g: Array) -> Atom:
         return _signed_coordinate(g, self.radius)
@@ -76,6 +77,7 @@ class L2Ball(Ball, ProjectableSet):
 
     quick_support: ClassVar[bool] = True
     parallel_atoms: ClassVar[bool] = True
+    holds_magnitudes: ClassVar[bool] = True
 
     @property
     def curved(self) -> bool:
@@ -122,6 +124,7 @@ class LInfBall(Ball, ProjectableSet):
     """
 
     quick_support: ClassVar[bool] = True
+    holds_magnitudes: ClassVar[bool] = True
 
     def lmo(self, g: Array) -> Atom:
         return _corner(g, self.radius)
@@ -172,6 +175,7 @@ class LpBall(Ball, ProjectableSet):
     """
 
     p: float
+    holds_magnitudes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

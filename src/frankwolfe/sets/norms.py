@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.backends import Array, Scalar, eps, largest, namespace, vdot
+from frankwolfe.backends import Array, Scalar, eps, largest, namespace, vdot, zeros
 from frankwolfe.backends.namespace import is_long, nonzero
+from frankwolfe.kernels.pattern import PatternMatrix
 
 AS_INFINITE = 1e20  # from here on d**(1/p) rounds to one for every d that fits in memory, so p may be taken as infinite
 
@@ -96,6 +97,36 @@ def dual_vectors(a: Array, p: float) -> Array:
     if p != 2:
         b = b ** (1 / (p - 1))  # the largest entry stays one; small ones underflow to zero, harmlessly
     return b / nonzero(norms(b, p))[..., None]
+
+
+def above(value: Scalar, c: Array) -> float:
+    """Return a number no less than what a sum of as many terms as c has entries, computed as `value`, exactly is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> 0.3 < above(0.1 + 0.2, np.zeros(2)) < 0.3 + 1e-14
+    True
+    """
+    value = float(value)
+    # Sums of n magnitudes err by less than n u in any order; the rest is for products and roots.
+    return math.nextafter(value * (1 + (math.prod(c.shape) + 32) * eps(c)), math.inf) if value > 0 else value
+
+
+def spectral_norm_above(c: Any) -> float:
+    """Return an upper bound on the largest singular value of a nonnegative matrix: from its entries, rows and columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(spectral_norm_above(np.ones((2, 8))), 12)
+    4.0
+    """
+    like = c.values if isinstance(c, PatternMatrix) else c
+    rows, columns = c @ (zeros((c.shape[1],), like) + 1), c.T @ (zeros((c.shape[0],), like) + 1)
+    bound = math.sqrt(float(largest(rows))) * math.sqrt(float(largest(columns)))
+    # Places that a pattern holds twice are summed in rows and columns, but not in the norm of its entries.
+    return above(bound if like is not c else min(bound, float(norm(c, 2))), like)
 
 
 def slack(x: Array, tol: float) -> float:

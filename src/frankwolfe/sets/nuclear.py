@@ -15,6 +15,7 @@ from frankwolfe.backends.namespace import is_foreign
 from frankwolfe.kernels.lanczos import SingularPair, by_svd, norm_upper_bound, top_singular
 from frankwolfe.lowrank import LowRank
 from frankwolfe.sets.base import Ball, IterativeSet, LinearMinimum, ProjectableSet, SupportBound
+from frankwolfe.sets.norms import spectral_norm_above
 from frankwolfe.sets.projections import project_l1
 
 _RTOL = 1e-10  # of the oracle where nobody says how accurate it should be
@@ -78,6 +79,10 @@ class NuclearBall(Ball, IterativeSet, ProjectableSet):
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         return 2 * self.radius
+
+    def reach(self, c: Any) -> float:
+        """Return an upper bound of <c, \\|x\\|>: the magnitudes of a rank-one atom are one, so a support value at c."""
+        return self.radius * spectral_norm_above(_as_matrix(c)) * (1 + 2.0**-52)
 
     def contains(self, x: Any, tol: float = 1e-9) -> bool:
         limit = self.radius * (1 + tol)

@@ -59,6 +59,7 @@ class OWLBall(Ball, ProjectableSet):
 
     weights: Any
     sparse_atoms: ClassVar[bool] = True
+    holds_magnitudes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

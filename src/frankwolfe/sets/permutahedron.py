@@ -12,7 +12,7 @@ from frankwolfe.backends import Array, Scalar, all_finite, namespace
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.sets.base import ProjectableSet, require_shape
 from frankwolfe.sets.common import frozen_vector, no_radius, on_host
-from frankwolfe.sets.norms import slack
+from frankwolfe.sets.norms import above, slack
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +78,11 @@ class Permutahedron(ProjectableSet):
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return the distance of c from its reverse, the farthest two permutations."""
         return float(np.linalg.norm(self.c - self.c[::-1]))
+
+    def reach(self, c: Array) -> float:
+        require_shape(self, c, self.shape)
+        xp = namespace(c)
+        return above(xp.sum(xp.sort(c) * as_like(np.sort(np.abs(self.c)), c)), c)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         require_shape(self, x, self.shape)

@@ -44,6 +44,7 @@ class Simplex(ProjectableSet):
     dim: int
     radius: float = 1.0
     sparse_atoms: ClassVar[bool] = True
+    holds_magnitudes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dim", integer("dim", self.dim, 1))

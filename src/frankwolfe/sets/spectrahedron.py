@@ -11,7 +11,7 @@ import numpy as np
 from frankwolfe.atoms import Atom, RankOne
 from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled
 from frankwolfe.sets.base import Ball, ProjectableSet
-from frankwolfe.sets.norms import slack
+from frankwolfe.sets.norms import slack, spectral_norm_above
 from frankwolfe.sets.projections import project_simplex
 
 
@@ -58,6 +58,9 @@ class Spectrahedron(Ball, ProjectableSet):
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return the distance of two orthogonal atoms, sqrt(2) * radius; zero for matrices of order one."""
         return 0.0 if shape is not None and tuple(shape) == (1, 1) else math.sqrt(2) * self.radius
+
+    def reach(self, c: Array) -> float:
+        return self.radius * spectral_norm_above(_square(c)) * (1 + 2.0**-52)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         if not all_finite(_square(x)):

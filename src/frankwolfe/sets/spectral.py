@@ -9,7 +9,7 @@ from typing import Any
 from frankwolfe.atoms import Atom, Dense, RankOne
 from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled
 from frankwolfe.sets.base import Ball, ProjectableSet, known_shape
-from frankwolfe.sets.norms import conjugate, dual_vectors, exponent, norm, slack
+from frankwolfe.sets.norms import above, conjugate, dual_vectors, exponent, norm, slack
 from frankwolfe.sets.projections import project_lp
 
 
@@ -54,6 +54,9 @@ class SpectralBall(Ball, ProjectableSet):
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return 2 * radius * sqrt(min(m, n)) for m x n matrices; the shape is needed."""
         return 2 * self.radius * math.sqrt(min(known_shape(self, shape)))
+
+    def reach(self, c: Array) -> float:
+        return above(norm(c, 2) * (0.5 * self.diameter(tuple(c.shape))), c)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         if not all_finite(_matrix(self, x)):
@@ -120,6 +123,9 @@ class SchattenBall(Ball, ProjectableSet):
         if self.p <= 2:
             return 2 * self.radius
         return 2 * self.radius * min(known_shape(self, shape)) ** (0.5 - 1 / self.p)
+
+    def reach(self, c: Array) -> float:
+        return above(norm(c, 2) * (0.5 * self.diameter(tuple(c.shape))), c)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         if not all_finite(_matrix(self, x)):

@@ -11,7 +11,7 @@ from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled
 from frankwolfe.sets.base import Ball, known_shape
 from frankwolfe.sets.cuts import best_ratio_cut
-from frankwolfe.sets.norms import slack
+from frankwolfe.sets.norms import above, norm, slack
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,15 @@ class TotalVariationBall(Ball):
         sides = sorted(known_shape(self, shape))
         short, long = (1, *sides)[-2:]
         return 2 * self.radius * math.sqrt((long // 2) * ((long + 1) // 2) / (long * short))
+
+    def reach(self, c: Array) -> float:
+        if _is_image(c):
+            return above(norm(c, 2) * (0.5 * self.diameter(tuple(c.shape))), c)
+        xp, n = namespace(c), math.prod(c.shape)
+        left = xp.cumulative_sum(xp.reshape(c, (-1,)))
+        # The atom with its jump after entry i has magnitude (n - 1 - i) / n before it and (i + 1) / n behind.
+        i = xp.cumulative_sum(xp.ones_like(left)) - 1
+        return above(self.radius * xp.max(left * ((n - 1 - i) / n) + (left[-1] - left) * ((i + 1) / n)), c)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         _is_image(x)

@@ -16,7 +16,7 @@ from frankwolfe.backends.namespace import as_like
 from frankwolfe.sets.base import Set, require_shape
 from frankwolfe.sets.combination import Combination, inherit, of_kind
 from frankwolfe.sets.common import frozen, on_host
-from frankwolfe.sets.norms import slack
+from frankwolfe.sets.norms import above, slack
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,9 @@ class Scaled(Combination):
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         return abs(self.factor) * self.part.diameter(shape)
+
+    def reach(self, c: Array) -> float:
+        return abs(self.factor) * self.part.reach(c)
 
     def contains(self, x: Any, tol: float = 1e-9) -> bool:
         return self.part.contains((1.0 / self.factor) * x, tol)
@@ -150,6 +153,10 @@ class Shifted(Combination):
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         return self.part.diameter(self.shape)
+
+    def reach(self, c: Array) -> float:
+        require_shape(self, c, self.shape)
+        return self.part.reach(c) + above(vdot(c, as_like(np.abs(self.offset), c)), c)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         require_shape(self, x, self.shape)
@@ -249,6 +256,11 @@ class LinearImage(Combination):
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return an upper bound: the diameter of the set times the largest singular value."""
         return float(self._factors[1][0]) * self.part.diameter(self._inner_shape)
+
+    def reach(self, c: Array) -> float:
+        require_shape(self, c, self.shape)
+        weights = namespace(c).reshape(as_like(np.abs(self.matrix), c).T @ c, self._inner_shape)
+        return above(self.part.reach(weights), c)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         require_shape(self, x, self.shape)
