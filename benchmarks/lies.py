@@ -1,0 +1,247 @@
+"""A campaign that looks for lies: random problems, adversarially scaled, each answer judged by somebody else.
+
+    python -m benchmarks.lies --count 1000 --jobs 2          a first look
+    python -m benchmarks.lies --seed 12345                   one case: the problem, the answer, the verdict
+    python -m benchmarks.lies --count 100000 --jobs 16 --write benchmarks/results/lies.txt
+    python -m benchmarks.lies --only set=l1,method=away      one corner
+
+Every set, objective, method, precision, kind of data and array library at hand; see `lies_cases`. What counts as a lie
+is in `lies_judge`: a bound above the value of a feasible point, a value that is not f(x), a point outside its set, a
+convex function called something else, an exception that is no clear refusal, a warning, a hang, a crash, other bits the
+second time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import multiprocessing
+import os
+import re
+import sys
+import time
+from collections import Counter
+from multiprocessing.connection import wait
+from pathlib import Path
+from typing import Any
+
+AXES = ("set", "objective", "method", "precision", "data", "library", "x0")
+HANG = 90.0  # seconds after which a process is given up: kernels may have to be compiled first
+BATCH = 25
+
+
+def _work(pipe: Any, current: Any, only: dict[str, str]) -> None:
+    """Judge the seeds that come, one verdict for each."""
+    from benchmarks.lies_judge import judged
+
+    while True:
+        seeds = pipe.recv()
+        if seeds is None:
+            return
+        for seed in seeds:
+            current[0], current[1] = seed, int(time.monotonic())
+            pipe.send(judged(seed, **only))
+        current[0] = -1
+        pipe.send(None)
+
+
+class Worker:
+    """A process that judges; it can hang or die, and another takes its place."""
+
+    def __init__(self, only: dict[str, str]) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.current = context.Array("q", [-1, 0])
+        self.process = context.Process(target=_work, args=(theirs, self.current, only), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.todo: list[int] = []
+
+    def give(self, seeds: list[int]) -> None:
+        """Hand over some seeds."""
+        self.todo = list(seeds)
+        self.pipe.send(seeds)
+
+    @property
+    def hangs(self) -> bool:
+        return self.current[0] >= 0 and time.monotonic() - self.current[1] > HANG
+
+    def stop(self) -> None:
+        """End the process."""
+        self.process.kill()
+        self.process.join()
+
+
+def campaign(seeds: list[int], jobs: int, only: dict[str, str], seen: Any) -> None:
+    """Judge all seeds in several processes; call `seen` with each verdict."""
+    from benchmarks.lies_judge import Verdict
+
+    waiting = [seeds[i : i + BATCH] for i in range(0, len(seeds), BATCH)][::-1]
+    workers = [Worker(only) for _ in range(min(jobs, len(waiting)))]
+    for worker in workers:
+        worker.give(waiting.pop())
+    while workers:
+        ready = wait([worker.pipe for worker in workers], timeout=1.0)
+        for worker in list(workers):
+            lost = None
+            try:
+                if worker.pipe in ready:
+                    verdict = worker.pipe.recv()
+                    if verdict is not None:
+                        worker.todo.remove(verdict.seed)
+                        seen(verdict)
+                        continue
+                    if waiting:
+                        worker.give(waiting.pop())
+                    else:
+                        worker.pipe.send(None)
+                        worker.process.join()
+                        workers.remove(worker)
+                elif worker.hangs:
+                    lost = ("hang", f"no answer after {HANG:.0f} s with a time limit of under a second")
+            except (EOFError, ConnectionResetError, BrokenPipeError):
+                worker.process.join()
+                lost = ("crash", f"the process died with exit code {worker.process.exitcode}")
+            if lost is not None:
+                seed = worker.current[0] if worker.current[0] >= 0 else worker.todo[0]
+                worker.stop()
+                seen(Verdict(seed, _labels(seed, only), lost[0], [lost]))
+                left = [s for s in worker.todo if s != seed]
+                workers.remove(worker)
+                if left:
+                    waiting.append(left)
+                if waiting:
+                    workers.append(Worker(only))
+                    workers[-1].give(waiting.pop())
+
+
+def _labels(seed: int, only: dict[str, str]) -> dict[str, str]:
+    from benchmarks.lies_cases import case
+
+    try:
+        return case(seed, **only).labels
+    except Exception:
+        return {}
+
+
+class Log:
+    """Counts and violations."""
+
+    def __init__(self, total: int) -> None:
+        self.total, self.began = total, time.monotonic()
+        self.done, self.work = 0, 0.0
+        self.counts = {axis: Counter() for axis in AXES}
+        self.endings, self.bounds, self.refusals, self.kinds = Counter(), Counter(), Counter(), Counter()
+        self.lies: list[tuple[int, str, str, dict[str, str]]] = []
+
+    def __call__(self, verdict: Any) -> None:
+        self.done += 1
+        self.work += verdict.seconds
+        for axis in AXES:
+            self.counts[axis][verdict.labels.get(axis, "-")] += 1
+        self.endings[verdict.ending] += 1
+        self.bounds[verdict.bound or "none claimed"] += 1
+        if verdict.refusal:
+            self.refusals[re.sub(r"[-+]?\d[\d.e+-]*", "#", verdict.refusal)[:110]] += 1
+        for kind, words in verdict.lies:
+            self.kinds[kind] += 1
+            self.lies.append((verdict.seed, kind, words, verdict.labels))
+            print(f"\r{described(verdict.seed, kind, words, verdict.labels)}", flush=True)
+        if sys.stderr.isatty() or self.done % 500 == 0:
+            rate = self.done / (time.monotonic() - self.began)
+            print(
+                f"\r{self.done} of {self.total}, {len(self.lies)} violations, {rate:.1f} a second "
+                f"({1000 * self.work / self.done:.0f} ms of work each)",
+                end="" if sys.stderr.isatty() else "\n",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def text(self, seeds: str, only: dict[str, str]) -> str:
+        """Return the log."""
+        lines = [
+            "Random problems, each answer judged by code that shares nothing with the library.",
+            f"python -m benchmarks.lies {seeds}" + (f" --only {only}" if only else ""),
+            f"judges: own formulae in 80-bit numbers; fw.verify: {'yes' if _has_verify() else 'not there'}",
+            "",
+            f"{self.done} cases, {len(self.lies)} violations"
+            + (": " + ", ".join(f"{kind} {n}" for kind, n in self.kinds.most_common()) if self.lies else ""),
+            "",
+            "endings: " + ", ".join(f"{ending} {n}" for ending, n in self.endings.most_common()),
+            "lower bounds: " + ", ".join(f"{bound} {n}" for bound, n in self.bounds.most_common()),
+        ]
+        for axis in AXES:
+            lines.append(f"{axis}: " + ", ".join(f"{name} {n}" for name, n in self.counts[axis].most_common()))
+        lines += ["", "refused, with the sentence:"]
+        lines += [f"{n:7d}  {words}" for words, n in self.refusals.most_common()]
+        lines += ["", "violations:" if self.lies else "violations: none"]
+        lines += [described(*lie) for lie in sorted(self.lies, key=lambda lie: lie[:2])]
+        return "\n".join(lines) + "\n"
+
+
+def described(seed: int, kind: str, words: str, labels: dict[str, str]) -> str:
+    """Return a violation in a line."""
+    return f"seed {seed}  {kind:14s} {' '.join(labels.get(axis, '-') for axis in AXES)} | {words}"
+
+
+def _has_verify() -> bool:
+    return importlib.util.find_spec("frankwolfe.verify") is not None
+
+
+def show(seed: int, only: dict[str, str]) -> int:
+    """Print one case, the library's answer and the verdict; return the number of violations."""
+    import numpy as np
+
+    from benchmarks.lies_cases import case
+    from benchmarks.lies_judge import judged
+
+    keys = "".join(f", {key}={value!r}" for key, value in only.items())
+    print(f"from benchmarks.lies_cases import case; c = case({seed}{keys}); c.solve()")
+    with np.printoptions(threshold=60):
+        problem = case(seed, **only)
+        print("\n".join(f"  {key}: {value}" for key, value in problem.labels.items()))
+        print("  " + ", ".join(problem.notes))
+        print(f"  {problem.set}, {problem.options}")
+        for name, value in vars(problem.model).items():
+            print(f"  {name} = {value.astype(float) if isinstance(value, np.ndarray) else value!r}")
+        if problem.x0 is not None:
+            print(f"  x0 = {problem.x0!r}")
+        try:
+            result = problem.solve()
+            print(result)
+            print(f"x = {result.x!r}")
+        except Exception as error:
+            print(f"{type(error).__name__}: {error}")
+    verdict = judged(seed, **only)
+    print(f"verdict: {verdict.ending}; bound {verdict.bound or 'not claimed'}; {verdict.refusal}")
+    for kind, words in verdict.lies:
+        print(f"  {kind}: {words}")
+    return len(verdict.lies)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=1000, help="how many cases (default 1000)")
+    parser.add_argument("--start", type=int, default=0, help="the first seed (default 0)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many processes")
+    parser.add_argument("--seed", type=int, help="one case, with the problem and the answer")
+    parser.add_argument("--only", default="", help="such as set=l1,method=away,precision=float32,library=torch")
+    parser.add_argument("--write", type=Path, help="write the log to this file")
+    options = parser.parse_args()
+    only = dict(pair.split("=", 1) for pair in options.only.split(",") if pair)
+    if options.seed is not None:
+        return min(show(options.seed, only), 1)
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    log = Log(options.count)
+    campaign(list(range(options.start, options.start + options.count)), options.jobs, only, log)
+    text = log.text(f"--count {options.count} --start {options.start}", only)
+    print(text.split("violations:")[0])
+    if options.write:
+        options.write.write_text(text)
+    return min(len(log.lies), 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
