@@ -201,5 +201,7 @@ def plain_losses(m: Any, b: Any, loss: str) -> tuple[Any, Any]:
 
     if loss == "squares":
         return 0.5 * (m - b) ** 2, m - b
+    if loss != "logistic":
+        raise ValueError(f"unknown kind of loss {loss!r}")
     t = b * m
     return torch.nn.functional.softplus(-t), -b * torch.sigmoid(-t)

@@ -33,6 +33,7 @@ def probe(start, step, b, share, state, sums, n, LOSS: tl.constexpr, WEIGHTED: t
     else:
         weights = tl.where(live, tl.load(share), 0.0)
     along = weights * move
+    tl.static_assert(LOSS == 0 or LOSS == 1, "unknown kind of loss")
     if LOSS == 0:  # logistic
         t = target * m
         small = tl.exp(-tl.abs(t))

@@ -25,6 +25,7 @@ RECORD = 5  # numbers kept of a step: f(x), f(y), <g, y>, min <θ, v>, max <-g, 
 @triton.jit
 def _loss(m, b, LOSS: tl.constexpr):
     """Return loss and slope of each margin."""
+    tl.static_assert(LOSS == 0 or LOSS == 1, "unknown kind of loss")
     if LOSS == 0:
         t = b * m
         small = tl.exp(-tl.abs(t))
@@ -39,6 +40,7 @@ def _loss(m, b, LOSS: tl.constexpr):
 @triton.jit
 def _slope(m, b, LOSS: tl.constexpr):
     """Return the slope of the loss of each margin alone."""
+    tl.static_assert(LOSS == 0 or LOSS == 1, "unknown kind of loss")
     if LOSS == 0:
         return -b / (1 + tl.exp(b * m))
     return m - b

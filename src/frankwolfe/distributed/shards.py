@@ -154,7 +154,16 @@ def template(shard: Shard) -> Any:
     if not shard.parts:
         return None
     model: Any = copy(shard.parts[0].objective)
-    for name in ("data", "b", "share", "truth", "_last", "compiled"):  # the last one holds the targets
+    for name in (
+        "data",
+        "b",
+        "share",
+        "exact_b",
+        "exact_share",
+        "truth",
+        "_last",
+        "compiled",
+    ):  # the last one holds the targets
         if name in model.__dict__:
             model.__dict__[name] = None
     return model

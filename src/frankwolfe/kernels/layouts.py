@@ -17,7 +17,7 @@ from frankwolfe.kernels.threads import parts_of, share_out
 CACHE = 1 << 19  # bytes of rows that are read twice, the second time from cache
 CHUNK = 1024  # most rows whose margins are in cache at a time
 LANES = 8  # doubles in a vector of the processor
-LOGISTIC, SQUARES = 0, 1  # kinds of losses
+LOGISTIC, SQUARES = KINDS = 0, 1  # kinds of losses
 NONE = np.zeros(0)
 
 

@@ -13,7 +13,7 @@ from numpy.polynomial import Chebyshev, Polynomial
 from numpy.polynomial.polynomial import polyval
 
 from frankwolfe.kernels.lanes import pick_above, power
-from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, Loss
+from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, SQUARES, Loss
 
 SUMS = {"reassoc", "contract", "nsz", "arcp"}  # sums in an order that vectorises; infinities and NaN stay what they are
 
@@ -117,7 +117,9 @@ def at_margins(loss, m, r, c):
     kind, b, share = loss
     if kind == LOGISTIC:
         return _logistic(m, b, share, r, c)
-    return _squares(m, b, share, r, c)
+    if kind == SQUARES:
+        return _squares(m, b, share, r, c)
+    raise ValueError("unknown kind of loss")
 
 
 @njit(cache=True, nogil=True)

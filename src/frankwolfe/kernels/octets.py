@@ -25,6 +25,8 @@ def sweep(A, first, last, x, mixing, known, loss, images, g, sums):
     """
     if loss.kind == LOGISTIC:  # one loop for each kind of loss, without a branch in it
         return _sweep(None, A, first, last, x, mixing, known, loss, images, g, sums)
+    if loss.kind != SQUARES:
+        raise ValueError("unknown kind of loss")
     return _sweep(SQUARES, A, first, last, x, mixing, known, loss, images, g, sums)
 
 

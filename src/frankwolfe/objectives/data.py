@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from copy import copy
 from typing import Any
 
 import array_api_compat
 import numpy as np
 
 from frankwolfe.backends import all_finite
+from frankwolfe.objectives.derive import SPECTRUM, derive
 from frankwolfe.objectives.matrices import DataMatrix, DenseMatrix, OperatorMatrix
 from frankwolfe.objectives.sparse_matrices import CSCMatrix, CSRMatrix
 
@@ -23,9 +23,7 @@ def reoriented(objective: Any, sparse_atoms: bool, parallel_atoms: bool = False)
     turned = turned.carrying() if parallel_atoms else turned
     if turned is objective.data:
         return objective
-    twin = copy(objective)
-    twin.data = turned
-    return twin
+    return derive(objective, SPECTRUM, data=turned)
 
 
 def in_parts(matrix: Any) -> Callable[..., Any] | None:

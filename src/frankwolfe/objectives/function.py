@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +14,7 @@ from frankwolfe.backends import Array, Scalar, double, eps, namespace, vdot
 from frankwolfe.backends.autodiff import BACKENDS, Tree, differentiated, is_tree
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.objectives.base import ROUNDING, Evaluation, Line, Objective
+from frankwolfe.objectives.derive import derive
 from frankwolfe.points import Point, mix
 from frankwolfe.validation import nonnegative, optional, positive
 
@@ -143,8 +143,7 @@ class Function(Objective):
         start = self._start
         if start is None or double(start) is None or (self.backend == "jax" and isinstance(start, np.ndarray)):
             return None
-        twin = copy(self)
-        twin.wide = True
+        twin = derive(self, wide=True)
         try:
             value, slope = twin.value_and_grad(twin._widened(start))
         except Exception:  # torch does not mix precisions: the data are narrow, and the function is theirs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from copy import copy
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -14,10 +13,11 @@ from frankwolfe.backends import double as double_of
 from frankwolfe.backends.imaged import Imaged
 from frankwolfe.backends.namespace import as_like, nonzero
 from frankwolfe.backends.together import together
-from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, Loss, Rows, double
+from frankwolfe.kernels.layouts import CHUNK, KINDS, LOGISTIC, Loss, Rows, double
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.data import DataMatrix, data_matrix, in_parts, picked, reoriented
+from frankwolfe.objectives.derive import derive
 from frankwolfe.objectives.fused import FusedLine, fused
 from frankwolfe.objectives.profiled import ProfiledLine, balanced, find_intercept
 from frankwolfe.points import Point
@@ -51,7 +51,8 @@ class WeightedMean(Composite):
     def __init__(self, A: Any, weights: Any, ridge: float, intercept: bool) -> None:
         self.data = A if isinstance(A, DataMatrix) else data_matrix("A", A)
         self.ridge = nonnegative("ridge", ridge)
-        self.share = self.data.array(shares(weights, self.data.shape[0]))  # weight of each row in the mean
+        self.exact_share = shares(weights, self.data.shape[0])  # weight of each row in the mean
+        self.share = self.data.array(self.exact_share)  # the same in the precision of the data
         self.weighted = weights is not None
         self.intercept = bool(intercept)
         self._last: tuple[Array, Any] | None = None  # the last image, and what was found out about it
@@ -66,18 +67,12 @@ class WeightedMean(Composite):
         data = self.data.doubled()
         if data is None:
             return None
-        twin = copy(self)
-        twin.data, twin._last = data, None
-        twin.share = data.array(self.share if self.weighted else shares(None, data.shape[0]))
-        return twin
+        return derive(self, data=data, share=data.array(self.exact_share))
 
     def reweighted(self, share: np.ndarray) -> Self:
         """Return the model with other weights of the rows, which add up to one."""
-        twin = copy(self)
-        twin.share, twin.weighted, twin._last = as_like(share, self.share), True, None
-        for name in ("_gram_norm", "strong_convexity"):
-            vars(twin).pop(name, None)
-        return twin
+        exact = np.asarray(share, dtype=np.float64)
+        return derive(self, exact_share=exact, share=as_like(exact, self.share), weighted=True)
 
     @cached_property
     def _gram_norm(self) -> float:
@@ -109,6 +104,7 @@ class LinearModel(WeightedMean):
         self.shape: tuple[int, ...] = (self.data.shape[1],)
         self.separable = not self.intercept
         self.level = 0.0  # what was taken off the targets: the intercept carries it
+        self.exact_b = double(b)  # as given, where the data are narrower
         self.b = self.data.array(b)
 
     @property
@@ -118,7 +114,7 @@ class LinearModel(WeightedMean):
     def doubled(self) -> Self | None:
         twin = super().doubled()
         if twin is not None:
-            twin.b = twin.data.array(self.b)
+            twin.b = twin.data.array(self.exact_b)
         return twin
 
     def dual(self, values: Any) -> Array:
@@ -127,23 +123,20 @@ class LinearModel(WeightedMean):
 
     def restricted(self, columns: np.ndarray) -> Self:
         """Return the model of some of the variables, the others held at zero."""
-        twin = copy(self)
-        vars(twin).pop("_gram_norm", None)
-        twin.data = picked(self.data, columns)
-        twin.shape = (columns.size,)
-        return twin
+        return derive(self, data=picked(self.data, columns), shape=(columns.size,))
 
     def reweighted(self, share: np.ndarray) -> Self:
-        twin, loss = super().reweighted(share), self.__dict__.get("compiled")
-        if loss is not None:
-            twin.compiled = loss._replace(share=double(twin.share))
+        twin = super().reweighted(share)
+        if self.__dict__.get("compiled") is not None:  # the rows may be on disk by now
+            twin.compiled = self._compiled(twin.exact_share)
         return twin
 
     def _centre(self) -> None:
         """Take the mean off the targets where an intercept carries it: less rounding."""
         if self.intercept:
-            self.level = float(vdot(self.share, self.b))
-            self.b = self.b - self.level
+            self.level = float(vdot(self.exact_share, self.exact_b))
+            self.exact_b = self.exact_b - self.level
+            self.b = self.data.array(self.exact_b)
 
     @abstractmethod
     def losses(self, m: Array, rows: slice = slice(None)) -> Array:
@@ -170,8 +163,12 @@ class LinearModel(WeightedMean):
         """The loss as the kernels know it; None where the data are small or the loss is not among theirs."""
         if self.kind is None or self.data.layout is None:
             return None
-        share = self.share if self.weighted else np.full(CHUNK, self.share[0])
-        return Loss(self.kind, double(self.b), double(share))
+        return self._compiled(self.exact_share if self.weighted else np.full(CHUNK, self.exact_share[0]))
+
+    def _compiled(self, share: np.ndarray) -> Loss:
+        if self.kind not in KINDS:
+            raise ValueError(f"kind must be that of a loss of the kernels, one of {KINDS}, or None; got {self.kind!r}")
+        return Loss(self.kind, self.exact_b, double(share))
 
     def evaluate(self, y: Point, watch: Point, *, keep: bool = True) -> Evaluation:
         """Return f, gradient and the rest; without `keep` the points are not used again, and need no image."""

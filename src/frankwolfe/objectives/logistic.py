@@ -135,8 +135,8 @@ class Logistic(LinearModel):
         return xp.min(m), xp.mean(m), xp.max(m)
 
     def _log_odds(self) -> float:
-        above = float(vdot(self.share, 0.5 * (1 + self.b)))
-        below = float(vdot(self.share, 0.5 * (1 - self.b)))
+        above = float(vdot(self.exact_share, 0.5 * (1 + self.exact_b)))
+        below = float(vdot(self.exact_share, 0.5 * (1 - self.exact_b)))
         if not min(above, below) > 0:
             raise ValueError("intercept=True needs samples of both classes with a positive sample_weight")
         return math.log(above / below)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from functools import cached_property
 from typing import Any, Self
 
@@ -12,6 +11,7 @@ from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, Scalar
 from frankwolfe.objectives import parts as tasks
 from frankwolfe.objectives.base import Evaluation, Line, Objective
+from frankwolfe.objectives.derive import derive
 from frankwolfe.objectives.least_squares import LeastSquares
 from frankwolfe.objectives.linear_model import WeightedMean
 from frankwolfe.objectives.parts import Parts
@@ -114,10 +114,9 @@ class Partitioned(Objective):
         return 0.0, float(eigsh(operator, k=1, which="LA", v0=start, return_eigenvectors=False)[0])
 
     @cached_property
-    def smoothness(self) -> float:
-        whole = copy(self.template)
-        whole.ridge, whole._gram_norm = self.ridge, self._extreme_eigenvalues[1]
-        return float(whole.smoothness or 0.0)  # the loss's own formula, with the Gram matrix of all rows
+    def smoothness(self) -> float | None:
+        # The loss's own formula, with the Gram matrix of all rows.
+        return derive(self.template, ridge=self.ridge, _gram_norm=self._extreme_eigenvalues[1]).smoothness
 
     @cached_property
     def strong_convexity(self) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +12,7 @@ from frankwolfe.backends import Array, Scalar, eps, host, vdot, zeros
 from frankwolfe.objectives.base import ArrayLine, Evaluation, Line
 from frankwolfe.objectives.composite import ImageObjective
 from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, data_matrix, reoriented
+from frankwolfe.objectives.derive import derive
 from frankwolfe.points import Point
 from frankwolfe.validation import vector
 
@@ -50,7 +50,8 @@ class Quadratic(ImageObjective):
             raise ValueError(f"Q must be square, got shape {self.data.shape}")
         self.shape: tuple[int, ...] = (d,)
         self._check_symmetric(*(self.data.array(u) for u in np.random.default_rng(0).standard_normal((2, d))))
-        self.c = self.data.array(np.zeros(d) if c is None else vector("c", c, d))
+        self.exact_c = np.zeros(d) if c is None else vector("c", c, d)  # where the data are narrower
+        self.c = self.data.array(self.exact_c)
         self.constant = float(constant)
 
     def _check_symmetric(self, u: Array, w: Array) -> None:
@@ -114,9 +115,7 @@ class Quadratic(ImageObjective):
         data = self.data.doubled()
         if data is None:
             return None
-        twin = copy(self)
-        twin.data, twin.c = data, data.array(self.c)
-        return twin
+        return derive(self, data=data, c=data.array(self.exact_c))
 
     def oriented(self, sparse_atoms: bool, parallel_atoms: bool = False) -> Quadratic:
         return reoriented(self, sparse_atoms)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from frankwolfe.objectives.data import DataMatrix, DenseMatrix, data_matrix
+from frankwolfe.objectives.derive import derive
 from frankwolfe.objectives.free_intercepts import assembled
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.partitioned import Partitioned
@@ -82,6 +82,4 @@ def streamed(
 
 
 def _with_rows(model: Any, data: DataMatrix | None) -> Any:
-    twin = copy(model)
-    twin.data = data
-    return twin
+    return derive(model, ("compiled",), data=data)  # the same targets and weights

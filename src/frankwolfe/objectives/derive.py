@@ -1,0 +1,34 @@
+"""Objectives made from others: whatever one of them has found out is not taken for the other's."""
+
+from __future__ import annotations
+
+from copy import copy
+from functools import cached_property
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+SPECTRUM = ("_gram_norm", "_extreme_eigenvalues", "smoothness", "strong_convexity")
+"""What belongs to the function, however its data are laid out."""
+
+
+def derive(objective: T, keep: tuple[str, ...] = (), **changes: Any) -> T:
+    """Return a copy with some attributes changed, and without what the original has cached, but for `keep`.
+
+    Examples
+    --------
+    >>> import numpy as np, frankwolfe as fw
+    >>> f = fw.LeastSquares(np.eye(2), [1.0, 0.0])
+    >>> f.smoothness, derive(f, ridge=1.0).smoothness
+    (0.5, 1.5)
+    """
+    twin = copy(objective)
+    own = vars(twin)
+    for kind in type(objective).__mro__:
+        for name, attribute in vars(kind).items():
+            if isinstance(attribute, cached_property) and name not in keep:
+                own.pop(name, None)
+    if "_last" in own:  # the last image, and what was found out about it
+        own["_last"] = None
+    own.update(changes)
+    return twin
