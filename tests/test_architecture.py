@@ -13,6 +13,7 @@ import frankwolfe as fw
 
 SOURCE = Path(fw.__file__).parent
 LAYERS = [
+    {"verify"},
     {"backends", "validation"},
     {"atoms"},
     {"kernels", "lowrank", "points"},
@@ -89,6 +90,18 @@ def test_no_file_is_long(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 320
 
 
+def test_the_judge_shares_no_code() -> None:
+    """Not even inside functions does the judge import anything of the library but itself."""
+    allowed = {*sys.stdlib_module_names, "numpy", "scipy", "mpmath", "flint"}
+    for path in (SOURCE / "verify").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not (isinstance(node, ast.ImportFrom) and node.level), f"{path.name}: relative import"
+            for name in names:
+                assert name.startswith("frankwolfe.verify") or name.split(".")[0] in allowed, f"{path.name}: {name}"
+
+
 def test_there_is_one_loop() -> None:
     """Only the loop calls `advance`, and only `advance` calls a method's step (figures may look inside a method)."""
     callers = {
@@ -124,6 +137,6 @@ def test_everything_public_is_documented_with_an_example() -> None:
         thing = getattr(fw, name)
         assert thing.__doc__, name
         plain_record = name in ("Result", "Status", "Iteration", "Comparison", "CheckpointError", "ShortStep")
-        if thing in abstract or plain_record or name in ("Backtracking", "ExactLineSearch"):
+        if thing in abstract or plain_record or name in ("Backtracking", "ExactLineSearch", "Verification"):
             continue
         assert ">>>" in thing.__doc__, f"{name} has no runnable example"

@@ -36,7 +36,10 @@ def run(*arguments, timeout=120):
         ("data", "fetch"),
         *(
             (name,)
-            for name in ("demo", "data", "reproduce", "fit", "predict", "path", "complete", "recommend", "bench")
+            for name in (
+                *("demo", "data", "reproduce", "fit", "predict", "path", "complete", "recommend", "bench"),
+                "verify",
+            )
         ),
     ],
 )

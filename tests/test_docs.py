@@ -11,7 +11,7 @@ import frankwolfe as fw
 from frankwolfe.methods import METHODS
 
 DOCS = Path(__file__).parent.parent / "docs"
-GUIDES = [DOCS / f"{name}.md" for name in ("index", "choosing", "own-set")]
+GUIDES = [DOCS / f"{name}.md" for name in ("index", "choosing", "own-set", "verify")]
 
 
 def test_the_reference_lists_everything_public_once() -> None:

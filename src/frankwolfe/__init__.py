@@ -94,6 +94,7 @@ from frankwolfe.sets import (
     UnionHull,
 )
 from frankwolfe.trace import Trace
+from frankwolfe.verify import Verification, verify
 
 if TYPE_CHECKING:
     from frankwolfe.estimators.classifier import FrankWolfeClassifier
@@ -186,6 +187,7 @@ __all__ = [
     "TotalVariationBall",
     "Trace",
     "UnionHull",
+    "Verification",
     "check_gradient",
     "compare",
     "explain",
@@ -193,6 +195,7 @@ __all__ = [
     "path",
     "place",
     "stream",
+    "verify",
 ]
 
 

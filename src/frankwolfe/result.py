@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+import os
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from frankwolfe.trace import Trace
@@ -101,6 +102,50 @@ class Result:
 
         return plot_result(self, against=against, ax=ax)
 
+    def save(self, path: str | os.PathLike[str], objective: Any = None, domain: Any = None) -> None:
+        """Write the result to a file, with the problem if it is given: anyone can then check it without this run.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write, usually ending in .npz; replaced atomically. It holds arrays and JSON, no pickle.
+        objective, domain : Objective and Set, optional
+            What was solved. Their data go into the file, which `verify(path)` and `frankwolfe verify FILE` then judge.
+
+        Examples
+        --------
+        >>> import numpy as np, frankwolfe as fw, tempfile, os
+        >>> f, ball = fw.LeastSquares(np.eye(2), [3.0, 4.0]), fw.L2Ball(1.0)
+        >>> result = fw.minimize(f, ball)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     result.save(os.path.join(folder, "run.npz"), f, ball)
+        ...     again = fw.Result.load(os.path.join(folder, "run.npz"))
+        ...     fw.verify(os.path.join(folder, "run.npz")).ok, np.array_equal(again.x, result.x)
+        (True, True)
+        """
+        from frankwolfe.verify import claims_of, described
+        from frankwolfe.verify.files import write
+
+        plain = {name: getattr(self, name) for name in _PLAIN}
+        more = {"status": self.status.name, "trace": self.trace.to_array(), "plain": plain}
+        write(path, claims_of(self) | described(objective, domain) | more)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Result:
+        """Return the result in a file that `save` wrote (without atoms); a ValueError says what is wrong with a file.
+
+        See `save` for an example.
+        """
+        from frankwolfe.verify.files import read
+
+        tree = read(path)
+        points = {"x": _point(tree["x"])}
+        if tree["touch"] is not None and "touch" in {f.name for f in fields(cls)}:
+            points["touch"] = _point(tree["touch"])
+        claims = {name: tree[name] for name in ("fun", "lower_bound", "failure_probability")}
+        status, trace = Status[tree["status"]], Trace.from_array(tree["trace"])
+        return cls(**points, **claims, **tree["plain"], status=status, trace=trace)
+
     def __repr__(self) -> str:
         proven = "proven" if not self.failure_probability else f"wrong with probability {self.failure_probability:.0e}"
         return (
@@ -113,6 +158,19 @@ class Result:
             f"{self.n_pass:.6g} passes over the data)\n"
             f"       x: {_summary(self.x)}"
         )
+
+
+_PLAIN = ("message", "n_iter", "n_grad", "n_lmo", "n_pass", "n_matvec", "n_proj", "time", "method", "reason", "problem")
+
+
+def _point(saved: Any) -> Any:
+    """Return coordinates from a file: an array, or a low-rank matrix by its factors."""
+    if not isinstance(saved, dict):
+        return saved
+    from frankwolfe.lowrank import LowRank
+
+    left, right = saved["left"], saved["right"]
+    return LowRank(saved["weights"], list(left), list(right), tuple(saved["shape"]), dtype=left.dtype)
 
 
 def _summary(x: Any) -> str:

@@ -15,6 +15,7 @@ from frankwolfe.cli.errors import polite
 from frankwolfe.cli.fit import fit, predict
 from frankwolfe.cli.path import path
 from frankwolfe.cli.reproduce import reproduce
+from frankwolfe.cli.verify import verify
 
 HELP = """
 Optimisation without projections, with a proven gap with every answer.
@@ -33,14 +34,17 @@ Examples:
 
     frankwolfe reproduce all --quick
 
+    frankwolfe verify run.npz
+
     frankwolfe data list
 
-Exit codes: 0 done; 1 something unexpected; 2 bad input, with one line that says what; 130 interrupted.
+Exit codes: 0 done; 1 something unexpected; 2 bad input, with one line that says what; 3 `verify` found a claim false or
+not shown; 130 interrupted.
 """
 
 app = typer.Typer(help=HELP, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
-for command in (demo, fit, predict, path, complete, recommend, reproduce, bench):
+for command in (demo, fit, predict, path, complete, recommend, reproduce, bench, verify):
     app.command()(polite(command))
 app.add_typer(data, name="data")
 

@@ -1,0 +1,83 @@
+"""Logarithm, exponential and powers with proven ends: a series, and NumPy's functions only as guesses to be proven."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from frankwolfe.verify.arithmetic import Interval, down, up
+
+_LN2 = Interval(0.6931471805599453, np.nextafter(0.6931471805599453, 1.0))
+_TERMS = 20
+_RECIPROCALS = [(down(1.0 / k), up(1.0 / k)) for k in range(1, 2 * _TERMS + 1, 2)]
+
+
+def _twice_artanh(s: Interval) -> Interval:
+    """Return log((1 + s) / (1 - s)) for s between -1/3 and 1/3, by its series."""
+    square = s.squared()
+    low, high = _RECIPROCALS[-1]
+    high = up(high + 0.004)  # all further terms: square / (2 TERMS + 1) / (1 - square) of this one's power of s
+    for a, b in _RECIPROCALS[-2::-1]:
+        low, high = down(a + down(square.lo * low)), up(b + up(square.hi * high))
+    return (s + s) * Interval(low, high)
+
+
+def _log(x: np.ndarray) -> Interval:
+    mantissa, exponent = np.frexp(x)
+    small = mantissa < 0.7071
+    mantissa, exponent = np.where(small, 2 * mantissa, mantissa), exponent - small
+    found = _twice_artanh((mantissa - 1) / (Interval(mantissa) + 1.0)) + _LN2 * exponent.astype(np.float64)
+    found = Interval(np.where(x == 1, 0.0, found.lo), np.where(x == 1, 0.0, found.hi))
+    known = (x > 0) & np.isfinite(x)
+    ends = np.where(x == 0, -np.inf, np.where(x > 0, np.inf, np.nan))
+    return Interval(np.where(known, found.lo, ends), np.where(known, found.hi, ends))
+
+
+def log(x: Interval) -> Interval:
+    """Return enclosures of the natural logarithms.
+
+    Examples
+    --------
+    >>> import math
+    >>> found = log(Interval(10.0))
+    >>> bool(found.lo <= math.log(10) <= found.hi), float(found.hi - found.lo) < 3e-15
+    (True, True)
+    """
+    return _log(x.lo) if x.lo is x.hi else Interval(_log(x.lo).lo, _log(x.hi).hi)
+
+
+def log1p(y: Interval) -> Interval:
+    """Return enclosures of log(1 + y) for y from -1/2 to 1, sharp near zero."""
+    ends = [_twice_artanh(e / (2.0 + e)) for e in ((y,) if y.lo is y.hi else (Interval(y.lo), Interval(y.hi)))]
+    return Interval(ends[0].lo, ends[-1].hi)
+
+
+def exp(t: Interval) -> Interval:
+    """Return enclosures of the exponentials: guesses, moved outward until their logarithms prove them right."""
+    high = _proven(t.hi, np.maximum(np.exp(t.hi), 5e-324), lambda y: _log(y).lo >= t.hi, 1.0, np.inf)
+    low = _proven(t.lo, np.exp(t.lo), lambda y: _log(y).hi <= t.lo, -1.0, 0.0)
+    return Interval(low, high)
+
+
+def _proven(t: np.ndarray, guess: Any, proves: Callable[[Any], Any], way: float, last: float) -> np.ndarray:
+    margin = way * (4 + np.abs(t)) * 2.0**-52
+    for _ in range(6):
+        tried = guess * (1 + margin)
+        if np.all(done := proves(tried)):
+            return np.asarray(tried)
+        margin = np.where(done, margin, 4 * margin)
+    return np.where(proves(tried), tried, last)
+
+
+def power(x: Interval, p: float) -> Interval:
+    """Return enclosures of x**p for x >= 0 and p > 0."""
+    if p == 1:
+        return x
+    if p == 2:
+        return x.squared()
+    if p == 0.5:
+        return x.sqrt()
+    found = exp(log(Interval(np.maximum(x.lo, 0.0), x.hi)) * p)
+    return Interval(np.where(x.lo <= 0, 0.0, found.lo), np.where(x.hi <= 0, 0.0, found.hi))

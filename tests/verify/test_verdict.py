@@ -1,0 +1,164 @@
+"""The judge agrees with honest results and objects to planted lies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import frankwolfe as fw
+
+
+def data(seed=0, n=80, d=8):
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((n, d))
+    return A, A[:, 0] - A[:, 1] + rng.standard_normal(n)
+
+
+def models():
+    A, y = data()
+    weights = np.random.default_rng(5).random(len(y))
+    weights[3] = 0.0
+    B = np.random.default_rng(1).standard_normal((6, 8))
+    return {
+        "logistic": fw.Logistic(A, y > 0),
+        "logistic-intercept": fw.Logistic(A, y > 0.4, intercept=True),
+        "logistic-weighted": fw.Logistic(A, y > 0, sample_weight=weights, intercept=True, ridge=0.05),
+        "logistic-sparse": fw.Logistic(csr_array(A * (np.abs(A) > 0.8)), y > 0, ridge=0.01),
+        "logistic-float32": fw.Logistic(A.astype(np.float32), y > 0),
+        "squares": fw.LeastSquares(A, y),
+        "squares-intercept": fw.LeastSquares(A, y + 5, intercept=True, sample_weight=weights),
+        "huber": fw.Huber(A, y, delta=0.5),
+        "huber-intercept": fw.Huber(A, y - 3, delta=0.5, intercept=True, ridge=0.1),
+        "quadratic": fw.Quadratic(A.T @ A / 50, A[0]),
+        "quadratic-singular": fw.Quadratic(B.T @ B, B[0]),
+        "quadratic-sparse": fw.Quadratic(csr_array(np.diag(np.arange(8.0))), np.ones(8)),
+    }
+
+
+MODELS = models()
+SETS = {
+    "l1": fw.L1Ball(0.5),
+    "l2": fw.L2Ball(0.7),
+    "linf": fw.LInfBall(0.1),
+    "box": fw.Box(-0.1, np.arange(8) / 10),
+    "simplex": fw.Simplex(8, 2.0),
+}
+
+
+@pytest.mark.parametrize("domain", SETS)
+@pytest.mark.parametrize("model", MODELS)
+def test_honest_results_are_verified(model, domain):
+    f, X = MODELS[model], SETS[domain]
+    result = fw.minimize(f, X, tol=1e-7)
+    tight = fw.minimize(f, X, tol=1e-12, max_iter=2000, method="apgd")
+    check = fw.verify(result, f, X)
+    narrow = "float32" in model  # there x is in the set to the rounding of float32
+    noise = 1e-13 * (1 + abs(result.fun))
+    outside = 1e-6 if narrow else noise
+    assert not check.false
+    assert check.lower <= tight.fun + outside
+    assert check.upper >= tight.lower_bound - outside
+    assert abs(check.upper - result.fun) <= noise
+    assert check.infeasibility <= (1e-6 if narrow else 1e-14)
+    assert check.gap <= 1e-5
+    at_optimum = fw.verify(replace(tight, touch=None) if hasattr(tight, "touch") else tight, f, X)
+    assert at_optimum.gap <= 1e-6  # the point itself is a witness where it is optimal
+
+
+@pytest.fixture(scope="module")
+def solved():
+    A, y = data(3)
+    f, X = fw.Logistic(A, y > 0), fw.L2Ball(0.6)
+    return fw.minimize(f, X, tol=1e-11, method="apgd", max_iter=5000), f, X
+
+
+def test_the_answer_can_be_read(solved):
+    check = fw.verify(*solved)
+    assert check.ok
+    assert check.gap <= 2e-11
+    assert repr(check).startswith("Verification: verified")
+
+
+@pytest.mark.parametrize(
+    ("lie", "said"),
+    [
+        (lambda r: {"fun": r.fun - 1e-9}, "not f(x)"),
+        (lambda r: {"fun": r.fun + 1e-12}, "not f(x)"),
+        (lambda r: {"fun": np.nan}, "not f(x)"),
+        (lambda r: {"lower_bound": r.fun + 1e-9 * abs(r.fun)}, "above f(x)"),
+        (lambda r: {"lower_bound": np.nan}, "not a number"),
+        (lambda r: {"x": r.x * (1 + 1e-9)}, "not in the set"),
+        (lambda r: {"x": r.x + np.eye(8)[0]}, "not in the set"),
+        (lambda r: {"x": np.full(8, np.nan)}, "not finite"),
+        (lambda r: {"x": 0.5 * r.x}, "not f(x)"),
+    ],
+)
+def test_lies_are_called_false(solved, lie, said):
+    result, f, X = solved
+    check = fw.verify(replace(result, **lie(result)), f, X)
+    assert not check.ok
+    assert any(said in text for text in check.false), check
+
+
+def test_a_bound_that_is_raised_is_not_shown(solved):
+    _, f, X = solved
+    far = fw.minimize(f, X, tol=0, max_iter=5, method="fw")
+    near = replace(far, lower_bound=fw.verify(far, f, X).lower)
+    assert fw.verify(near, f, X, slack=0).ok
+    for part in (1e-9, 1e-7, 1e-5):
+        raised = replace(near, lower_bound=near.lower_bound + part * abs(near.lower_bound))
+        check = fw.verify(raised, f, X, slack=0)
+        assert not check.ok
+        assert not check.false
+        assert "only" in check.unproven[0]
+
+
+def test_results_of_other_data_are_refused(solved):
+    result, f, X = solved
+    A, y = data(4)
+    assert fw.verify(result, fw.Logistic(A, y > 0), X).false
+    assert fw.verify(result, fw.LeastSquares(*data(3)), X).false
+    assert fw.verify(result, f, fw.L2Ball(0.5)).false
+    larger = fw.verify(result, f, fw.L2Ball(0.7))  # x is in it, but the bound is not one for it
+    assert not larger.ok
+    assert larger.gap > 1e-6
+
+
+def test_negative_weights_of_a_simplex_are_seen():
+    A, y = data(2)
+    f, X = fw.LeastSquares(A, y), fw.Simplex(8)
+    result = fw.minimize(f, X)
+    x = result.x + 1e-9 * (np.eye(8)[np.argmax(result.x)] - np.eye(8)[np.argmin(result.x)])
+    assert any("not in the set" in text for text in fw.verify(replace(result, x=x), f, X).false)
+
+
+def test_a_useless_point_of_tangency_makes_a_weak_bound_never_a_wrong_one(solved):
+    from frankwolfe.verify import claims_of, described, judge
+
+    result, f, X = solved
+    rng = np.random.default_rng(0)
+    for size in (1e-3, 1.0, 1e3, 1e200):
+        claims = claims_of(result) | described(f, X)
+        point = size * rng.standard_normal(8)
+        claims["touch"] = claims["x"] = point
+        assert judge(claims).lower <= result.fun
+
+
+def test_a_concave_quadratic_is_not_verified():
+    f, X = fw.Quadratic(np.diag([1.0, 1e-3]), [0.1, 0.0]), fw.L2Ball(1.0)
+    result = fw.minimize(f, X, tol=1e-9)
+    assert fw.verify(result, f, X).ok
+    concave = fw.Quadratic(np.diag([1.0, -1e-3]), [0.1, 0.0])
+    assert not fw.verify(result, concave, X).ok
+
+
+def test_what_is_not_known_is_said():
+    f = fw.Function(lambda x: x @ x, lambda x: 2 * x)
+    check = fw.verify(fw.minimize(f, fw.L2Ball(1.0), np.ones(2) / 2), f, fw.L2Ball(1.0))
+    assert not check.ok
+    assert "Function" in check.unproven[0]
+    with pytest.raises(TypeError, match="objective is missing"):
+        fw.verify(fw.minimize(f, fw.L2Ball(1.0), np.ones(2) / 2))
