@@ -8,7 +8,6 @@ from typing import Any
 
 from frankwolfe.backends import vdot
 from frankwolfe.methods.base import Evidence
-from frankwolfe.objectives.base import ROUNDING
 from frankwolfe.objectives.check import directional_error
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem
@@ -18,6 +17,7 @@ PROOF_GROWTH = 2.0  # a bound that is expensive to prove is proven at iterations
 RETRY_GROWTH = 1.1  # and, when it would end the run, at iterations growing by this one
 FAR_GROWTH = 8.0  # and by this one while it is far from ending the run
 FAR = 8.0  # times the goal
+DOUBT = 600.0  # times its noise a bound may exceed a value before the objective is suspected
 PROOF_KEY = 1 << 62  # random numbers of proofs are apart from those of steps
 
 
@@ -34,6 +34,16 @@ class Certificate:
     next_proof: int = 1
     unproven: Tangent | None = None
     behind: tuple[Tangent, float] | None = None  # the tangent that gave the bound, and its slope's minimum on the set
+    point: Any = None  # where a tangent that was proven afresh touches f
+    noise: float = 0.0  # what rounding took off the bound
+
+    @property
+    def touch(self) -> Any:
+        """Where the tangent behind the bound touches f (of an average the average of the points); None if not kept."""
+        if self.point is not None or self.behind is None or self.behind[0].at is None:
+            return self.point
+        tangent = self.behind[0]
+        return tangent.at / float(tangent.weight)
 
     def update(self, problem: Problem, k: int, evidence: Evidence, upper: float, goal: float) -> float:
         """Take in a step's evidence; return the slack that rounding may claim.
@@ -41,25 +51,23 @@ class Certificate:
         `upper` is the best value seen and `goal` the gap to reach: a bound that costs extra to prove is proven when it
         would end the run, and now and then.
         """
-        self._offer(float(evidence.floor))
+        self._raise_to(float(evidence.floor))
         slack = 0.0
         witness = next((vertex.point for _, vertex in evidence.minorants if vertex is not None), None)
         for tangent, vertex in evidence.minorants:
-            slack = max(slack, 600 * float(tangent.noise / tangent.weight))
-            rounding = ROUNDING * problem.eps
+            slack = max(slack, DOUBT * float(tangent.noise / tangent.weight))
             if vertex is not None and float(vertex.lower) > -math.inf:
-                self._offer(float(tangent.bound(vertex.lower, rounding)), (tangent, float(vertex.lower)))
+                self._offer(problem, k, tangent, vertex.lower)
             elif problem.domain is not None and problem.domain.closed_form:
                 # The minimum is at most the value at a known vertex: it may not be worth the asking.
                 if witness is not None and not problem.domain.quick_support:
-                    most = tangent.bound(problem.inner(tangent.slope, witness), rounding)
+                    most = problem.bound(tangent, problem.inner(tangent.slope, witness), k)
                     if float(most) <= self.lower_bound:
                         continue
-                minimum = -problem.domain.support(-tangent.slope)
-                self._offer(float(tangent.bound(minimum, rounding)), (tangent, float(minimum)))
+                self._offer(problem, k, tangent, -problem.domain.support(-tangent.slope))
             elif vertex is not None or len(evidence.minorants) == 1:
                 self.unproven = tangent
-                hoped = math.inf if vertex is None else float(tangent.bound(vertex.value, rounding))
+                hoped = math.inf if vertex is None else float(problem.bound(tangent, vertex.value, k))
                 ends = vertex is not None and upper - hoped <= goal
                 if k + 1 >= self.next_proof * (RETRY_GROWTH / PROOF_GROWTH if ends else 1.0):
                     self.prove(problem, k)
@@ -73,7 +81,7 @@ class Certificate:
         bound = problem.domain.support_bound(-tangent.slope, problem.rng(PROOF_KEY + k))
         problem.counts.n_matvec += bound.matvecs
         self.failure += bound.failure  # every proof may be the wrong one
-        self._offer(float(tangent.bound(-bound.value, ROUNDING * problem.eps)), (tangent, -bound.value))
+        self._offer(problem, k, tangent, -bound.value)
         self.next_proof = max(k + 2, math.ceil(PROOF_GROWTH * (k + 1)))
 
     def certify(self, problem: Problem, k: int, best: Point, touch: Any, growth: float) -> float | None:
@@ -86,16 +94,23 @@ class Certificate:
             return None
         value = None
         for place, coords in enumerate((best.coords,) if touch is None else (best.coords, touch)):
-            at, bound, failure = problem.certify(coords, PROOF_KEY + 2 * k + place)
-            value = at if value is None else value
-            self.failure += failure
-            self._offer(bound)
+            proof = problem.certify(coords, PROOF_KEY + 2 * k + place)
+            value = proof.value if value is None else value
+            self.failure += proof.failure
+            self._raise_to(proof.bound, coords, proof.noise)
         self.next_proof = max(k + 2, math.ceil(PROOF_GROWTH * (k + 1)))
         return value
 
-    def _offer(self, bound: float, behind: tuple[Tangent, float] | None = None) -> None:
+    def _offer(self, problem: Problem, k: int, tangent: Tangent, minimum: Any) -> None:
+        """Take the bound of a tangent whose slope is at least `minimum` on the set, if it is better."""
+        bound = float(problem.bound(tangent, minimum, k))
         if bound > self.lower_bound:
-            self.lower_bound, self.behind = bound, behind
+            self.lower_bound, self.behind, self.point = bound, (tangent, float(minimum)), None
+            self.noise = (1 + problem.mixings(k)) * float(tangent.noise / tangent.weight)
+
+    def _raise_to(self, bound: float, point: Any = None, noise: float = 0.0) -> None:
+        if bound > self.lower_bound:
+            self.lower_bound, self.behind, self.point, self.noise = bound, None, point, noise
 
 
 def blame(problem: Problem, at: Point, best: Point) -> str:

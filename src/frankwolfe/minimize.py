@@ -14,7 +14,7 @@ from frankwolfe.checkpoint import Checkpoint, identity
 from frankwolfe.interruption import interruptible
 from frankwolfe.kernels.threads import libraries, limited
 from frankwolfe.methods import Auto, Method, advance, auto, named, pace
-from frankwolfe.objectives.base import ROUNDING, Objective
+from frankwolfe.objectives.base import Objective
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 from frankwolfe.progress import Progress
@@ -167,6 +167,8 @@ def _loop(
                 return run.trouble[0]
             if run.settled():
                 return Status.OPTIMAL
+            if run.exhausted():
+                return Status.PRECISION
             if run.state.k >= max_iter:
                 return Status.MAX_ITER
             if time_limit is not None and monotonic() - began >= time_limit:
@@ -196,13 +198,15 @@ def _loop(
 def conclude(run: Run, status: Status, method: Method, reason: str, max_iter: int) -> Result:
     """Return what a finished run has found."""
     assert run.best is not None
-    if status in (Status.MAX_ITER, Status.TIME_LIMIT) and run.goal > 0 and run.gap <= run.goal:
+    if status in (Status.MAX_ITER, Status.TIME_LIMIT, Status.PRECISION) and run.goal > 0 and run.gap <= run.goal:
         status = Status.OPTIMAL  # the last iterate, or the last proof, closed the gap
     lower_bound = min(run.certificate.lower_bound, run.best_value)
+    left = f"a certified gap of {run.best_value - lower_bound:.3g}"
     messages = {
         Status.OPTIMAL: f"the certified gap is at most {run.goal:.3g}",
-        Status.MAX_ITER: f"stopped after {max_iter} steps with a certified gap of {run.best_value - lower_bound:.3g}",
-        Status.TIME_LIMIT: f"stopped by the time limit with a certified gap of {run.best_value - lower_bound:.3g}",
+        Status.PRECISION: f"as exact as this arithmetic allows, with {left}",
+        Status.MAX_ITER: f"stopped after {max_iter} steps with {left}",
+        Status.TIME_LIMIT: f"stopped by the time limit with {left}",
     }
     atoms, weights = run.best.parts or ((), None)
     name, reason = method.account(run.state) if isinstance(method, Auto) else (method.name, reason)
@@ -222,6 +226,7 @@ def conclude(run: Run, status: Status, method: Method, reason: str, max_iter: in
         atoms=[atom.coords for atom in atoms] if atoms else None,
         weights=weights,
         problem=run.problem.title,
+        touch=run.certificate.touch,
     )
 
 
@@ -229,14 +234,14 @@ def _warm(problem: Problem, method: Method, start: Point, run: Run) -> Method:
     """Bound the gap at the start, and let the method begin as if it had worked its way there."""
     assert problem.domain is not None
     if problem.exact is not None:  # in single precision only what double precision proves counts
-        value, run.certificate.lower_bound, run.certificate.failure = problem.certify(start.coords, 0)
+        value, run.certificate.lower_bound, run.certificate.failure, _ = problem.certify(start.coords, 0)
     else:
         at_start = problem.evaluate(start)
         if isinstance(problem.domain, IterativeSet):
             support, run.certificate.failure, _ = problem.domain.support_bound(-at_start.slope, problem.rng(0))
         else:
             support = problem.domain.support(-at_start.slope)
-        run.certificate.lower_bound = float(at_start.tangent.bound(-support, ROUNDING * problem.eps))
+        run.certificate.lower_bound = float(problem.bound(at_start.tangent, -support))
         value = float(at_start.value)
     still = type(method).warm is Method.warm  # nothing to shift: the smoothness, which costs passes, is not asked for
     if still or problem.objective.smoothness is None or not np.isfinite(value):

@@ -186,6 +186,10 @@ class Tangent(NamedTuple):
             None if other.at is None else delta * other.at if self.at is None else keep * self.at + delta * other.at,
         )
 
-    def bound(self, minimum: Scalar, rounding: float) -> Scalar:
-        """Return the lower bound on f* when <slope, .> is at least `minimum` on the set, rounding taken off."""
-        return (self.offset + minimum - self.noise - rounding * abs(minimum)) / self.weight
+    def bound(self, minimum: Scalar, rounding: float = 0.0, mixings: float = 0.0) -> Scalar:
+        """Return the lower bound on f* when <slope, .> is at least `minimum` on the set, rounding taken off.
+
+        `rounding` is that of the minimum, relative to it; `mixings` is how many times the noise of one tangent the
+        averaging has added.
+        """
+        return (self.offset + minimum - (1 + mixings) * self.noise - rounding * abs(minimum)) / self.weight

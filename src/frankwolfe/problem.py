@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, RankOne
 from frankwolfe.backends import Array, Scalar, all_finite, eps, fetch, is_zero, vdot
+from frankwolfe.backends.namespace import as_like, is_long
 from frankwolfe.kernels.implicit import ImplicitMatrix
 from frankwolfe.kernels.pattern import PatternMatrix
 from frankwolfe.lowrank import LowRank
@@ -18,8 +19,11 @@ from frankwolfe.objectives.batch import Lines
 from frankwolfe.objectives.composite import ImageObjective
 from frankwolfe.objectives.line_search import minimise_in_arrays, minimise_on_segment, searches_in_arrays
 from frankwolfe.objectives.relief import forget, relieve
-from frankwolfe.points import Point, mix
+from frankwolfe.points import Point, Tangent, mix
+from frankwolfe.rounding import FEW, MARGIN, MIXED, Extent
 from frankwolfe.sets.base import Ball, IterativeSet, ProjectableSet, Set
+from frankwolfe.sets.batch import SetBatch
+from frankwolfe.sets.norms import norm
 
 COMPRESS_FROM = 512
 COMPRESS_TOL = 1e-9
@@ -52,6 +56,19 @@ class Vertex(NamedTuple):
     lower: Scalar
 
 
+class Proof(NamedTuple):
+    """f at a point, and what its tangent there proves.
+
+    `failure` is the probability that the bound is wrong: zero but for very large nuclear-norm problems. `noise` is what
+    rounding took off it.
+    """
+
+    value: float
+    bound: float
+    failure: float
+    noise: float
+
+
 @dataclass
 class Problem:
     """Minimise `objective` over `domain` (None: over the whole space)."""
@@ -61,6 +78,7 @@ class Problem:
     seed: int = 0
     counts: Counts = field(default_factory=Counts)
     eps: float = 2.0**-52  # of the arithmetic; `start` sets it
+    shape: tuple[int, ...] | None = None  # of the points; `start` sets it
     # Whether arrays may live on a device, so that looking at a number costs time; `start` sets it.
     away: bool = False
     # The gap that ends the run, by the loop: a step that finds it closed may rest instead of moving on.
@@ -73,7 +91,23 @@ class Problem:
         result = self.objective.evaluate(y, y if watch is None else watch)
         self.counts.n_grad += 1
         self.counts.n_pass += result.passes
-        return result if self.exact is None or isinstance(y.coords, Atom) else result._replace(at=y.coords)
+        return self.judged(result, y)
+
+    def judged(self, at_y: Evaluation, y: Point) -> Evaluation:
+        """Return an evaluation with what rounding may have done to it, and with the point where the tangent touches."""
+        if self.exact is not None:  # the tangent is a hope until it is proven in double precision
+            return at_y if isinstance(y.coords, Atom) else at_y._replace(at=y.coords)
+        # Of long vectors no point of tangency is kept: averaging them would cost as much as the step.
+        known = None if is_long(at_y.slope) or isinstance(y.coords, Atom | LowRank) else y.coords
+        return at_y._replace(noise=self.objective.noise(at_y, self.extent), at=known)
+
+    def bound(self, tangent: Tangent, minimum: Scalar, k: int = 0) -> Scalar:
+        """Return the lower bound on f* of a tangent, averaged in k steps, whose slope is at least `minimum` there."""
+        return tangent.bound(minimum, FEW * self.eps, self.mixings(k))
+
+    def mixings(self, k: int) -> float:
+        """Return how many times its noise k steps have added to an average of tangents."""
+        return MIXED * k / (FEW + self.objective.additions)
 
     def value(self, x: Point) -> Scalar:
         """Return f at a point, from its image."""
@@ -184,8 +218,34 @@ class Problem:
         """LD², the constant in every Frank-Wolfe rate; one where the smoothness is unknown."""
         assert self.domain is not None
         smoothness = self.objective.smoothness
-        diameter = self.domain.diameter(self.objective.shape or self.domain.shape)
+        diameter = self.domain.diameter(self.objective.shape or self.domain.shape or self.shape)
         return (1.0 if smoothness is None else smoothness) * diameter**2
+
+    @cached_property
+    def extent(self) -> Extent:
+        """How far the set reaches, for the noise of tangents."""
+        return Extent(self._reach, self._largest_norm)
+
+    def _largest_norm(self) -> Any:
+        domain, objective = self.domain, self.objective
+        if domain is None:
+            return 0.0
+        if isinstance(domain, SetBatch):
+            return as_like([replace(self, domain=member)._largest_norm() for member in domain.members], domain.like)
+        shape = self.shape or objective.shape
+        # A ball is centred at zero.
+        corner = 0.0 if isinstance(domain, Ball) else norm(domain.lmo(np.zeros(shape or ())).toarray(), 2)
+        return MARGIN * (float(corner) + domain.diameter(shape))
+
+    def _reach(self) -> Any:
+        domain = self.domain
+        if domain is None:
+            return 0.0
+        if isinstance(domain, SetBatch):
+            return as_like([replace(self, domain=member)._reach() for member in domain.members], domain.like)
+        # Column norms of a quadratic depend on the norm, those of rows do not.
+        c = self.objective.column_norms(self.extent)
+        return self.extent.norm if c is None else MARGIN * domain.reach(c)
 
     @cached_property
     def exact(self) -> Objective | None:
@@ -193,24 +253,26 @@ class Problem:
         provable = self.domain is not None and (self.domain.closed_form or isinstance(self.domain, IterativeSet))
         return self.objective.doubled() if self.eps > 1e-9 and provable else None
 
-    def certify(self, coords: Any, k: int) -> tuple[float, float, float]:
-        """Return f and a lower bound on its minimum, both in double precision, from one evaluation at a point.
+    def certify(self, coords: Any, k: int) -> Proof:
+        """Prove a lower bound from one evaluation at a point, from its coordinates alone and in double precision.
 
-        The point may lie outside the set by a few ulps of its own precision, so the bound is that of a larger set. The
-        third number is the probability that the bound is wrong: zero but for very large nuclear-norm problems.
+        A point in single precision may lie outside the set by a few ulps of its own precision: the bound is then that
+        of a larger set.
         """
-        assert self.exact is not None
         assert self.domain is not None
-        point = Point.at(self.exact.start(coords, dense=False))
-        at = self.exact.evaluate(point, point)
+        exact, moved = self.objective if self.exact is None else self.exact, 0.0 if self.exact is None else 4 * self.eps
+        point = Point.at(exact.start(coords, dense=False))
+        at = exact.evaluate(point, point)
         self.counts.n_pass += at.passes
         if isinstance(self.domain, IterativeSet):
             support, failure, matvecs = self.domain.support_bound(-at.slope, self.rng(k))
             self.counts.n_matvec += matvecs
         else:
             support, failure = self.domain.support(-at.slope), 0.0
-        value, bound = fetch([at.value, at.tangent.bound(-support, 4 * self.eps)])
-        return value, bound, failure
+        tangent = at._replace(noise=exact.noise(at, self.extent)).tangent
+        rounding = max(moved, FEW * at.eps)
+        value, bound, plain = fetch([at.value, tangent.bound(-support, rounding), tangent.offset - support])
+        return Proof(value, bound, failure, plain - bound)
 
     def relieve(self) -> None:
         """Make room on a device that has none left, or raise a MemoryError that says how much is needed."""
@@ -230,6 +292,7 @@ class Problem:
         kind = coords.like if isinstance(coords, LowRank) else coords
         self.eps = float(np.finfo(kind.dtype).eps) if isinstance(kind.dtype, np.dtype) else eps(kind)
         self.away = not isinstance(kind, np.ndarray)
+        self.shape = tuple(coords.shape)
         if shape is not None and tuple(coords.shape) != tuple(shape):
             raise ValueError(f"x0 must have shape {tuple(shape)} to match the problem, got {tuple(coords.shape)}")
         if not isinstance(coords, LowRank) and not all_finite(coords):

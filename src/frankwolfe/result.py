@@ -18,6 +18,7 @@ class Status(enum.Enum):
     TIME_LIMIT = "the time limit was reached"
     CALLBACK = "the callback asked to stop"
     INTERRUPTED = "the run was interrupted"
+    PRECISION = "the point is as exact as this arithmetic allows"
     NOT_FINITE = "a value or gradient was not finite"
     NOT_CONVEX = "the objective is not convex"
     WRONG_GRADIENT = "the gradient does not match the function"
@@ -56,6 +57,9 @@ class Result:
         The active atoms and their weights, where the method keeps them.
     problem : str
         What was solved: the objective and the set.
+    touch : array or None
+        The point whose tangent proves the bound (of an average of tangents the average of their points), where it is
+        kept: with it anybody can prove the bound again.
     """
 
     x: Any
@@ -77,6 +81,7 @@ class Result:
     atoms: Any = None
     weights: Any = None
     problem: str = ""
+    touch: Any = None
 
     @property
     def gap(self) -> float:

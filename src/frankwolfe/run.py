@@ -13,11 +13,11 @@ from frankwolfe.certificates import FAR, FAR_GROWTH, PROOF_GROWTH, RETRY_GROWTH,
 from frankwolfe.checkpoint import CheckpointError
 from frankwolfe.methods.base import Evidence
 from frankwolfe.methods.evidence import fetched
-from frankwolfe.objectives.base import ROUNDING
 from frankwolfe.objectives.relief import is_out_of_memory
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Counts, Problem
 from frankwolfe.result import Status
+from frankwolfe.rounding import FEW
 from frankwolfe.serialisation import plain
 from frankwolfe.trace import Trace
 
@@ -37,6 +37,11 @@ class Saved(NamedTuple):
     trace: np.ndarray
     elapsed: float
     hoped: float
+    noise: float
+    touch: Any
+    checked: Point | None
+    checked_value: float
+    drift: float
 
 
 class Driven(Protocol):
@@ -62,6 +67,10 @@ class Driven(Protocol):
 
     def settled(self) -> bool:
         """Tell whether nothing is left to do."""
+        ...
+
+    def exhausted(self) -> bool:
+        """Tell whether the arithmetic allows no better."""
         ...
 
 
@@ -96,7 +105,9 @@ class Run:
     elapsed: float = 0.0
     trouble: tuple[Status, str] | None = None
     note: str = ""
-    checked: Point | None = None  # the point whose value was last computed afresh
+    checked: Point | None = None  # the best point whose value was computed afresh
+    checked_value: float = math.inf
+    drift: float = 0.0  # by how much the value of the last point that was checked had been too low
 
     @property
     def goal(self) -> float:
@@ -143,13 +154,31 @@ class Run:
             self._row(k, values[0])
 
     def _check_convex(self, evidence: Evidence, slack: float) -> None:
+        """See whether a bound exceeds a value that was reached; say so only if neither is the work of rounding."""
         slack += 1e4 * self.problem.eps * abs(self.best_value)
-        if max(self.certificate.lower_bound, self.hoped.lower_bound) > self.best_value + slack:
-            assert self.best is not None
-            reason = blame(self.problem, evidence.seen[-1][1], self.best)
+        if max(self.certificate.lower_bound, self.hoped.lower_bound) <= self.best_value + slack:
+            return
+        assert self.best is not None
+        self._check_value()
+        if max(self.certificate.lower_bound, self.hoped.lower_bound) <= self.best_value + slack:
+            return
+        reason = None if self.problem.objective.proven else blame(self.problem, evidence.seen[-1][1], self.best)
+        self.certificate, self.hoped = Certificate(next_proof=self.certificate.next_proof), Certificate()
+        if reason is not None:
             status = Status.WRONG_GRADIENT if reason.startswith("the gradient") else Status.NOT_CONVEX
             self.trouble = (status, reason)
-            self.certificate, self.hoped = Certificate(), Certificate()
+
+    def _check_value(self) -> None:
+        """Compute the value of the best point afresh, and go back to one that was better all along."""
+        assert self.best is not None
+        if self.best is self.checked:
+            return
+        value = self.fresh(self.best)
+        self.drift = max(0.0, value - self.best_value)
+        if not value >= self.checked_value:
+            self.checked, self.checked_value = self.best, value
+        if self.checked is not None:
+            self.best, self.best_value = self.checked, self.checked_value
 
     def _certify(self, k: int) -> None:
         assert self.best is not None
@@ -157,7 +186,9 @@ class Run:
         touch = None if behind is None or behind[0].at is None else behind[0].at / float(behind[0].weight)
         value = self.certificate.certify(self.problem, k, self.best, touch, self._growth)
         if value is not None:
-            self.best_value, self.checked = value, self.best
+            self.drift, self.best_value = max(0.0, value - self.best_value), value
+            if not value >= self.checked_value:
+                self.checked, self.checked_value = self.best, value
 
     @property
     def _growth(self) -> float:
@@ -166,7 +197,7 @@ class Run:
         if self.goal > 0 and hoped <= self.goal:
             return RETRY_GROWTH
         # What rounding takes off the hoped bound is not taken off the proven one.
-        rounding = 64 * ROUNDING * self.problem.eps * abs(self.best_value)
+        rounding = 16 * FEW * self.problem.eps * abs(self.best_value)
         return PROOF_GROWTH if self.goal > 0 and hoped <= FAR * self.goal + rounding else FAR_GROWTH
 
     def _row(self, k: int, fun: float) -> None:
@@ -175,11 +206,15 @@ class Run:
 
     def settled(self) -> bool:
         """Tell whether the certified gap is within the tolerance, with the value computed afresh."""
-        if not self.goal > 0 or not self.gap <= self.goal or self.best is None:
+        drift = 0.0 if self.best is self.checked else self.drift
+        if not self.goal > 0 or not self.gap + drift <= self.goal or self.best is None:
             return False
-        if self.best is not self.checked:
-            self.best_value, self.checked = self.fresh(self.best), self.best
+        self._check_value()
         return self.gap <= self.goal
+
+    def exhausted(self) -> bool:
+        """Tell whether the goal is less than rounding takes off the bound, and the rest of the gap is less, too."""
+        return 0 < self.goal < self.certificate.noise and self.gap <= 2 * self.certificate.noise
 
     def fresh(self, x: Point) -> float:
         """Return f(x) from the coordinates alone, free of what rounding has done to the running image."""
@@ -198,15 +233,17 @@ class Run:
             if self.problem.exact is not None and self.best is not None and not self.gap <= self.goal:
                 self.certificate.next_proof = 0
                 self._certify(k)
-        value = self.best_value if self.state.x is self.checked else self.fresh(self.state.x)
+        value = self.checked_value if self.state.x is self.checked else self.fresh(self.state.x)
+        if self.best is not None and self.best is not self.state.x:
+            self._check_value()
         if math.isfinite(value):
-            if value <= self.best_value or self.best is None:
-                self.best_value, self.best = value, self.state.x
+            if value <= self.checked_value:
+                self.checked, self.checked_value = self.state.x, value
             self._row(k, value)
-        if self.best is None:
+        if self.checked is not None:
+            self.best, self.best_value = self.checked, self.checked_value
+        elif self.best is None:
             self.best_value, self.best = value, self.state.x
-        elif self.best is not self.state.x and self.best is not self.checked:
-            self.best_value = self.fresh(self.best)
 
     def saved(self) -> Saved:
         """Return the run as plain data."""
@@ -222,6 +259,11 @@ class Run:
             trace=self.trace.to_array(),
             elapsed=self.elapsed,
             hoped=self.hoped.lower_bound,
+            noise=self.certificate.noise,
+            touch=self.certificate.touch,
+            checked=self.checked,
+            checked_value=self.checked_value,
+            drift=self.drift,
         )
 
     def restore(self, saved: Saved) -> None:
@@ -231,12 +273,14 @@ class Run:
                 raise TypeError("the state of another method")
             found = float(saved.best_value), float(saved.elapsed), int(saved.state.k)
             numbers = float(saved.lower_bound), float(saved.failure), int(saved.next_proof)
-            hoped = float(saved.hoped)
+            hoped, noise = float(saved.hoped), float(saved.noise)
+            checked_value, drift = float(saved.checked_value), float(saved.drift)
             trace, counts = Trace.from_array(saved.trace), Counts(*saved.counts)
         except Exception as error:  # a file put together by hand
             raise CheckpointError(f"the checkpoint holds no run ({error}); delete it to start afresh") from None
         self.state, self.best_value, self.elapsed = saved.state, found[0], found[1]
         self.best = saved.best if math.isfinite(found[0]) else None
-        self.certificate = Certificate(*numbers, saved.unproven)
+        self.certificate = Certificate(*numbers, saved.unproven, point=saved.touch, noise=noise)
+        self.checked, self.checked_value, self.drift = saved.checked, checked_value, drift
         self.hoped.lower_bound = hoped
         self.problem.counts, self.trace = counts, trace

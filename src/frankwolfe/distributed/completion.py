@@ -19,6 +19,7 @@ from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.objectives.parts import Part, Task, probe, segment
 from frankwolfe.points import Point
+from frankwolfe.rounding import Extent, noise_of_sums
 from frankwolfe.serialisation import register
 
 FETCH_UP_TO = 1 << 18  # entries of a gradient that are sooner brought to the oracle than multiplied where they are
@@ -68,6 +69,15 @@ class PartitionedCompletion(Objective):
         end = None if watch is y else watch.coords
         value, inner, watched = self.parts.total(observed.errors, y.coords, end)
         return Evaluation(value, self.grad(y.coords), inner, watched, 1.0, float(np.finfo(self.parts.dtype).eps))
+
+    proven = True
+
+    @property
+    def additions(self) -> int:
+        return self.parts.rows + sum(self.shape)
+
+    def noise(self, at: Evaluation, extent: Extent) -> Scalar:
+        return noise_of_sums(at.eps, self.additions, at.value, self.smoothness, extent.norm)
 
     def value_at(self, x: Point) -> tuple[Scalar, float]:
         return self.parts.total(observed.errors, x.coords, None)[0], 1.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from frankwolfe.backends import Scalar, fetch
-from frankwolfe.objectives.base import ROUNDING, Evaluation
+from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem, Vertex
@@ -148,7 +148,7 @@ def closed(problem: Problem, value: Scalar, tangent: Tangent, vertex: Vertex) ->
 
     The loop has the last word: asked again, a method must move.
     """
-    value, bound = fetch([value, tangent.bound(vertex.lower, ROUNDING * problem.eps)])
+    value, bound = fetch([value, problem.bound(tangent, vertex.lower)])
     return value - bound <= problem.goal
 
 

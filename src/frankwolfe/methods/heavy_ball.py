@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 from frankwolfe.backends import vdot
 from frankwolfe.methods.base import Evidence, Method, require_smoothness
 from frankwolfe.methods.steps import ShortStep, clipped, warm_shift
-from frankwolfe.objectives.base import ROUNDING, Evaluation
+from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Point, Tangent, mix
@@ -122,7 +122,7 @@ class HeavyBallFrankWolfe(Method):
         vertex = problem.lmo(theta.slope, k, share=0.1 * delta**2, keep=x)
         x_next = problem.mix(x, vertex.point, self._eta(problem, k, x, vertex.point, at_x, delta))
 
-        bound = max(bound, floor, float(theta.bound(vertex.lower, ROUNDING * problem.eps)))
+        bound = max(bound, floor, float(problem.bound(theta, vertex.lower, k)))
         minorants = ((theta, vertex), (at_x.tangent, None))
         evidence = Evidence(((at_x.value, x),), minorants, floor=floor)
         return HFWState(k + 1, x_next, theta, age + 1, shift, bound), evidence
@@ -153,7 +153,7 @@ class HeavyBallFrankWolfe(Method):
     ) -> tuple[Tangent, int, float, float]:
         """Return average, age and shift, anew if the Frank-Wolfe gap at x proves more than they; and what it proves."""
         vertex = problem.lmo(tangent.slope, state.k, share=0.0, keep=state.x)
-        floor = float(tangent.bound(vertex.lower, ROUNDING * problem.eps))
+        floor = float(problem.bound(tangent, vertex.lower))
         if state.k == 0 or floor <= state.bound:
             return state.theta, state.age, state.shift, floor
         return Tangent.constant(floor), 0, warm_shift(value - floor, problem.curvature), floor

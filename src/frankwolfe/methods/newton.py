@@ -216,7 +216,7 @@ def _expansion(problem: Problem, x: Point, every: int) -> tuple[Evaluation, np.n
     at_x, H = objective.evaluate_twice(x, every if n >= ROWS * d else 1)
     problem.counts.n_grad += 1
     problem.counts.n_pass += at_x.passes
-    return at_x, H
+    return problem.judged(at_x, x), H
 
 
 def _vertex(problem: Problem, slope: np.ndarray, inner: float) -> Vertex:

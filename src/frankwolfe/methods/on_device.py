@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.atoms import Dense
-from frankwolfe.backends import eps
 from frankwolfe.methods.accelerated import AcceleratedFrankWolfe, AFWState
 from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.methods.frank_wolfe import FrankWolfe, FWState
 from frankwolfe.methods.steps import OpenLoop
-from frankwolfe.objectives.base import ROUNDING
+from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.points import Leaf, Point, Tangent, weighted_sum
 from frankwolfe.problem import Problem, Vertex
 from frankwolfe.sets.lp import L1Ball, L2Ball, LInfBall
 
+NOWHERE = Point(None, ())  # of a tangent whose point is filled in later
 BALLS: dict[type, str] = {L1Ball: "l1", L2Ball: "l2", LInfBall: "linf"}
 
 
@@ -66,8 +66,8 @@ def leap(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, lis
     leaf = Leaf(Dense(steps.v))
     x = Point(steps.x, ((1 - last, Leaf(None, steps.base)), (last, leaf)))
     if not momentum:
-        return FWState(state.k + n, x, None), _plain_evidence(steps, eps(steps.x))
-    average, evidence = _momentum_evidence(steps, rule, state, eps(steps.x))
+        return FWState(state.k + n, x, None), _plain_evidence(problem, steps)
+    average, evidence = _momentum_evidence(problem, steps, rule, state)
     return AFWState(
         state.k + n, x, Point(Dense(steps.v), ((1.0, leaf),)), average._replace(slope=steps.theta)
     ), evidence
@@ -110,26 +110,26 @@ def _average(ys: Any, state: AFWState, deltas: np.ndarray) -> Any:
     return out if state.theta.at is None else out + float((1 - deltas[0]) * keep[0]) * state.theta.at
 
 
-def _tangent(value: float, inner: float, ulp: float) -> Tangent:
-    return Tangent(None, value - inner, 1.0, ROUNDING * ulp * (abs(value) + abs(inner)))
+def _tangent(problem: Problem, value: float, inner: float) -> Tangent:
+    return problem.judged(Evaluation(value, None, inner, value, 0.0, problem.eps), NOWHERE).tangent
 
 
-def _plain_evidence(steps: Any, ulp: float) -> list[Evidence]:
+def _plain_evidence(problem: Problem, steps: Any) -> list[Evidence]:
     evidence = []
     for x, (value, _, inner, lowest, _) in zip(steps.xs.unbind(), steps.records.tolist(), strict=True):
         point = Point.at(x)
-        tangent = _tangent(value, inner, ulp)._replace(at=x)
+        tangent = _tangent(problem, value, inner)._replace(at=x)
         evidence.append(Evidence(((value, point),), ((tangent, Vertex(point, lowest, lowest)),)))
     return evidence
 
 
-def _momentum_evidence(steps: Any, rule: OpenLoop, state: AFWState, ulp: float) -> tuple[Tangent, list[Evidence]]:
+def _momentum_evidence(problem: Problem, steps: Any, rule: OpenLoop, state: AFWState) -> tuple[Tangent, list[Evidence]]:
     """Return the averaged tangent after the steps (but for its slope) and what each step has seen."""
     offset, weight, noise = (float(number) for number in state.theta[1:4])
     deltas, evidence = np.array([rule(state.k + i) for i in range(len(steps.records))]), []
     points = zip(steps.xs.unbind(), steps.ys.unbind(), steps.records.tolist(), deltas.tolist(), strict=True)
     for x, y, (at_x, at_y, inner, lowest, support), delta in points:
-        tangent, keep = _tangent(at_y, inner, ulp), 1 - delta
+        tangent, keep = _tangent(problem, at_y, inner), 1 - delta
         offset = keep * offset + delta * tangent.offset
         weight = keep * weight + delta
         noise = keep * noise + delta * tangent.noise

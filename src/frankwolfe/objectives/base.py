@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from frankwolfe.backends import Array, Scalar, fetch
 from frankwolfe.points import Point, Tangent
-
-ROUNDING = 16.0  # ulps allowed per sum in a certificate: pairwise summation of 1e12 terms stays below
+from frankwolfe.rounding import FEW, Extent
 
 
 class Evaluation(NamedTuple):
@@ -21,13 +22,19 @@ class Evaluation(NamedTuple):
     passes: float  # reads of the whole data this took
     eps: float  # machine epsilon of the arithmetic
     at: Any = None  # coordinates of the point, where certificates will need them
-    noise: Scalar | None = None  # what rounding may have done to value - inner, where the numbers do not tell
+    noise: Scalar | None = None  # what rounding may have done to value - inner + <slope, x>, whatever x of the set
 
     @property
     def tangent(self) -> Tangent:
         """The tangent of f at the point."""
-        noise = ROUNDING * self.eps * (abs(self.value) + abs(self.inner)) if self.noise is None else self.noise
-        return Tangent(self.slope, self.value - self.inner, 1.0, noise, self.at)
+        return Tangent(
+            self.slope, self.value - self.inner, 1.0, self.trusted if self.noise is None else self.noise, self.at
+        )
+
+    @property
+    def trusted(self) -> Scalar:
+        """The noise of value and slope that are right to a few ulps, as those of a user's function are taken to be."""
+        return FEW * self.eps * (abs(self.value) + abs(self.inner))
 
 
 class Line(ABC):
@@ -77,6 +84,9 @@ class Objective(ABC):
     convex: bool = True
     """Whether f is convex; bounds on the optimum are claimed only then."""
 
+    proven: bool = False
+    """Whether convexity and gradient are beyond doubt: what contradicts them can only be rounding."""
+
     @property
     def note(self) -> str:
         """A few words for the line of progress, such as the throughput of a cluster."""
@@ -103,6 +113,22 @@ class Objective(ABC):
     def strong_convexity(self) -> float:
         """Constant mu of strong convexity, zero if none is known."""
         return 0.0
+
+    @property
+    def additions(self) -> int:
+        """Most additions behind one number of value, slope and bound: what their rounding grows with."""
+        return 0
+
+    def column_norms(self, extent: Extent) -> np.ndarray | None:
+        """Return the norms of the columns of the data, on the host; None where nobody can tell.
+
+        All terms of a product of a point x of the set with a slope are then a multiple of the sum of c_j |x_j|.
+        """
+        return None
+
+    def noise(self, at: Evaluation, extent: Extent) -> Scalar:
+        """Return a bound on what rounding did to value - inner + <slope, x>, for every x of a set of this extent."""
+        return at.trusted if at.noise is None else at.noise
 
     @abstractmethod
     def start(self, x0: Any, dense: bool) -> Any:

@@ -18,6 +18,7 @@ from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.many import Swept, products, swept, values
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Leaf, Point, weighted_sum
+from frankwolfe.rounding import Extent
 
 BLOCK_BYTES = 1 << 20  # a block of the data and what is computed from it stay in the second-level cache
 TEMPORARIES = 6  # arrays of the size of a block of images in use at a time
@@ -33,6 +34,20 @@ class Batch(Objective):
     @property
     def smoothness(self) -> float | None:
         return self.base.smoothness
+
+    @property
+    def proven(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.base.proven
+
+    @property
+    def additions(self) -> int:
+        return self.base.additions
+
+    def column_norms(self, extent: Extent) -> np.ndarray | None:
+        return self.base.column_norms(extent)
+
+    def noise(self, at: Evaluation, extent: Extent) -> Array:
+        return self.base.noise(at, extent)
 
     def value(self, x: Array) -> Array:
         return self.value_at(Point.at(x))[0]

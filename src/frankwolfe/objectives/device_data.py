@@ -10,7 +10,7 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
 from frankwolfe.atoms import Rows as AtomRows
-from frankwolfe.backends import Array
+from frankwolfe.backends import Array, host
 from frankwolfe.backends.batch import batch_pass
 from frankwolfe.backends.gram import gram_by_columns
 from frankwolfe.backends.pattern import quiet
@@ -206,6 +206,17 @@ class TorchCSR(DataMatrix):
     def gram(self, weights: Array) -> np.ndarray:
         return gram_by_columns(self, weights)
 
+    def _column_squares(self, weights: Array | None) -> np.ndarray:
+        import torch
+
+        columns = self.transposed
+        weights = self.array(np.ones(self.shape[0])) if weights is None else weights
+        with quiet():
+            squares = torch.sparse_csr_tensor(
+                columns.crow_indices(), columns.col_indices(), columns.values() ** 2, tuple(columns.shape)
+            )
+        return np.asarray(host(squares @ weights), dtype=np.float64)
+
     def parts(self) -> list[Array]:
         return [self.matrix.crow_indices(), self.matrix.col_indices(), self.matrix.values()]
 
@@ -242,6 +253,10 @@ class CupyCSR(DataMatrix):
 
     def gram(self, weights: Array) -> np.ndarray:
         return gram_by_columns(self, weights)
+
+    def _column_squares(self, weights: Array | None) -> np.ndarray:
+        weights = self.array(np.ones(self.shape[0])) if weights is None else weights
+        return np.asarray(host(self.transposed.power(2) @ weights), dtype=np.float64)
 
     def parts(self) -> list[Array]:
         return [self.matrix.indptr, self.matrix.indices, self.matrix.data]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,6 +25,7 @@ class FreeIntercept(Partitioned):
     slope, so that the tangent lies below f whatever the accuracy of the intercept.
     """
 
+    free: ClassVar[bool] = True
     near = 0.0  # the last intercept found
 
     def evaluate(self, y: Point, watch: Point) -> Evaluation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ class FreeIntercepts(Partitioned):
     is mixed away inside the simplex, as in memory.
     """
 
+    free: ClassVar[bool] = True
     near: np.ndarray | None = None  # the last intercepts found
 
     def __init__(self, parts: Parts, template: Multinomial, ridge: float = 0.0) -> None:

@@ -13,12 +13,13 @@ from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, Scalar, double, eps, namespace, vdot
 from frankwolfe.backends.autodiff import BACKENDS, Tree, differentiated, is_tree
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.objectives.base import ROUNDING, Evaluation, Line, Objective
+from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.objectives.derive import derive
 from frankwolfe.points import Point, mix
+from frankwolfe.rounding import FEW
 from frankwolfe.validation import nonnegative, optional, positive
 
-SINGLE = 64.0  # a function that cannot be repeated in double precision is supposed to round this much more than a sum
+SINGLE = 16.0  # a function that cannot be repeated in double precision is supposed to round this much more than a sum
 
 
 class Function(Objective):
@@ -164,7 +165,7 @@ class Function(Objective):
         watched = value if watch is y else self.value(watch.coords)
         ulp, inner, noise = eps(y.coords), vdot(slope, y.coords), None
         if ulp > 1e-9:
-            noise = ROUNDING * SINGLE * ulp * (abs(value) + vdot(abs(slope), abs(y.coords)))
+            noise = FEW * SINGLE * ulp * (abs(value) + vdot(abs(slope), abs(y.coords)))
         return Evaluation(value, slope, inner, watched, 0.0, ulp, noise=noise)
 
     def line(self, x: Point, v: Point) -> tuple[Line, float]:

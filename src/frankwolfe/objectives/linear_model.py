@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
+from frankwolfe.backends import Array, Scalar, eps, host, largest, namespace, vdot
 from frankwolfe.backends import double as double_of
 from frankwolfe.backends.imaged import Imaged
 from frankwolfe.backends.namespace import as_like, nonzero
@@ -21,6 +21,7 @@ from frankwolfe.objectives.derive import derive
 from frankwolfe.objectives.fused import FusedLine, fused
 from frankwolfe.objectives.profiled import ProfiledLine, balanced, find_intercept
 from frankwolfe.points import Point
+from frankwolfe.rounding import FEW, Extent, noise_of_balance, noise_of_ridge, noise_of_sums
 from frankwolfe.validation import nonnegative, vector
 
 
@@ -32,6 +33,14 @@ class WeightedMean(Composite):
     there is no last one, may then differ in the last digits."""
 
     weights_name: ClassVar[str] = "sample_weight"
+
+    proven = True
+
+    bend_limit: ClassVar[float] = 1.0
+    """The largest second derivative of the loss of one row."""
+
+    loss_unit: ClassVar[float] = 0.0
+    """What conjugates and logarithms of sums are right to ulps of, where that is not themselves."""
 
     @classmethod
     def survey(cls, b: Any, weights: Any) -> Any:
@@ -81,6 +90,42 @@ class WeightedMean(Composite):
 
         return spectral_norm(_Scaled(self.data, self.share)) ** 2
 
+    def column_norms(self, extent: Extent) -> np.ndarray | None:
+        return self._column_norms
+
+    @cached_property
+    def _column_norms(self) -> np.ndarray | None:
+        squares = self.data.column_squares(self.share if self.weighted else None)
+        if squares is None:
+            return None
+        # A square that underflows is no zero.
+        c = np.sqrt(squares / (1 if self.weighted else self.data.shape[0]) + np.finfo(np.float64).tiny)
+        return np.broadcast_to(c.reshape(-1, *[1] * (len(self.shape or ()) - 1)), self.shape or ())
+
+    @property
+    def additions(self) -> int:
+        return sum(self.data.shape)
+
+    def noise(self, at: Evaluation, extent: Extent) -> Scalar:
+        total = noise_of_sums(at.eps, self.additions, at.value, self.bend_limit, extent.reach)
+        if self.ridge:
+            total = total + noise_of_ridge(at.eps, self.additions, self.ridge, extent.norm)
+        if self.intercept:
+            farthest = self.target_spread + extent.reach / self.least_share**0.5
+            total = total + noise_of_balance(at.eps, at.value, self.bend_limit, farthest)
+        return total if self.separable else total + self.loss_unit * FEW * at.eps
+
+    @cached_property
+    def least_share(self) -> float:
+        """The smallest weight of a row that is not zero."""
+        xp = namespace(self.share)
+        return float(xp.min(xp.where(self.share > 0, self.share, xp.ones_like(self.share))))
+
+    @cached_property
+    def target_spread(self) -> float:
+        """How far the intercept may be from the margins: the largest target, or the largest log odds."""
+        return float(largest(self.b))
+
     def fingerprint(self, start: Any) -> list[Any]:
         return [type(self).__name__, self.ridge, int(self.intercept), self.share, *self.data.parts()]
 
@@ -123,7 +168,9 @@ class LinearModel(WeightedMean):
 
     def restricted(self, columns: np.ndarray) -> Self:
         """Return the model of some of the variables, the others held at zero."""
-        return derive(self, data=picked(self.data, columns), shape=(columns.size,))
+        norms = self._column_norms
+        kept = {} if norms is None else {"_column_norms": norms[columns]}
+        return derive(self, data=picked(self.data, columns), shape=(columns.size,), **kept)
 
     def reweighted(self, share: np.ndarray) -> Self:
         twin = super().reweighted(share)

@@ -79,6 +79,13 @@ class Logistic(LinearModel):
     def agree(cls, surveys: list[Any]) -> dict[str, Any]:
         return {"classes": _two_classes(np.concatenate(surveys))}
 
+    bend_limit: ClassVar[float] = 0.25
+    loss_unit: ClassVar[float] = 2.0
+
+    @property
+    def target_spread(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return abs(self._odds)
+
     @property
     def smoothness(self) -> float:
         return 0.25 * self._gram_norm + self.ridge

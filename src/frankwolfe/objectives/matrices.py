@@ -16,7 +16,7 @@ import array_api_compat
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense, OneHot, Sparse
-from frankwolfe.backends import Array, double, namespace
+from frankwolfe.backends import Array, double, host, namespace
 from frankwolfe.backends.gram import gram
 from frankwolfe.backends.imaged import image_under
 from frankwolfe.backends.namespace import is_foreign
@@ -27,6 +27,7 @@ from frankwolfe.objectives.base import Evaluation
 from frankwolfe.points import Point
 
 DENSE_FROM = 100  # how much faster a dense product is than a sparse one, operation by operation
+SQUARED = 1 << 22  # numbers squared at a time
 BLOCK_BYTES = 1 << 20  # a row block and its vectors fit the second-level cache
 Residual = Callable[[slice, list[Array]], Array]
 
@@ -107,6 +108,23 @@ class DataMatrix(ABC):
                 block = block.toarray()  # the fewer zeros, the further ahead a dense product is
             part = block.T @ (block * weights[rows, None])
             total += part.toarray() if hasattr(part, "toarray") else part
+        return total
+
+    def column_squares(self, weights: Array | None) -> np.ndarray | None:
+        """Return the weighted sum of squares of each column, on the host; None for an operator, which hides them."""
+        return self._squares_of_columns if weights is None else self._column_squares(weights)
+
+    @cached_property
+    def _squares_of_columns(self) -> np.ndarray | None:
+        return self._column_squares(None)
+
+    def _column_squares(self, weights: Array | None) -> np.ndarray | None:
+        d = self.shape[1]
+        total, step = np.zeros(d), max(1, SQUARED // d)
+        for rows, block in self.row_blocks():
+            for i in range(0, block.shape[0], step):
+                few = slice(i, i + step)
+                total += _squares(block[few, ...], None if weights is None else weights[rows][few])
         return total
 
     def row_blocks(self) -> Iterable[tuple[slice, Any]]:
@@ -222,6 +240,11 @@ class DenseMatrix(RowBlocks):
     def layout(self) -> Layout | None:
         return dense_layout(self.matrix, self.solves) if isinstance(self.matrix, np.ndarray) else None
 
+    def _column_squares(self, weights: Array | None) -> np.ndarray | None:
+        if isinstance(self.matrix, np.ndarray):
+            return _squares(self.matrix, weights)  # of all rows at once, without a copy
+        return super()._column_squares(weights)
+
     def array(self, values: Any) -> Array:
         if isinstance(self.matrix, np.ndarray):
             return super().array(values)
@@ -264,10 +287,23 @@ class OperatorMatrix(DataMatrix):
     def columns(self, indices: Array) -> Any:
         return np.stack([self.column(int(j)) for j in indices], axis=1)
 
+    def _column_squares(self, weights: Array | None) -> None:
+        return None
+
     def parts(self) -> list[Array]:
         # Products with a few fixed vectors identify an operator whose numbers we cannot see.
         probes = np.random.default_rng(0).standard_normal((2, self.shape[1])).astype(self.dtype)
         return [self.product(p) for p in probes]
+
+
+def _squares(block: Array, weights: Array | None) -> np.ndarray:
+    """Return the weighted sums of squares of the columns of some rows."""
+    if isinstance(block, np.ndarray):
+        if weights is None:
+            return np.einsum("ij,ij->j", block, block, dtype=np.float64)
+        return np.einsum("i,ij,ij->j", weights, block, block, dtype=np.float64)
+    squares = block * block if weights is None else weights[:, None] * block * block
+    return np.asarray(host(namespace(block).sum(squares, axis=0)), dtype=np.float64)
 
 
 def _total(parts: list[Array]) -> Array:

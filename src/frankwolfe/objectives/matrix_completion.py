@@ -11,8 +11,10 @@ from frankwolfe.backends.namespace import as_like, is_foreign
 from frankwolfe.kernels.pattern import Pattern, PatternMatrix
 from frankwolfe.kernels.pattern_products import dense_entries, entries
 from frankwolfe.lowrank import LowRank
+from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.data import in_parts
+from frankwolfe.rounding import Extent, noise_of_sums
 from frankwolfe.validation import vector
 
 
@@ -78,13 +80,23 @@ class MatrixCompletion(Composite):
             raise ValueError(f"weights must be {self.pattern.size} positive numbers, one for each observed entry")
         return self.pattern.matrix(as_like(weights, self.values)).values
 
-    @property
-    def smoothness(self) -> float:
+    @cached_property
+    def smoothness(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
         return 1.0 if self.weights is None else float(namespace(self.weights).max(self.weights))
 
     @cached_property
     def map(self) -> ObservedEntries:
         return ObservedEntries(self.pattern)
+
+    proven = True
+
+    @property
+    def additions(self) -> int:
+        return sum(self.pattern.shape)
+
+    def noise(self, at: Evaluation, extent: Extent) -> Scalar:
+        # Entries of a matrix have at most its norm for a norm: no column of the data makes them larger.
+        return noise_of_sums(at.eps, self.additions, at.value, self.smoothness, extent.norm)
 
     def loss(self, m: Array) -> Scalar:
         residual = m - self.values

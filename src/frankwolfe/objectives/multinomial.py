@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -116,6 +116,13 @@ class Multinomial(WeightedMean):
         self.frequency = self._sum(self.truth)
         if self.intercept and not self.frequency.min() > 0:
             raise ValueError("intercept=True needs samples of every class with a positive sample_weight")
+
+    bend_limit: ClassVar[float] = 0.5
+    loss_unit: ClassVar[float] = 2.0
+
+    @property
+    def target_spread(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return float(np.max(np.abs(np.log(self.frequency))))
 
     @property
     def map(self) -> ClassScores:

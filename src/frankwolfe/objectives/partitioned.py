@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from frankwolfe.objectives.least_squares import LeastSquares
 from frankwolfe.objectives.linear_model import WeightedMean
 from frankwolfe.objectives.parts import Parts
 from frankwolfe.points import Point
+from frankwolfe.rounding import FEW, Extent, noise_of_balance, noise_of_ridge, noise_of_sums
 from frankwolfe.validation import nonnegative
 
 GRAM_LIMIT = 1000  # features up to which the Gram matrix is formed, in one read, for its eigenvalues
@@ -38,6 +40,10 @@ class Partitioned(Objective):
     ridge : float
         Weight of an optional squared-norm term.
     """
+
+    proven = True
+
+    free: ClassVar[bool] = False  # whether there are free intercepts
 
     remember = False
     """Whether the search for an intercept starts from the last one, see `WeightedMean`."""
@@ -81,6 +87,36 @@ class Partitioned(Objective):
             slope = slope + self.ridge * dense(y.coords)
             watched = watched + (at_y if end is None else 0.5 * self.ridge * norm2(end))
         return Evaluation(value, slope, inner, watched, passes, float(np.finfo(self.parts.dtype).eps))
+
+    def column_norms(self, extent: Extent) -> np.ndarray:
+        return self._column_norms
+
+    @cached_property
+    def _column_norms(self) -> np.ndarray:
+        c = np.sqrt(self.parts.total(tasks.column_squares)[0] + np.finfo(np.float64).tiny)
+        return np.broadcast_to(c.reshape(-1, *[1] * (len(self.shape) - 1)), self.shape)
+
+    @property
+    def additions(self) -> int:
+        return self.parts.rows + self.parts.columns
+
+    def noise(self, at: Evaluation, extent: Extent) -> Scalar:
+        bend = self.template.bend_limit
+        total = noise_of_sums(at.eps, self.additions, at.value, bend, extent.reach)
+        if self.ridge:
+            total = total + noise_of_ridge(at.eps, self.additions, self.ridge, extent.norm)
+        if self.free:
+            farthest = self._extremes[1] + extent.reach / self._extremes[0] ** 0.5
+            total = total + noise_of_balance(at.eps, at.value, bend, farthest)
+        sums = self.template.separable and not self.free
+        return total if sums else total + self.template.loss_unit * FEW * at.eps
+
+    @cached_property
+    def _extremes(self) -> tuple[float, float]:
+        """The smallest weight of a row, and how far intercepts may be from margins: no odds are larger."""
+        found = np.array(self.parts.total(tasks.extremes, reads=False)[0])
+        share = float(found[:, 0].min())
+        return share, float(found[:, 1].max()) - math.log(share)
 
     def value_at(self, x: Point) -> tuple[Scalar, float]:
         value, passes = self.parts.total(tasks.value, x.coords)

@@ -150,6 +150,19 @@ def gram(part: Part) -> Sums:
     return (part.share * model.data.gram(model.share),)
 
 
+def column_squares(part: Part) -> Sums:
+    """The weighted sums of squares of the columns."""
+    model: Any = part.objective
+    return (part.share * model.data.column_squares(model.share),)
+
+
+def extremes(part: Part) -> Sums:
+    """The smallest weight of a row in the whole mean, and the largest target: in a list, one pair a part."""
+    model: Any = part.objective
+    share = part.share * model.least_share
+    return ([(share if share > 0 else 1.0, float(np.max(np.abs(model.b))))],)
+
+
 def gram_product(part: Part, w: np.ndarray) -> Sums:
     """The weighted Gram matrix times w."""
     model: Any = part.objective

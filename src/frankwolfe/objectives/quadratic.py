@@ -14,6 +14,7 @@ from frankwolfe.objectives.composite import ImageObjective
 from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, data_matrix, reoriented
 from frankwolfe.objectives.derive import derive
 from frankwolfe.points import Point
+from frankwolfe.rounding import FEW, Extent
 from frankwolfe.validation import vector
 
 SMALL = 500  # size up to which all eigenvalues cost no more than one by Lanczos
@@ -89,6 +90,22 @@ class Quadratic(ImageObjective):
     def strong_convexity(self) -> float:
         smallest = self._extreme_eigenvalues[1]
         return max(smallest, 0.0) if smallest is not None else 0.0
+
+    def column_norms(self, extent: Extent) -> np.ndarray | None:
+        squares = self._column_squares
+        return None if squares is None else extent.norm * np.sqrt(squares) + np.abs(host(self.c)).astype(np.float64)
+
+    @cached_property
+    def _column_squares(self) -> np.ndarray | None:
+        return self.data.column_squares(None)
+
+    @property
+    def additions(self) -> int:
+        return 2 * self.data.shape[0]
+
+    def noise(self, at: Evaluation, extent: Extent) -> Scalar:
+        # Every product of entries of Q or c with those of two points of the set is in the reach.
+        return at.eps * (self.additions + FEW) * (abs(self.constant) + 4 * extent.reach + abs(at.value) + abs(at.inner))
 
     def start(self, x0: Any, dense: bool) -> Array:
         return self.data.array(np.zeros(self.data.shape[0]) if x0 is None else x0)

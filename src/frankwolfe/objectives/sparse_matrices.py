@@ -83,6 +83,13 @@ class CSRMatrix(RowBlocks):
         assert self.layout is not None
         return compiled("sparse").count(self.layout.arrays[1], self.shape[1])
 
+    def _column_squares(self, weights: Array | None) -> np.ndarray:
+        matrix = _canonical(self.matrix)
+        entries = matrix.data.astype(np.float64, copy=False) ** 2
+        if weights is not None:
+            entries = entries * np.repeat(weights, np.diff(matrix.indptr))
+        return np.bincount(matrix.indices, entries, minlength=self.shape[1])
+
     def squares(self, weights: np.ndarray) -> np.ndarray:
         """Return the diagonal of A'diag(weights)A, of data with a layout; estimated, where rows are many."""
         assert self.layout is not None
@@ -130,6 +137,14 @@ class CSCMatrix(DataMatrix):
         """How many entries each column has."""
         return np.diff(self.matrix.indptr)
 
+    def _column_squares(self, weights: Array | None) -> np.ndarray:
+        matrix = _canonical(self.matrix)
+        entries = matrix.data.astype(np.float64, copy=False) ** 2
+        if weights is not None:
+            entries = entries * weights[matrix.indices]
+        columns = np.repeat(np.arange(self.shape[1]), np.diff(matrix.indptr))
+        return np.bincount(columns, entries, minlength=self.shape[1])
+
     def squares(self, weights: np.ndarray) -> np.ndarray:
         """Return the diagonal of A'diag(weights)A, of data with a layout."""
         assert self.layout is not None
@@ -151,6 +166,15 @@ class CSCMatrix(DataMatrix):
 
     def parts(self) -> list[Array]:
         return [self.matrix.indptr, self.matrix.indices, self.matrix.data]
+
+
+def _canonical(matrix: Any) -> Any:
+    """Return the matrix, each entry once: of entries that are stored in pieces the sum of the sizes of the pieces."""
+    if matrix.has_canonical_format:
+        return matrix
+    sizes = abs(matrix)
+    sizes.sum_duplicates()
+    return sizes
 
 
 def _scattered(rows: Array, values: Array, n: int) -> Array:

@@ -10,7 +10,9 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, Sparse
 from frankwolfe.backends import Array, Scalar
+from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.composite import Composite
+from frankwolfe.rounding import FEW, Extent
 from frankwolfe.sets.combinators import Product
 from frankwolfe.sets.own import OracleSet
 from frankwolfe.validation import integer, positive
@@ -83,6 +85,16 @@ class StructuralSVM(Composite):
     @cached_property
     def map(self) -> _BlockSum:
         return _BlockSum(self.n, self.d + 1)
+
+    proven = True
+
+    @property
+    def additions(self) -> int:
+        return self.n + self.d
+
+    def noise(self, at: Evaluation, extent: Extent) -> Scalar:
+        # Of value (a - b) and inner (2a - b), the two terms a and b follow.
+        return at.eps * (self.additions + FEW) * (3 * abs(at.value) + 2 * abs(at.inner))
 
     def loss(self, m: Array) -> Scalar:
         return 0.5 * self.lam * float(m[:-1] @ m[:-1]) - m[-1]

@@ -15,11 +15,11 @@ from frankwolfe.backends import Array, fetch_rows, host, namespace
 from frankwolfe.certificates import Certificate, blame
 from frankwolfe.methods.base import Evidence
 from frankwolfe.methods.evidence import answered, numbers_of
-from frankwolfe.objectives.base import ROUNDING
 from frankwolfe.objectives.batch import Batch
 from frankwolfe.points import Leaf, Point
 from frankwolfe.problem import Problem
 from frankwolfe.result import Status
+from frankwolfe.rounding import FEW
 from frankwolfe.run import Run
 from frankwolfe.sets.batch import SetBatch
 from frankwolfe.trace import Trace
@@ -61,6 +61,7 @@ class Lockstep:
         # In single precision the bounds above are hopes: these are proven, in double precision, when a run may end.
         self.exact = problem.exact is not None
         self.proven = np.full(size, -np.inf)
+        self.noise = np.zeros(size)  # what rounding takes off the bounds
         self.next_proof = np.zeros(size)
         self.touch: Array | None = None  # where the averaged tangents touch f
         self.best: Array = state.x.coords
@@ -99,17 +100,19 @@ class Lockstep:
         well = np.logical_and.accumulate(well)  # nothing is taken in after a number that is not finite
         best = self._improve(np.where(well[:, None], values, np.inf), [p for seen in evidence for _, p in seen.seen])
         with np.errstate(invalid="ignore"):
-            bounds = (offsets + minima - noises - ROUNDING * eps * np.abs(minima)) / weights
+            mixings = np.array([self.problem.mixings(first + i + 1) for i in range(len(evidence))])[:, None, None]
+            bounds = (offsets + minima - (1 + mixings) * noises - FEW * eps * np.abs(minima)) / weights
             slack = 600 * np.max(noises / weights, axis=1) + 1e4 * eps * np.abs(best)
         bounds = np.where(well, bounds.max(axis=1), -np.inf)
         bounds = np.fmax.accumulate(np.concatenate([self.lower_bound[None], bounds]))[1:]
+        self.noise = np.where(well[-1], ((1 + mixings) * noises / weights)[-1].max(axis=0), 0.0)
         self.lower_bound = bounds[-1]
         for i in range(-first % self.trace_every, len(evidence), self.trace_every):
             self._log(first + i, values[i, 0], np.minimum(self.proven if self.exact else bounds[i], best[i]))
         average = evidence[-1].minorants[0][0]
         self.touch = None if average.at is None else average.at / float(weights[-1, 0, 0])  # of all runs alike
         self.state = state
-        wrong = (bounds > best + slack) & (not self.exact)
+        wrong = (bounds > best + slack) & (not (self.exact or self.problem.objective.proven))
         self._leave_in_trouble(first, values, well, wrong, evidence)
 
     def settled(self) -> bool:
@@ -119,6 +122,13 @@ class Lockstep:
             kept = self.best_value[places] - self._bounds[places] <= self.goals[places]
             self._leave(places[kept], last[kept], Status.OPTIMAL)
         return not self.open
+
+    def exhausted(self) -> bool:
+        over = (self.goals > 0) & (self.goals < self.noise) & (self.gaps <= 2 * self.noise)
+        places = np.flatnonzero(over & (not self.exact))
+        if places.size:
+            self._leave(places, self._refreshed(places), Status.PRECISION)
+        return False
 
     def finish(self, status: Status) -> None:
         """End the runs that are still open, all for one reason."""
@@ -174,12 +184,14 @@ class Lockstep:
         assert isinstance(domain, SetBatch)
         assert isinstance(self.problem.exact, Batch)
         exact, members = type(batch)(self.problem.exact.base, len(places)), domain.rows(places.tolist())
+        extent = replace(self.problem, objective=exact, domain=members).extent
         for points in (self.touch, self.best):
             if points is not None:
                 point = Point.at(exact.start(_take(points, places), dense=False))
                 at = exact.evaluate(point, point)
                 # The bound of a set larger by what rounding moves a point.
-                bound = at.tangent.bound(-members.support(-at.slope), 4 * self.problem.eps)
+                tangent = at._replace(noise=exact.noise(at, extent)).tangent
+                bound = tangent.bound(-members.support(-at.slope), 4 * self.problem.eps)
                 self.proven[places] = np.fmax(self.proven[places], host(bound))
                 self.best_value[places] = host(at.value)
         self.next_proof[places] = np.ceil(1.1 * self.state.k) + 1
@@ -215,7 +227,7 @@ class Lockstep:
         kept = np.setdiff1d(np.arange(len(self.open)), places)
         self.open = [self.open[i] for i in kept]
         self.best_value, self.lower_bound = self.best_value[kept], self.lower_bound[kept]
-        self.proven, self.next_proof = self.proven[kept], self.next_proof[kept]
+        self.proven, self.next_proof, self.noise = self.proven[kept], self.next_proof[kept], self.noise[kept]
         self.best = _take(self.best, kept)
         self.touch = None if self.touch is None else _take(self.touch, kept)
         if self.open:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frankwolfe.atoms import Atom, OneHot
-from frankwolfe.objectives.base import ROUNDING
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem
 from frankwolfe.run import Run
@@ -24,6 +23,7 @@ class Proof(NamedTuple):
     minimum: float
     radius: float
     failure: float  # probability that the minimum is wrong
+    steps: int  # that the tangent may be an average of
 
     def bound(self, problem: Problem, radius: float) -> float:
         """Return the lower bound on f* over the set of another radius; minus infinity where it would cost too much."""
@@ -35,14 +35,15 @@ class Proof(NamedTuple):
             minimum = self.minimum * (radius / self.radius)
         else:
             return -math.inf
-        return float(self.tangent.bound(minimum, ROUNDING * problem.eps))
+        wider = max(1.0, radius / self.radius) ** 2  # what rounding did to the slope weighs more in a larger set
+        return float(problem.bound(self.tangent._replace(noise=wider * self.tangent.noise), minimum, self.steps))
 
 
 def proof_of(run: Run, radius: float) -> Proof | None:
     """Return the tangent behind the bound of a run, for use at other radii."""
     if run.certificate.behind is None or run.certificate.behind[0].slope is None:
         return None
-    return Proof(*run.certificate.behind, radius, run.certificate.failure)
+    return Proof(*run.certificate.behind, radius, run.certificate.failure, run.state.k)
 
 
 def continued(run: Run, before: float, problem: Problem, radius: float) -> Point | None:
