@@ -121,10 +121,10 @@ class WeightedMean(Composite):
         xp = namespace(self.share)
         return float(xp.min(xp.where(self.share > 0, self.share, xp.ones_like(self.share))))
 
-    @cached_property
+    @property
     def target_spread(self) -> float:
-        """How far the intercept may be from the margins: the largest target, or the largest log odds."""
-        return float(largest(self.b))
+        """How far the best intercept may be from minus a margin: the largest target, or the largest log odds."""
+        return 0.0
 
     def fingerprint(self, start: Any) -> list[Any]:
         return [type(self).__name__, self.ridge, int(self.intercept), self.share, *self.data.parts()]
@@ -169,14 +169,18 @@ class LinearModel(WeightedMean):
     def restricted(self, columns: np.ndarray) -> Self:
         """Return the model of some of the variables, the others held at zero."""
         norms = self._column_norms
-        kept = {} if norms is None else {"_column_norms": norms[columns]}
-        return derive(self, data=picked(self.data, columns), shape=(columns.size,), **kept)
+        norms = None if norms is None else norms[columns]
+        return derive(self, data=picked(self.data, columns), shape=(columns.size,), _column_norms=norms)
 
     def reweighted(self, share: np.ndarray) -> Self:
         twin = super().reweighted(share)
         if self.__dict__.get("compiled") is not None:  # the rows may be on disk by now
             twin.compiled = self._compiled(twin.exact_share)
         return twin
+
+    @cached_property
+    def target_spread(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return float(largest(self.b))
 
     def _centre(self) -> None:
         """Take the mean off the targets where an intercept carries it: less rounding."""

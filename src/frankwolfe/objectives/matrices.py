@@ -123,7 +123,7 @@ class DataMatrix(ABC):
         total, step = np.zeros(d), max(1, SQUARED // d)
         for rows, block in self.row_blocks():
             for i in range(0, block.shape[0], step):
-                few = slice(i, i + step)
+                few = slice(i, min(i + step, block.shape[0]))
                 total += _squares(block[few, ...], None if weights is None else weights[rows][few])
         return total
 
