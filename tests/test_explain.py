@@ -128,5 +128,5 @@ def test_arrays_of_another_namespace():
 def test_a_gap_that_no_longer_falls():
     narrow = fw.LeastSquares(A.astype(np.float32), b.astype(np.float32))
     said = fw.explain(fw.minimize(narrow, fw.L2Ball(np.float32(1.0)), method="pgd", tol=1e-30, max_iter=400))
-    assert "almost stopped falling" in said.next
+    assert "as exact as this arithmetic allows" in said.stopped
     assert "double precision" in said.next

@@ -200,6 +200,8 @@ def _next(result: Result) -> str:
         return _more(result, "max_iter" if result.status is Status.MAX_ITER else "time_limit")
     return {
         Status.OPTIMAL: "nothing: the answer is as good as was asked for. A smaller tol asks for more digits.",
+        Status.PRECISION: "nothing in this arithmetic: the rest of the gap is what rounding may have done. Data in "
+        "double precision, or columns of like size, allow more digits.",
         Status.CALLBACK: "nothing, if that is what the callback was for; minimize(..., x0=result) goes on from here.",
         Status.INTERRUPTED: "minimize(..., x0=result) goes on from here; checkpoint=Checkpoint('run.npz') saves a run.",
         Status.NOT_FINITE: "look for NaN, infinity or overflow in the data and in f; scale the data or shrink the set.",

@@ -234,7 +234,7 @@ class Run:
                 self.certificate.next_proof = 0
                 self._certify(k)
         value = self.checked_value if self.state.x is self.checked else self.fresh(self.state.x)
-        if self.best is not None and self.best is not self.state.x:
+        if self.best is not None and self.best is not self.state.x and not value <= self.best_value:
             self._check_value()
         if math.isfinite(value):
             if value <= self.checked_value:

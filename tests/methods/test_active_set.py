@@ -328,6 +328,9 @@ class CountingSet(fw.Set):
     def support(self, g):
         raise AssertionError("the certificate may not ask the oracle behind the method's back")
 
+    def reach(self, c):
+        return self.within.reach(c)
+
     def diameter(self, shape=None):
         return self.within.diameter(shape)
 
