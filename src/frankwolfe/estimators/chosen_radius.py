@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from frankwolfe.estimators.in_parts import PartsTask
 from frankwolfe.estimators.linear import LinearEstimator, Task
+from frankwolfe.estimators.results import is_unsolved
 from frankwolfe.estimators.search import Fold, choose, radius_grid, solve_fold
 from frankwolfe.estimators.search_in_parts import search_in_parts
 from frankwolfe.kernels.threads import limited
@@ -107,7 +108,7 @@ class CrossValidated(LinearEstimator):
         x0 = None if domain.sparse_atoms else start
         self._keep(minimize(task.objective, domain, x0, tol=task.goal, **options), task)
         unsolved = sum(fold.unsolved for fold in found)
-        if unsolved and self.result_.success:
+        if unsolved and not is_unsolved(self.result_):
             warnings.warn(
                 f"{type(self).__name__}: max_iter={self.max_iter} stopped {unsolved} of {self.scores_.size} problems "
                 f"on the folds, the worst with a gap of {max(f.gap for f in found):.3g}: raise max_iter or tol",

@@ -21,7 +21,7 @@ from frankwolfe.backends import host
 from frankwolfe.backends.namespace import is_foreign
 from frankwolfe.estimators.constraints import constraint_set
 from frankwolfe.estimators.in_parts import PartsTask, fit_in_parts
-from frankwolfe.estimators.results import on_host
+from frankwolfe.estimators.results import is_unsolved, on_host
 from frankwolfe.minimize import minimize
 from frankwolfe.objectives import Huber, LeastSquares, Logistic, Multinomial
 from frankwolfe.objectives.data import in_parts
@@ -184,7 +184,7 @@ class LinearEstimator(BaseEstimator):
         self.result_, self.trace_, self.method_ = result, result.trace, result.method
         self.coef_, self.intercept_ = self._coef(x), self._shaped_intercept(task.intercept(x))
         self.n_iter_, self.gap_, self.lower_bound_ = result.n_iter, result.gap, result.lower_bound
-        if not result.success:
+        if is_unsolved(result):
             warnings.warn(
                 f"{type(self).__name__} stopped after {result.n_iter} steps of {result.method!r} with a certified gap "
                 f"of {result.gap:.3g}, above the {task.goal:.3g} asked for: raise max_iter or tol, or scale the "

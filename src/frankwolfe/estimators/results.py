@@ -9,7 +9,7 @@ from frankwolfe.atoms import Atom
 from frankwolfe.backends import host
 from frankwolfe.backends.namespace import is_foreign
 from frankwolfe.lowrank import LowRank
-from frankwolfe.result import Result
+from frankwolfe.result import Result, Status
 
 
 def on_host(result: Result) -> Result:
@@ -25,7 +25,7 @@ def on_host(result: Result) -> Result:
     if not is_foreign(result.x.like if isinstance(result.x, LowRank) else result.x):
         return result
     atoms = None if result.atoms is None else [here(atom) for atom in result.atoms]
-    return replace(result, x=here(result.x), atoms=atoms, weights=here(result.weights))
+    return replace(result, x=here(result.x), touch=here(result.touch), atoms=atoms, weights=here(result.weights))
 
 
 def here(thing: Any) -> Any:
@@ -37,3 +37,17 @@ def here(thing: Any) -> Any:
         parts = {name: here(getattr(thing, name)) for name in vars(thing)}
         return replace(thing, **parts)  # pyright: ignore[reportArgumentType]
     return host(thing) if is_foreign(thing) else thing
+
+
+def is_unsolved(result: Result) -> bool:
+    """Tell whether a result is worse than was asked for, and not because rounding allows no seventh digit.
+
+    Examples
+    --------
+    >>> import numpy as np, frankwolfe as fw
+    >>> f = fw.LeastSquares(np.eye(2), [2.0, 4.0])
+    >>> is_unsolved(fw.minimize(f, fw.L2Ball(1.0), max_iter=1)), is_unsolved(fw.minimize(f, fw.L2Ball(1.0), tol=1e-30))
+    (True, False)
+    """
+    precise = result.status is Status.PRECISION and result.gap <= 1e-6 * max(1.0, abs(result.fun))
+    return not result.success and not precise

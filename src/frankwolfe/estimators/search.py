@@ -11,6 +11,7 @@ from sklearn.base import is_classifier
 from frankwolfe.backends import host
 from frankwolfe.estimators.in_parts import PartsTask
 from frankwolfe.estimators.linear import LinearEstimator, Task
+from frankwolfe.estimators.results import is_unsolved
 from frankwolfe.minimize import minimize
 from frankwolfe.path import path
 from frankwolfe.validation import integer, positive
@@ -139,7 +140,7 @@ def solve_path(model: Any, task: Task | PartsTask, radii: np.ndarray, judge: Cal
     results = path(task.objective, model._family(task.shape), radii, score=score, tol=LOOSER * task.goal, **options)
     order = np.argsort([float(radius) for radius in results.radii], kind="stable")
     assert results.scores is not None
-    unsolved = [result.gap for result in results if not result.success]
+    unsolved = [result.gap for result in results if is_unsolved(result)]
     points = np.stack([host(result.x) for result in results])[order]
     return Fold(results.scores[order], np.stack(coefs), points, len(unsolved), max(unsolved, default=0.0))
 
