@@ -144,9 +144,8 @@ class Problem:
             atom, value, lower, matvecs = self.domain.minimise(slope, accuracy, self.rng(k))
             self.counts.n_matvec += matvecs
             return Vertex(Point.at(atom), value, lower)
-        atom = self.domain.lmo(slope)
-        value = atom.inner(slope)
-        return Vertex(Point.at(atom), value, value)
+        atom, value, lower, _ = self.domain.minimum(slope)
+        return Vertex(Point.at(atom), value, lower)
 
     def project(self, coords: Array) -> Point:
         """Return the nearest feasible point."""

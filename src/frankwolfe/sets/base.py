@@ -26,6 +26,9 @@ class Set(ABC):
     closed_form: ClassVar[bool] = True
     """Whether `lmo` and `support` are exact and cheap (no inner iteration)."""
 
+    exact_oracle: ClassVar[bool] = True
+    """Whether `lmo` errs by no more than the rounding of <g, v>; otherwise `minimum` says what is proven."""
+
     quick_support: ClassVar[bool] = False
     """Whether `support` costs no more than an inner product."""
 
@@ -52,8 +55,18 @@ class Set(ABC):
     def lmo(self, g: Array) -> Atom:
         """Return an atom minimising <g, v> over the set; any point of the set where g is zero. Ties: lowest index."""
 
+    def minimum(self, g: Array) -> LinearMinimum:
+        """Return an atom minimising <g, v> with its value, and a number that <g, .> is nowhere less than on the set.
+
+        That number is the value itself where the oracle is exact up to rounding; a set whose oracle is not answers with
+        what it can prove.
+        """
+        atom = self.lmo(g)
+        value = atom.inner(g)
+        return LinearMinimum(atom, value, value)
+
     def support(self, g: Array) -> Scalar:
-        """Return the support value, the maximum of <g, v> over the set."""
+        """Return the support value, the maximum of <g, v> over the set; never less, where the oracle is not exact."""
         return -self.lmo(-g).inner(-g)
 
     @abstractmethod

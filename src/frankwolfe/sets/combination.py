@@ -41,7 +41,18 @@ class Combination(Set):
     _weight: Any = 1.0  # how much an error of a part's minimum weighs
 
     def lmo(self, g: Array) -> Atom:
-        return self._atom(g, [_exactly(part, h)[:2] for part, h in self._asked(g)])
+        return self._atom(g, [part.minimum(h)[:2] for part, h in self._asked(g)])
+
+    def minimum(self, g: Array) -> LinearMinimum:
+        """Return an atom, its value and a lower bound on the minimum, that of the parts' bounds where any is needed."""
+        if self.exact_oracle:
+            return super().minimum(g)
+        found = [part.minimum(h) for part, h in self._asked(g)]
+        atom = self._atom(g, [answer[:2] for answer in found])
+        return LinearMinimum(atom, atom.inner(g), self._total(g, [answer.lower for answer in found]))
+
+    def support(self, g: Array) -> Scalar:
+        return -self._total(-g, [-part.support(-h) for part, h in self._asked(-g)])
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         return contains_by_oracle(self, x, tol)
@@ -65,7 +76,7 @@ class _Iterating(IterativeSet):
         whole = _combination(self)
         share = accuracy / (whole._weight * sum(isinstance(part, IterativeSet) for part in whole.parts))
         found = [
-            part.minimise(h, share, rng) if isinstance(part, IterativeSet) else _exactly(part, h)
+            part.minimise(h, share, rng) if isinstance(part, IterativeSet) else part.minimum(h)
             for part, h in whole._asked(g)
         ]
         atom = whole._atom(g, [answer[:2] for answer in found])
@@ -122,12 +133,6 @@ def entries_of(atom: Atom) -> tuple[np.ndarray, np.ndarray] | None:
 def inherit(domain: Set, test: Callable[[Set], bool], name: str, parts: tuple[Set, ...]) -> None:
     """Set a flag of the combination: true where it is for every part."""
     object.__setattr__(domain, name, all(test(part) for part in parts))
-
-
-def _exactly(part: Set, h: Array) -> LinearMinimum:
-    atom = part.lmo(h)
-    value = atom.inner(h)
-    return LinearMinimum(atom, value, value)
 
 
 def _combination(domain: Any) -> Combination:

@@ -281,6 +281,7 @@ def _some(cls: type, parts: tuple[Any, ...]) -> tuple[Any, ...]:
 def _install(domain: Any, parts: tuple[Set, ...]) -> None:
     object.__setattr__(domain, "parts", parts)
     inherit(domain, lambda part: part.closed_form, "closed_form", parts)
+    inherit(domain, lambda part: part.exact_oracle, "exact_oracle", parts)
     inherit(domain, lambda part: part.sparse_atoms, "sparse_atoms", parts)
     domain.shape  # noqa: B018  the parts' shapes must agree
 

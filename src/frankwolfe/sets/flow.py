@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from frankwolfe.atoms import Atom, Sparse
-from frankwolfe.backends import Array, all_finite, namespace, scaled
+from frankwolfe.backends import Array, Scalar, all_finite, namespace, scaled
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.sets.base import Set, require_shape
+from frankwolfe.sets.base import LinearMinimum, Set, require_shape
 from frankwolfe.sets.common import on_host
 from frankwolfe.sets.network import Layers, on_the_way, read_edges
 from frankwolfe.sets.norms import slack
@@ -88,6 +88,7 @@ class FlowPolytope(Set):
         else:
             object.__setattr__(self, "capacity", _capacities(self.capacity, len(edges), layers is None))
             object.__setattr__(self, "closed_form", False)
+            object.__setattr__(self, "exact_oracle", False)
             try:
                 self._polytope  # noqa: B018  solves for a first flow
             except ValueError:
@@ -116,11 +117,22 @@ class FlowPolytope(Set):
             places = self._route.shortest(scaled(on_host(g)))
             values = np.full(places.size, self.radius)
         else:
-            flow = on_host(self._polytope.lmo(on_host(g)).toarray())
-            places = np.flatnonzero(flow)
-            values = flow[places]
-        xp = namespace(g)
-        return Sparse(places if xp is np else xp.asarray(places), as_like(values, g), self.shape)
+            return self.minimum(g).atom
+        return self._sparse(places, values, g)
+
+    def minimum(self, g: Array) -> LinearMinimum:
+        """Return a flow of least cost and its cost, with capacities also a proven lower bound on that."""
+        if self.capacity is None:
+            return super().minimum(g)
+        require_shape(self, g, self.shape)
+        found = self._polytope.minimum(on_host(g))
+        flow = found.atom.toarray()
+        places = np.flatnonzero(flow)
+        atom = self._sparse(places, flow[places], g)
+        return LinearMinimum(atom, atom.inner(g), found.lower)
+
+    def support(self, g: Array) -> Scalar:
+        return super().support(g) if self.capacity is None else self._polytope.support(on_host(g))
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return an upper bound: for paths, from the edges in which two can differ; with capacities, from those."""
@@ -139,6 +151,10 @@ class FlowPolytope(Set):
 
     def with_radius(self, radius: float) -> Self:
         return replace(self, radius=radius)
+
+    def _sparse(self, places: np.ndarray, values: np.ndarray, like: Array) -> Sparse:
+        xp = namespace(like)
+        return Sparse(places if xp is np else xp.asarray(places), as_like(values, like), self.shape)
 
     @property
     def _route(self) -> Layers:

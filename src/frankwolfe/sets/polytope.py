@@ -11,12 +11,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
-from frankwolfe.backends import Array, all_finite, scaled
+from frankwolfe.backends import Array, Scalar, all_finite
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.sets.base import Set, require_shape
+from frankwolfe.sets.base import LinearMinimum, Set, require_shape
 from frankwolfe.sets.common import no_radius, on_host
-from frankwolfe.sets.linear_programme import LinearProgramme
-from frankwolfe.sets.norms import slack
+from frankwolfe.sets.linear_programme import LinearProgramme, Minimum
+from frankwolfe.sets.norms import above, slack
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,20 +33,23 @@ class Polytope(Set):
         Bounds on the entries. Unlike SciPy's ``linprog``, nothing is taken as nonnegative unless said so here.
     warm_start : bool, default=True
         Start each linear programme from the solution of the last one (with highspy), which saves most pivots where
-        directions change little. The answer to a direction with many best vertices, and the last bits of any, may then
-        depend on what was asked before. False: an answer depends on the direction alone, runs repeat bit for bit.
+        directions change little. Answers depend on the direction alone all the same: where there is a tie, the
+        programme is solved again from the start. False saves the attempt where ties are the rule.
 
     Notes
     -----
-    An atom is a vertex, found by the simplex method of HiGHS [1]_ to tolerances of 1e-10, relative to the largest entry
-    of the direction: through highspy where it is installed (the model and its basis are kept between calls),
-    otherwise through SciPy. An empty or unbounded polytope is refused at once. A linear image, a shift or a product is
+    An atom is a vertex, found by the simplex method of HiGHS [1]_: through highspy where it is installed (the model and
+    its basis are kept between calls), otherwise through SciPy. That solver's tolerances are in units of the polytope's
+    own size, and no bound rests on them: `minimum` and `support` come from multipliers, with the rounding of every
+    operation taken off [2]_. An empty or unbounded polytope is refused at once. A linear image, a shift or a product is
     cheaper than one large programme: see the combinators.
 
     References
     ----------
     .. [1] Q. Huangfu, J. A. J. Hall, "Parallelizing the dual revised simplex method", Mathematical Programming
        Computation 10, 2018.
+    .. [2] A. Neumaier, O. Shcherbina, "Safe bounds in linear and mixed-integer linear programming", Mathematical
+       Programming 99, 2004.
 
     Examples
     --------
@@ -67,6 +70,7 @@ class Polytope(Set):
     warm_start: bool = field(default=True, kw_only=True)
     digest: str = field(init=False)  # of all numbers: tells two polytopes apart
     closed_form: ClassVar[bool] = False
+    exact_oracle: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         n = _length(self.A_ub, self.A_eq, self.lower, self.upper)
@@ -109,8 +113,19 @@ class Polytope(Set):
         return self.lower.shape
 
     def lmo(self, g: Array) -> Atom:
+        return self.minimum(g).atom
+
+    def minimum(self, g: Array) -> LinearMinimum:
+        """Return a vertex minimising <g, v>, its value, and a proven lower bound on the minimum."""
         require_shape(self, g, self.shape)
-        return Dense(as_like(self._vertex(scaled(on_host(g))), g))
+        found = self._solved(on_host(g))
+        atom = Dense(as_like(found.x, g))
+        return LinearMinimum(atom, atom.inner(g), found.lower)
+
+    def support(self, g: Array) -> Scalar:
+        """Return a proven upper bound on <g, v>, as near to the maximum as the solver came."""
+        require_shape(self, g, self.shape)
+        return -self._solved(-on_host(g)).lower
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return an upper bound: the diagonal of the bounds, or where some are infinite, of the smallest box around.
@@ -120,19 +135,26 @@ class Polytope(Set):
         low, high = self._box
         return float(np.linalg.norm(high - low))
 
+    def reach(self, c: Array) -> float:
+        require_shape(self, c, self.shape)
+        low, high = self._programme.box
+        return above(on_host(c) @ np.maximum(np.abs(low), np.abs(high)), c)
+
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         require_shape(self, x, self.shape)
         if not all_finite(x):
             return False
         x64, room = on_host(x), slack(x, tol)
-        size = float(np.max(np.abs(x64)))
+        # Every entry has a size of its own: that of its bounds, where it has both.
+        limits = np.maximum(np.abs(self.lower), np.abs(self.upper))
+        size = np.where(np.isfinite(limits), limits, np.max(np.abs(x64)))
 
         def within(A: Any, b: np.ndarray, excess: np.ndarray) -> bool:
-            return bool(np.all(excess <= room * (np.abs(b) + size * np.asarray(abs(A).sum(axis=1)).reshape(-1))))
+            return bool(np.all(excess <= room * (np.abs(b) + abs(A) @ size)))
 
         over = np.maximum(self.lower - x64, x64 - self.upper)
         return (
-            bool(np.all(over <= room * max(size, 1e-300)))
+            bool(np.all(over <= room * size))
             and within(self.A_ub, self.b_ub, self.A_ub @ x64 - self.b_ub)
             and within(self.A_eq, self.b_eq, np.abs(self.A_eq @ x64 - self.b_eq))
         )
@@ -154,14 +176,14 @@ class Polytope(Set):
         for j in np.flatnonzero(~np.isfinite(high - low)):
             unit = np.zeros(low.size)
             unit[j] = 1.0
-            low[j], high[j] = self._vertex(unit)[j], self._vertex(-unit)[j]
+            low[j], high[j] = self._solved(unit).lower, -self._solved(-unit).lower
         return low, high
 
-    def _vertex(self, cost: np.ndarray) -> np.ndarray:
-        x, message = self._programme.minimise(cost)
-        if x is None:
+    def _solved(self, cost: np.ndarray) -> Minimum:
+        found, message = self._programme.minimise(cost)
+        if found is None:
             raise RuntimeError(f"the linear programme of {self!r} failed: {message}")
-        return np.clip(x, self.lower, self.upper)
+        return found
 
     def _check(self) -> None:
         """Refuse an empty or unbounded polytope: the second holds a direction in which it never ends."""
@@ -170,16 +192,14 @@ class Polytope(Set):
             raise ValueError(f"the polytope must not be empty, but HiGHS calls its constraints {message}; relax them")
         if np.all(np.isfinite(self.lower)) and np.all(np.isfinite(self.upper)):
             return
-        from scipy.sparse import vstack
-
         rows = np.where(np.arange(self.b_ub.size + self.b_eq.size) < self.b_ub.size, -np.inf, 0.0)
         sides = np.where(np.isfinite(self.lower), 0.0, -1.0), np.where(np.isfinite(self.upper), 0.0, 1.0)
-        ways = LinearProgramme(vstack([self.A_ub, self.A_eq]).tocsc(), (rows, np.zeros(rows.size)), sides, False)
+        ways = LinearProgramme(self._programme.A, (rows, np.zeros(rows.size)), sides, False)
         cost = np.random.default_rng(0).normal(size=self.lower.size)
         for sign in (1.0, -1.0):  # a nonzero direction has a nonzero product with a random cost, so one sign finds it
-            d, message = ways.minimise(sign * cost)
-            if d is None or np.max(np.abs(d)) > 1e-6:
-                j = 0 if d is None else int(np.argmax(np.abs(d)))
+            found, _ = ways.minimise(sign * cost)
+            if found is None or np.max(np.abs(found.x)) > 1e-6:
+                j = 0 if found is None else int(np.argmax(np.abs(found.x)))
                 raise ValueError(f"the polytope must be bounded, but entry {j} can grow forever; pass lower and upper")
 
 

@@ -125,6 +125,7 @@ class Shifted(Combination):
             raise ValueError(f"offset must have the shape of the points, {self.part.shape}, got {offset.shape}")
         object.__setattr__(self, "offset", offset)
         inherit(self, lambda part: part.closed_form, "closed_form", self.parts)
+        inherit(self, lambda part: part.exact_oracle, "exact_oracle", self.parts)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Shifted):
@@ -229,6 +230,7 @@ class LinearImage(Combination):
             )
         object.__setattr__(self, "matrix", matrix)
         inherit(self, lambda part: part.closed_form, "closed_form", self.parts)
+        inherit(self, lambda part: part.exact_oracle, "exact_oracle", self.parts)
 
     def __repr__(self) -> str:
         return f"LinearImage({self.part!r}, <matrix of shape {self.matrix.shape}>)"
@@ -297,4 +299,5 @@ class LinearImage(Combination):
 
 def _follow(domain: Set, part: Set) -> None:
     inherit(domain, lambda part: part.closed_form, "closed_form", (part,))
+    inherit(domain, lambda part: part.exact_oracle, "exact_oracle", (part,))
     inherit(domain, lambda part: part.sparse_atoms, "sparse_atoms", (part,))
