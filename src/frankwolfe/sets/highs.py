@@ -95,7 +95,7 @@ class Model:
             z[C] += solve(side[R] - by_row @ z, False)  # one step of refinement makes each row's error its rounding
             y[R] = solve(c[C], True)
             y[R] += solve(c[C] - B.T @ y[R], True)
-        r, at = c - self.programme.A.T @ y, self.programme.by_row @ z
+        r, at = c - self.programme.by_row.T @ y, self.programme.by_row @ z
         apart = [
             np.abs(r[~inside & (low < high)]),
             np.abs(y[resting & (rows_low < rows_high)]),
@@ -113,10 +113,10 @@ def _nearer(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray
 
 def _solver(B: Any) -> Any:
     """Return a function that solves B x = right, or B' x = right."""
-    if B.shape[0] <= _DENSE or B.nnz > 0.1 * B.shape[0] ** 2:
+    if isinstance(B, np.ndarray) or B.shape[0] <= _DENSE or B.nnz > 0.1 * B.shape[0] ** 2:
         from scipy.linalg import lu_factor, lu_solve
 
-        factors = lu_factor(B.toarray(), check_finite=False)
+        factors = lu_factor(B if isinstance(B, np.ndarray) else B.toarray(), check_finite=False)
         return lambda right, transposed: lu_solve(factors, right, trans=int(transposed), check_finite=False)
     from scipy.sparse.linalg import splu
 
@@ -129,7 +129,7 @@ def by_scipy(programme: Any, c: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarra
     from scipy.optimize import linprog
     from scipy.sparse import vstack
 
-    A, origin = programme.by_row, np.clip(0.0, *programme.columns)
+    A, origin = programme.A.tocsr(), np.clip(0.0, *programme.columns)
     shift = A @ origin
     low, high = (side - shift for side in programme.rows)
     fixed = low == high

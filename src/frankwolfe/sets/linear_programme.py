@@ -14,6 +14,7 @@ from frankwolfe.sets.enclosure import Sides, enclosure, tightened
 from frankwolfe.sets.highs import Model, by_scipy
 
 _UNITS = 10  # ranges are about 2**10 units, as is the largest cost: the solver's tolerances are absolute
+_DENSE = 1 << 15  # up to so many entries whole arrays are quicker than sparse ones
 _THIN = 2.0**-60  # the least range, in units of that given, that gets units of its own
 _UNIT = 2.0**-53
 _WIDE_UNIT = float(np.finfo(np.longdouble).eps)  # finer where the processor has a wider type
@@ -71,9 +72,10 @@ class LinearProgramme:
         rows_at, columns_at = _exponents(A, rows, implied, least=_THIN)
         self.A, self.rows, self.columns = _scaled(A, rows, columns, rows_at, columns_at)
         self.columns_at, self.implied = self.columns_at + columns_at, _times(implied, -columns_at)
-        self.by_row, self.wide = self.A.tocsr(), self.A.astype(np.longdouble)
-        self.magnitudes = abs(self.A), abs(self.by_row)
-        self.depth = 4 + int(np.max(np.diff(self.A.indptr), initial=0)), 4 + np.diff(self.by_row.indptr)
+        counts = np.bincount(self.A.indices, minlength=rows_at.size)
+        self.depth = 4 + int(np.max(np.diff(self.A.indptr), initial=0)), 4 + counts
+        self.by_row = self.A.toarray() if math.prod(A.shape) <= _DENSE else self.A.tocsr()
+        self.wide, self.magnitudes = self.by_row.astype(np.longdouble), abs(self.by_row)
         self.warm, self.own = warm, threading.local()
 
     def minimise(self, cost: np.ndarray) -> tuple[Minimum | None, str]:
@@ -107,7 +109,7 @@ class LinearProgramme:
         met, goal, inward = rows_low == rows_high, rows_high.copy(), np.zeros(rows_low.size)
         for _ in range(8):
             z = np.clip(z, low, high)
-            at, room = self.by_row @ z, _UNIT * self.depth[1] * (self.magnitudes[1] @ np.abs(z) + largest)
+            at, room = self.by_row @ z, _UNIT * self.depth[1] * (self.magnitudes @ np.abs(z) + largest)
             over, under = at - rows_high > room, rows_low - at > room
             if not np.any(over | under):
                 break
@@ -128,7 +130,7 @@ class LinearProgramme:
         side = np.where(y > 0, rows_low, rows_high)
         y = np.where(np.isfinite(side) & np.isfinite(y), y, 0.0)
         r = (c - self.wide.T @ y.astype(np.longdouble)).astype(np.float64)
-        error = self.depth[0] * _WIDE_UNIT * (np.abs(c) + self.magnitudes[0].T @ np.abs(y)) + _UNIT * np.abs(r) + _TINY
+        error = self.depth[0] * _WIDE_UNIT * (np.abs(c) + self.magnitudes.T @ np.abs(y)) + _UNIT * np.abs(r) + _TINY
         sums = np.concatenate([np.where(y == 0, 0.0, side) * y, np.where(r > 0, low, high) * r])
         off = 3 * _UNIT * float(np.sum(np.abs(sums))) + float(error @ farthest)
         return math.fsum(sums) - 1.01 * off
