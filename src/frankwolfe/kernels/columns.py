@@ -10,8 +10,8 @@ Import inside functions only: loading Numba takes a third of a second.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from frankwolfe.kernels.compiling import FUSED, kernel
 from frankwolfe.kernels.layouts import evenly
 from frankwolfe.kernels.prefetch import prefetch
 from frankwolfe.kernels.sparse import FOUR, ONE, add, dot, fetch_ahead
@@ -22,7 +22,7 @@ SOON = np.uint64(64)  # entries after which the place of one is in cache
 LONG, LONGEST = 64, 1 << 16  # entries from which a column belongs to no block; from which the order is that of the data
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+@kernel(fastmath=FUSED)
 def adjoint(groups, order, indices, values, first, last, r, g, out):
     """Set g to the products of columns first to last with r; and out, if it has room, to the columns times these."""
     out[:] = 0.0
@@ -41,7 +41,7 @@ def adjoint(groups, order, indices, values, first, last, r, g, out):
             start = end
 
 
-@njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})
+@kernel(inline="always", fastmath=FUSED)
 def _short_dot(indices, values, start, end, r):
     fetch_ahead(indices, values, start)
     total = 0.0
@@ -50,7 +50,7 @@ def _short_dot(indices, values, start, end, r):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+@kernel(fastmath=FUSED)
 def product(groups, order, indices, values, first, last, x, out):
     """Set out to the columns first to last times their entries of x."""
     out[:] = 0.0
@@ -84,20 +84,20 @@ def grouped(indptr, indices, values, shape, by_columns):
     return groups, order, rows, moved
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _count(indices, lengths):
     """Count the entries of each column."""
     for k in range(indices.size):
         lengths[indices[k]] += 1
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _place(j, length, long):
     """Return where a column of this length comes in the order: in its block if short, after all if long."""
     return j // BLOCK * LONG + length if length < LONG else long + min(length, LONGEST)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _arrange(lengths, order, starts):
     """Set the order of columns of these lengths and where their entries start; return the groups."""
     d = lengths.size
@@ -122,7 +122,7 @@ def _arrange(lengths, order, starts):
     return np.array(groups)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _turn(indptr, indices, values, first, last, starts, rows, moved):
     """Move the entries of rows first to last to their columns, which begin at `starts`; starts move along."""
     end = np.uint64(indptr[last])
@@ -140,7 +140,7 @@ def _turn(indptr, indices, values, first, last, starts, rows, moved):
                 moved[place] = values[k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _regroup(indptr, indices, values, first, last, starts, rows, moved):
     """Move the whole columns first to last to where they begin."""
     for j in range(first, last):

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from frankwolfe.kernels.compiling import FUSED, kernel
 from frankwolfe.kernels.sparse import dot
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+@kernel(fastmath=FUSED)
 def bends(indptr, indices, values, columns, c):
     """Return a'diag(c)a and c'a for each of the columns a."""
     bend, along = np.empty(columns.size), np.empty(columns.size)
@@ -25,7 +25,7 @@ def bends(indptr, indices, values, columns, c):
     return bend, along
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+@kernel(fastmath=FUSED)
 def best_entry(a, bend, level, firm, others, radius, signed):
     """Return the y (not negative, unless signed) with the least bend y²/2 - a y + penalty(others + |y|).
 
@@ -41,7 +41,7 @@ def best_entry(a, bend, level, firm, others, radius, signed):
     return y if a > 0.0 else -y
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+@kernel(fastmath=FUSED)
 def descend(indptr, indices, values, columns, c, slope, bend, along, free, ridge, z, v, level, firm, radius, signed):
     """Minimise over one entry of z after the other, in place; v is c times what the moves have done to the margins.
 

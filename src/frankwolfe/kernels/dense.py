@@ -8,13 +8,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
-from frankwolfe.kernels.losses import SUMS
+from frankwolfe.kernels.compiling import SUMS, kernel
 from frankwolfe.kernels.sparse import FOUR, ONE, THREE, TWO
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
+@kernel(fastmath=SUMS)
 def dots(A, first, last, x, out):
     """Set out to the products of rows first to last with x.
 
@@ -29,7 +28,7 @@ def dots(A, first, last, x, out):
         out[i - first] = total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
+@kernel(fastmath=SUMS)
 def two_dots(A, first, last, x, y, out, other):
     """Set out and other to the products of rows first to last with x and with y."""
     flat, d, first = A.reshape(A.size), np.uint64(A.shape[1]), np.uint64(first)
@@ -41,7 +40,7 @@ def two_dots(A, first, last, x, y, out, other):
         out[i - first], other[i - first] = total, second
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
+@kernel(fastmath=SUMS)
 def add_rows(A, first, last, r, g):
     """Add the rows first to last, times r, to g: four at a time, so that g is read and written once for four rows."""
     flat, d, first, last = A.reshape(A.size), np.uint64(A.shape[1]), np.uint64(first), np.uint64(last)
@@ -58,7 +57,7 @@ def add_rows(A, first, last, r, g):
             g[j] += factor * flat[start + j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
+@kernel(fastmath=SUMS)
 def add_outer(A, first, last, c, H):
     """Add half of c times the outer product of each row with itself to H, below the diagonal; H + H' is then whole.
 
@@ -88,7 +87,7 @@ def add_outer(A, first, last, c, H):
             row[k] += 0.5 * (near + (w4 * b4[k] + w5 * b5[k]) + (w6 * b6[k] + w7 * b7[k]))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def are_bytes(A, scale):
     """Tell whether every entry is scale times an integer from 0 to 255, up to one rounding."""
     for i in range(A.shape[0]):
@@ -101,7 +100,7 @@ def are_bytes(A, scale):
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def to_bytes(A, scale, out):
     """Set out to the integers of which A is `scale` times."""
     for i in range(A.shape[0]):

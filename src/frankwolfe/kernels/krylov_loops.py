@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from frankwolfe.kernels import packed, tridiagonal
+from frankwolfe.kernels.compiling import SUMS, kernel
 from frankwolfe.kernels.packed import WIDTH
 
-_loop = njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp", "nsz"})
-_exact = njit(cache=True, nogil=True, error_model="numpy")
+_loop = kernel(fastmath=SUMS)
+_exact = kernel()
 
 log_growth = _exact(tridiagonal.log_growth)
 top_value = _exact(tridiagonal.top_value)

@@ -8,14 +8,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.polynomial import Chebyshev, Polynomial
 from numpy.polynomial.polynomial import polyval
 
+from frankwolfe.kernels.compiling import FUSED, SUMS, kernel
 from frankwolfe.kernels.lanes import pick_above, power
 from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, SQUARES, Loss
-
-SUMS = {"reassoc", "contract", "nsz", "arcp"}  # sums in an order that vectorises; infinities and NaN stay what they are
 
 MAGIC = 1.5 * 2.0**52  # adding it rounds to an integer, which is then in the low bits of the sum
 LN2 = math.log(2.0)
@@ -36,7 +34,7 @@ E2, E3, E4, E5, E6, E7, E8, E9, E10, E11 = _short([1 / math.factorial(k) for k i
 A1, A2, A3, A4, A5, A6, A7 = _short([1 / (2 * k + 1) for k in range(1, 20)], 0.0, (MIDDLE / (2 + MIDDLE)) ** 2, 6)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+@kernel(fastmath=FUSED)
 def _exp(t):
     """Return exp(-t) for t >= 0: 2^k times a short series, of which the parts are added in pairs, none waiting long."""
     t = min(t, 708.0)
@@ -50,7 +48,7 @@ def _exp(t):
     return power(near) * (1.0 + (s + q * series))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
+@kernel(fastmath=SUMS)
 def _log(u):
     """Return log(1 + u) for 0 <= u <= 1: 2 atanh(u/(2+u)), from 2 rather than 1 where that is nearer."""
     s = pick_above(u, MIDDLE, u - 1.0, u) / pick_above(u, MIDDLE, u + 3.0, u + 2.0)
@@ -60,7 +58,7 @@ def _log(u):
     return pick_above(u, MIDDLE, LN2, 0.0) + 2.0 * (s + s * (q * series))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def at_margin(squares, m, b, share):
     """Return value and slope of the loss of a row, or of eight side by side: the logistic loss if `squares` is None.
 
@@ -75,7 +73,7 @@ def at_margin(squares, m, b, share):
     return 0.5 * (slope * e), slope
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
+@kernel(fastmath=SUMS)
 def _logistic(m, b, share, r, c):
     """Set r and c to slope and curvature at the margins m, where they have room; return value and <r, m>."""
     n = m.size
@@ -94,7 +92,7 @@ def _logistic(m, b, share, r, c):
     return value, inner
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
+@kernel(fastmath=SUMS)
 def _squares(m, b, share, r, c):
     value, inner = 0.0, 0.0
     for i in range(m.size):
@@ -108,7 +106,7 @@ def _squares(m, b, share, r, c):
     return value, inner
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def at_margins(loss, m, r, c):
     """Set r to the slope of the loss at the margins m, and c to its curvature, where they have room.
 
@@ -122,14 +120,14 @@ def at_margins(loss, m, r, c):
     raise ValueError("unknown kind of loss")
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def on_rows(loss, low, high):
     """Return the loss of some rows, at most CHUNK of them: equal weights are kept for so many rows only."""
     kind, b, share = loss
     return Loss(kind, b[low:high], share[low:high] if share.size == b.size else share[: high - low])
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def differentiate(mixing, known, q, loss, watched, r, c, sums):
     """Take in the rows of a loss, whose products with a vector are q; set r and c to slope and curvature.
 
@@ -150,7 +148,7 @@ def differentiate(mixing, known, q, loss, watched, r, c, sums):
     sums[1] += inner
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def differentiate_all(first, last, mixing, known, q, loss, watched, r, sums):
     """Do that for the rows first to last, a few at a time, which stay in cache; arrays are those of all rows.
 
@@ -167,7 +165,7 @@ def differentiate_all(first, last, mixing, known, q, loss, watched, r, sums):
             sums[1] += inner
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
+@kernel(fastmath=SUMS)
 def along_line(loss, start, step, gamma):
     """Return first and second derivative of the loss along start + gamma step."""
     y, r, c = np.empty(CHUNK), np.empty(CHUNK), np.empty(CHUNK)
@@ -184,7 +182,7 @@ def along_line(loss, start, step, gamma):
     return first, second
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def value_at(loss, m):
     """Return the loss at the margins m."""
     total, none = 0.0, np.empty(0)
@@ -194,7 +192,7 @@ def value_at(loss, m):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def derivatives_at(loss, m, r, c):
     """Set r to the slope of the loss at the margins m, and c to its curvature where it has room."""
     for low in range(0, m.size, CHUNK):
@@ -202,7 +200,7 @@ def derivatives_at(loss, m, r, c):
         at_margins(on_rows(loss, low, high), m[low:high], r[low:high], c[low:high])
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
+@kernel(fastmath=SUMS)
 def _shifted_sums(loss, start, step, gamma, shift, sums):
     """Set the sums over the rows at margins start + gamma step + shift; an empty step counts as zero."""
     y, r, c = np.empty(CHUNK), np.empty(CHUNK), np.empty(CHUNK)
@@ -233,7 +231,7 @@ def _shifted_sums(loss, start, step, gamma, shift, sums):
         sums[5] += second
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def balance(loss, start, step, gamma, low, c, high, enough, sums):
     """Return the shift that balances the slopes, by Newton's method inside a bracket; `sums` are those there."""
     for _ in range(100):

@@ -6,12 +6,12 @@ Import inside functions only: loading Numba takes a third of a second.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from frankwolfe.kernels.compiling import kernel
 from frankwolfe.kernels.losses import at_margins, on_rows
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def differentiate(first, mixing, known, new, start, loss, watched, r, sums):
     """Take in the rows from `first` on, as many as r has columns; set r to the slopes of the loss, a row per point.
 

@@ -8,8 +8,8 @@ Import inside functions only: loading Numba takes a third of a second.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from frankwolfe.kernels.compiling import kernel
 from frankwolfe.kernels.lanes import everywhere, lane, load, store, total, totals
 from frankwolfe.kernels.layouts import LOGISTIC, SQUARES
 from frankwolfe.kernels.losses import at_margin
@@ -17,7 +17,7 @@ from frankwolfe.kernels.losses import at_margin
 ZERO, TWO, EIGHT = np.uint64(0), np.uint64(2), np.uint64(8)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def sweep(A, first, last, x, mixing, known, loss, images, g, sums):
     """Do for eight rows at a time what `rows.sweep` does, as far as eights go; return the first row that is left.
 
@@ -30,7 +30,7 @@ def sweep(A, first, last, x, mixing, known, loss, images, g, sums):
     return _sweep(SQUARES, A, first, last, x, mixing, known, loss, images, g, sums)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _sweep(squares, A, first, last, x, mixing, known, loss, images, g, sums):
     flat, d = A.reshape(A.size), np.uint64(A.shape[1])
     targets, shares, image, watched_image = loss.b, loss.share, images[0], images[1]
@@ -62,7 +62,7 @@ def _sweep(squares, A, first, last, x, mixing, known, loss, images, g, sums):
     return max(first, stop)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _starts(start, d):
     """Return where eight rows begin."""
     fifth = start + np.uint64(4) * d
@@ -70,7 +70,7 @@ def _starts(start, d):
     return start, start + d, third, third + d, fifth, fifth + d, seventh, seventh + d
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _dots(flat, starts, x):
     """Return the products of eight rows with x: one row after the other, as they lie in memory."""
     a0, a1, a2, a3, a4, a5, a6, a7 = starts
@@ -79,7 +79,7 @@ def _dots(flat, starts, x):
     return totals(s0, s1, s2, s3, s4, s5, s6, s7)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _dot(flat, start, x):
     """Return the products of a row with x, to be added up over the lanes."""
     sums = load(flat, start) * load(x, ZERO)
@@ -88,7 +88,7 @@ def _dot(flat, start, x):
     return sums
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _add_rows(flat, starts, r, g):
     """Add eight rows, times the lanes of r, to g."""
     a0, a1, a2, a3, a4, a5, a6, a7 = starts

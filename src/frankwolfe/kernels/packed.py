@@ -9,9 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from frankwolfe.kernels.compiling import kernel
 
 WIDTH = 4
 _LANE = ir.IntType(32)
@@ -70,7 +72,7 @@ def _gram_row(typing: Any, begin: Any, end: Any, cols: Any, values: Any, W: Any,
     return (types.void(begin, end, cols, values, W, out), generate) if alike else None
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def gram_times(first, last, indptr, cols, values, W, out):
     """Add G' G W for an n x 4 array, rows `first` to `last` of G."""
     for i in range(first, last):

@@ -8,10 +8,11 @@ and sums may be reordered, so that they run in vector registers.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-_loop = njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp", "nsz"})
-_in_order = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})
+from frankwolfe.kernels.compiling import FUSED, SUMS, kernel
+
+_loop = kernel(fastmath=SUMS)
+_in_order = kernel(fastmath={*FUSED, "nsz"})
 
 
 @_loop

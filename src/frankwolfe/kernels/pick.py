@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from frankwolfe.kernels.compiling import kernel
 
 
 def picked(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, width: int, columns: np.ndarray) -> tuple:
@@ -26,7 +27,7 @@ def picked(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, width: i
     return out_values[:size].copy(), out_indices[:size].view(np.int32).copy(), out_indptr
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _pick(indptr, indices, values, place, absent, out_values, out_indices, out_indptr):
     size = np.uint64(0)
     for i in range(indptr.size - 1):

@@ -8,9 +8,9 @@ Import inside functions only: loading Numba takes a third of a second.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from frankwolfe.kernels import dense, octets, sparse
+from frankwolfe.kernels.compiling import kernel
 from frankwolfe.kernels.layouts import CHUNK
 from frankwolfe.kernels.losses import differentiate, on_rows
 
@@ -18,7 +18,7 @@ from frankwolfe.kernels.losses import differentiate, on_rows
 COLUMNS, BYTES = 256, 800
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def product(matrix, first, last, x, out):
     """Set out to the products of rows first to last with x."""
     if len(matrix) == 1:
@@ -27,7 +27,7 @@ def product(matrix, first, last, x, out):
         sparse.dots(matrix[0], matrix[1], matrix[2], first, last, x, out)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def products(matrix, first, last, x, y, out, other):
     """Set out and other to the products of rows first to last with x and with y."""
     if len(matrix) == 1:
@@ -37,7 +37,7 @@ def products(matrix, first, last, x, y, out, other):
         product(matrix, first, last, y, other)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def adjoint(matrix, first, last, r, g, fetch=True):
     """Add the rows first to last, times r, to g; `fetch` tells that they are not in cache yet."""
     if len(matrix) == 1:
@@ -46,7 +46,7 @@ def adjoint(matrix, first, last, r, g, fetch=True):
         sparse.add_rows(matrix[0], matrix[1], matrix[2], first, last, r, g, fetch)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def outer(matrix, first, last, c, H):
     """Add half of c times the outer product of each row with itself to H, up to symmetry: H + H' is whole."""
     if len(matrix) == 1:
@@ -55,13 +55,13 @@ def outer(matrix, first, last, c, H):
         sparse.add_outer(matrix[0], matrix[1], matrix[2], first, last, c, H)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _short(A):
     """Tell whether rows are so short that eight of them, and what is made of them, stay near the processor."""
     return A.shape[1] <= COLUMNS and A.shape[1] * A.itemsize <= BYTES
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def sweep(matrix, first, last, step, x, base, mixing, known, loss, every, images, g, H, sums):
     """Read some rows once, `step` at a time: product with x, margins, loss, and their part of gradient and Hessian.
 

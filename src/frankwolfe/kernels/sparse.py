@@ -7,15 +7,15 @@ takes longer than the arithmetic. Import inside functions only: loading Numba ta
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from frankwolfe.kernels.compiling import FUSED, kernel
 from frankwolfe.kernels.prefetch import AHEAD, prefetch
 
 CACHED = 1 << 20  # bytes of indices that stay in the second-level cache from one pass to the next
 ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def fetch_ahead(indices, values, k):
     """Begin to load the entry that comes a while after the one at k."""
     prefetch(indices, k + AHEAD)  # pyright: ignore[reportCallIssue]
@@ -23,7 +23,7 @@ def fetch_ahead(indices, values, k):
         prefetch(values, k + AHEAD)  # pyright: ignore[reportCallIssue]
 
 
-@njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})
+@kernel(inline="always", fastmath=FUSED)
 def dot(indices, values, start, end, x, fetch):
     """Return the product of the entries start to end with x; `fetch` tells that they are not in cache yet.
 
@@ -51,7 +51,7 @@ def dot(indices, values, start, end, x, fetch):
     return (s0 + s1) + (s2 + s3)
 
 
-@njit(cache=True, inline="always", error_model="numpy", fastmath={"contract"})
+@kernel(inline="always", fastmath=FUSED)
 def add(indices, values, start, end, factor, out, fetch):
     """Add the entries start to end, times a factor, to out; `fetch` tells that they are not in cache yet."""
     for k in range(start, end):
@@ -60,7 +60,7 @@ def add(indices, values, start, end, factor, out, fetch):
         out[indices[k]] += factor if values is None else factor * values[k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+@kernel(fastmath=FUSED)
 def dots(indptr, indices, values, first, last, x, out):
     """Set out to the products of rows (or columns) first to last with x."""
     fetch = indices.nbytes > CACHED
@@ -68,7 +68,7 @@ def dots(indptr, indices, values, first, last, x, out):
         out[i - first] = dot(indices, values, np.uint64(indptr[i]), np.uint64(indptr[i + 1]), x, fetch)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+@kernel(fastmath=FUSED)
 def dots_in_order(indptr, indices, values, first, last, x, out):
     """Set out to the products of columns first to last with x, added up in the order in which rows add up."""
     for i in range(first, last):
@@ -78,7 +78,7 @@ def dots_in_order(indptr, indices, values, first, last, x, out):
         out[i - first] = total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+@kernel(fastmath=FUSED)
 def add_rows(indptr, indices, values, first, last, r, g, fetch=True):
     """Add the rows (or columns) first to last, times r, to g."""
     fetch = fetch and indices.nbytes > CACHED
@@ -88,7 +88,7 @@ def add_rows(indptr, indices, values, first, last, r, g, fetch=True):
             add(indices, values, np.uint64(indptr[i]), np.uint64(indptr[i + 1]), factor, g, fetch)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+@kernel(fastmath=FUSED)
 def add_outer(indptr, indices, values, first, last, c, H):
     """Add c times the outer product of each row with itself to H: half of the diagonal, and each pair of entries once.
 
@@ -106,7 +106,7 @@ def add_outer(indptr, indices, values, first, last, c, H):
             row[indices[k]] += 0.5 * (factor if values is None else factor * values[k])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def count(indices, width):
     """Return how often each column occurs."""
     lengths = np.zeros(width, np.int64)
@@ -115,7 +115,7 @@ def count(indices, width):
     return lengths
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+@kernel(fastmath=FUSED)
 def squares(indptr, indices, values, c, width, every):
     """Return, for each column, the sum of c times its squared entries, estimated from one row in `every`."""
     out = np.zeros(width)

@@ -1,0 +1,52 @@
+"""How kernels are compiled: every option that they share, and where the compiled code is kept.
+
+Import inside functions only: loading Numba takes a third of a second.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from numba import njit
+
+FUSED = {"contract"}  # a product and a sum may become one instruction
+SUMS = {"reassoc", "contract", "nsz", "arcp"}  # sums in an order that vectorises; infinities and NaN stay what they are
+
+
+def _digest(folder: Path) -> str:
+    """Return what names the state of all sources of a folder."""
+    sources = hashlib.sha256()
+    for path in sorted(folder.glob("*.py")):
+        sources.update(path.read_bytes())
+    return sources.hexdigest()[:12]
+
+
+STATE = _digest(Path(__file__).parent)
+
+
+def kernel(**options: Any) -> Callable[[Callable], Any]:
+    """Return a decorator that compiles a function with these options of Numba and keeps the code for later processes.
+
+    A kernel takes its callees in whole. Otherwise each caller would have a copy of a callee, optimised once more and
+    so with sums in another order, and which of the copies runs would depend on which kernel was loaded first: a run
+    that compiles would differ, in the last bits, from one that loads what it left.
+
+    Numba keeps code until the file of a function changes; here a change in any file of kernels counts, those of callees
+    and constants among them. Where there is no place to write to, code is compiled in every process.
+    """
+    options = {"nogil": True, "error_model": "numpy", "forceinline": True, **options}
+
+    def compiled(function: Callable) -> Any:
+        name = function.__qualname__
+        function.__qualname__ = f"{name}-{STATE}"  # from which Numba makes the name of the file, here and now
+        try:
+            return njit(cache=True, **options)(function)
+        except RuntimeError:  # no folder of those that Numba tries can be written to
+            return njit(**options)(function)
+        finally:
+            function.__qualname__ = name
+
+    return compiled
