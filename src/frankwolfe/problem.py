@@ -23,10 +23,12 @@ from frankwolfe.points import Point, Tangent, mix
 from frankwolfe.rounding import FEW, MARGIN, MIXED, Extent
 from frankwolfe.sets.base import Ball, IterativeSet, ProjectableSet, Set
 from frankwolfe.sets.batch import SetBatch
+from frankwolfe.sets.membership import nearest_by_oracle
 from frankwolfe.sets.norms import norm
 
 COMPRESS_FROM = 512
 COMPRESS_TOL = 1e-9
+ROUNDED = 8.0  # ulps, of the size of the set and the roots of long sums, that a point may be outside it
 
 
 @dataclass
@@ -296,12 +298,37 @@ class Problem:
             raise ValueError(f"x0 must have shape {tuple(shape)} to match the problem, got {tuple(coords.shape)}")
         if not isinstance(coords, LowRank) and not all_finite(coords):
             raise ValueError("x0 contains NaN or infinity; pass a finite point or leave x0=None")
-        if self.domain is None or self.domain.contains(coords, tol=1e-6 if self.eps < 1e-9 else 1e-4):
+        if self.domain is None or self.domain.contains(coords, tol=ROUNDED * self.eps):
             return Point.at(coords)
         if x0 is not None:
-            raise ValueError(f"x0 does not lie in {self.domain!r}; pass a feasible point or leave x0=None")
+            return Point.at(self._pulled_in(coords))
         atom = self.domain.lmo(self.objective.grad(coords))
         return Point.at(_low_rank(atom) if isinstance(coords, LowRank) else atom.toarray())
+
+    def _pulled_in(self, coords: Any) -> Any:
+        """Return a point of the set beside one that rounding, or a narrower type, has put just outside it."""
+        domain = self.domain
+        assert domain is not None
+        if domain.contains(coords, tol=1e-6 if self.eps < 1e-9 else 1e-4):
+            if isinstance(domain, ProjectableSet) and not isinstance(coords, LowRank):
+                return domain.project(coords)
+            centre = coords * 0.0 if isinstance(coords, LowRank) else _centre(domain, coords)
+            share = self.eps
+            while share < 1e-3:
+                inside = coords * (1 - share) + centre * share
+                if domain.contains(inside, tol=ROUNDED * self.eps):
+                    return inside
+                share *= 4
+            if not isinstance(coords, LowRank):
+                return as_like(nearest_by_oracle(domain, coords), coords)
+        raise ValueError(f"x0 does not lie in {domain!r}; pass a feasible point or leave x0=None")
+
+
+def _centre(domain: Set, like: Array) -> Array:
+    """Return a point inside a set: the mean of vertices in random directions and their opposites."""
+    draws = np.random.default_rng(0).standard_normal((8, *like.shape))
+    corners = [domain.lmo(as_like(sign * g, like)).toarray() for g in draws for sign in (1.0, -1.0)]
+    return sum(corners[1:], start=corners[0]) / len(corners)
 
 
 def _vanishes(slope: Any) -> bool:

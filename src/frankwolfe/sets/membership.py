@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from frankwolfe.atoms import Atom
@@ -53,8 +55,27 @@ def contains_by_oracle(domain: Set, x: np.ndarray, tol: float, max_calls: int = 
     """
     if not all_finite(x):
         return False
-    target = on_host(x).reshape(-1)
     room = slack(x, tol)
+    for distance, _, size, apart in _nearer(domain, x, max_calls):
+        if distance <= room * size:
+            return True
+        if apart > room * size:
+            return False  # every point of the set is at least so far from x
+    return False
+
+
+def nearest_by_oracle(domain: Set, x: np.ndarray, max_calls: int = 300) -> np.ndarray:
+    """Return a point of the set, a convex combination of its atoms, as near to x as calls of the oracle come."""
+    *_, (_, nearest, *_) = _nearer(domain, x, max_calls)
+    return nearest
+
+
+def _nearer(domain: Set, x: np.ndarray, max_calls: int) -> Iterator[tuple[float, np.ndarray, float, float]]:
+    """Come nearer to x: yield the distance, the point, the size of the atoms, and how far the set is from x at least.
+
+    The point is the nearest in the hull of the atoms met so far.
+    """
+    target = on_host(x).reshape(-1)
 
     def corner(direction: np.ndarray) -> np.ndarray:
         atom: Atom = domain.lmo(as_like(direction.reshape(x.shape), x))
@@ -65,14 +86,14 @@ def contains_by_oracle(domain: Set, x: np.ndarray, tol: float, max_calls: int = 
         rows = np.array(away)
         distance, weights = hull_distance(rows)
         size = max(float(np.max(np.abs(rows + target))), np.finfo(float).tiny)
-        if distance <= room * size:
-            return True
+        point = (weights @ (rows + target)).reshape(x.shape)
+        if not distance > 0:
+            yield 0.0, point, size, 0.0
+            return
         nearest = (weights @ rows) / distance
         new = corner(nearest) - target
-        if nearest @ new > room * size:
-            return False  # every point of the set is at least so far from x
+        yield distance, point, size, float(nearest @ new)
         away = [row for row, weight in zip(away, weights, strict=True) if weight > 0]
         if any(np.array_equal(new, row) for row in away):
-            return False  # rounding: the hull cannot come nearer
+            return  # rounding: the hull cannot come nearer
         away.append(new)
-    return False

@@ -1,0 +1,204 @@
+"""What rounding can have done to a certificate is bounded: against exact arithmetic, and in what runs claim."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import frankwolfe as fw
+from frankwolfe.points import Point
+from frankwolfe.problem import Problem
+
+SCALES = {
+    "plain": lambda rng, d: np.ones(d),
+    "wild columns": lambda rng, d: 10.0 ** rng.uniform(-8, 8, d),
+    "tiny": lambda rng, d: np.full(d, 1e-12),
+    "huge": lambda rng, d: np.full(d, 1e12),
+}
+
+
+def exact(values: Any) -> list[Fraction]:
+    """Return floats as the rational numbers that they are."""
+    return [Fraction(float(v)) for v in np.ravel(values)]
+
+
+def products(A: np.ndarray, x: list[Fraction]) -> list[Fraction]:
+    return [sum(map(lambda a, b: Fraction(float(a)) * b, row, x)) for row in A]
+
+
+def squares_tangent(A: np.ndarray, b: np.ndarray, share: Fraction, y: np.ndarray, x: np.ndarray) -> Fraction:
+    """Return the tangent of the mean squared error at y, evaluated at x, exactly."""
+    targets, at_y, at_x = exact(b), products(A, exact(y)), products(A, exact(x))
+    terms = zip(targets, at_y, at_x, strict=True)
+    return share * sum((m - t) ** 2 / 2 + (m - t) * (n - m) for t, m, n in terms)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("kind", ["dense", "csr", "csc"])
+@pytest.mark.parametrize("mean", [0.0, 1e6])
+def test_tangents_of_squares_are_exact_but_for_their_noise(scale: str, kind: str, mean: float) -> None:
+    rng = np.random.default_rng(3)
+    n, d = 40, 5
+    A = (rng.standard_normal((n, d)) + mean) * SCALES[scale](rng, d)
+    b = A @ rng.standard_normal(d) + rng.standard_normal(n)
+    ball = fw.L2Ball(2.0)
+    objective = fw.LeastSquares(A if kind == "dense" else sp.csr_array(A).asformat(kind), b)
+    problem = Problem(objective, ball)
+    for _ in range(5):
+        y, x = (ball.project(3 * rng.standard_normal(d)) for _ in range(2))
+        tangent = problem.evaluate(Point.at(y)).tangent
+        computed = Fraction(float(tangent.offset)) + sum(map(Fraction.__mul__, exact(tangent.slope), exact(x)))
+        # The margins that the tangent touches at are those of y up to rounding: the tangent at any margins is below.
+        true = squares_tangent(A, b, Fraction(1, n), y, x)
+        assert computed - true <= Fraction(float(tangent.noise))
+
+
+@pytest.mark.parametrize("mean", [0.0, 1e5])
+def test_tangents_of_a_quadratic_are_exact_but_for_their_noise(mean: float) -> None:
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((20, 4)) + mean
+    b = rng.standard_normal(20)
+    Q, c, constant = A.T @ A, -A.T @ b, 0.5 * float(b @ b)
+    problem = Problem(fw.Quadratic(Q, c, constant), fw.L1Ball(3.0))
+    for _ in range(5):
+        y, x = (fw.L1Ball(3.0).project(rng.standard_normal(4)) for _ in range(2))
+        tangent = problem.evaluate(Point.at(y)).tangent
+        computed = Fraction(float(tangent.offset)) + sum(map(Fraction.__mul__, exact(tangent.slope), exact(x)))
+        Qy = products(Q, exact(y))
+        half = sum(map(Fraction.__mul__, Qy, exact(y))) / 2
+        linear = sum((q + e) * z for q, e, z in zip(Qy, exact(c), exact(x), strict=True))
+        assert abs(computed - (linear - half + Fraction(constant))) <= Fraction(float(tangent.noise))
+
+
+def test_column_norms_know_every_layout() -> None:
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((30, 6)) * (rng.random((30, 6)) < 0.5)
+    weights = rng.random(30)
+    share = weights / weights.sum()
+    for matrix in (A, sp.csr_array(A), sp.csc_array(A), np.asfortranarray(A), A.astype(np.float32)):
+        for given, used in ((None, np.full(30, 1 / 30)), (weights, share)):
+            f = fw.LeastSquares(matrix, np.ones(30), sample_weight=given)
+            np.testing.assert_allclose(f.column_norms(None), np.sqrt(used @ (A * A)), rtol=1e-6)  # type: ignore[arg-type]
+
+
+def test_entries_stored_in_pieces_count_with_all_their_pieces() -> None:
+    """An entry 1e8 - 1e8 + 1 is rounded like its largest piece."""
+    rows, cols = np.array([0, 0, 0, 1]), np.array([0, 0, 0, 1])
+    pieces = sp.csr_array(([1e8, -1e8, 1.0, 1.0], cols, [0, 3, 4]), shape=(2, 2))
+    assert rows.size == pieces.nnz
+    f = fw.LeastSquares(pieces, [1.0, 1.0])
+    assert fw.minimize(f, fw.L2Ball(5.0), tol=1e-3).success
+
+
+@pytest.mark.parametrize("radius", [1e-12, 1.0, 1e12])
+@pytest.mark.parametrize("method", ["afw", "fw", "pairwise", "apgd", "subspace", "newton"])
+def test_bounds_hold_at_every_scale(radius: float, method: str) -> None:
+    """Columns from 1e-8 to 1e8 and data of mean 1e6: no bound above the value of a feasible point."""
+    rng = np.random.default_rng(1)
+    for mean in (0.0, 1e6):
+        A = (rng.standard_normal((25, 4)) + mean) * 10.0 ** np.array([-8.0, 0.0, 3.0, 8.0])
+        b = rng.standard_normal(25)
+        f, ball = fw.LeastSquares(A, b), fw.L1Ball(radius)
+        result = fw.minimize(f, ball, method=method, tol=0, max_iter=40)
+        lowest = min(_value(A, b, ball.project(result.x + radius * t)) for t in np.linspace(-0.1, 0.1, 5))
+        assert Fraction(result.lower_bound) <= lowest
+        assert result.status is fw.Status.MAX_ITER
+
+
+def _value(A: np.ndarray, b: np.ndarray, x: np.ndarray) -> Fraction:
+    left = zip(products(A, exact(x)), exact(b), strict=True)
+    return sum((m - t) ** 2 for m, t in left) / (2 * len(b))
+
+
+def test_a_goal_below_rounding_ends_with_its_own_status() -> None:
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((60, 5))
+    result = fw.minimize(fw.LeastSquares(A, rng.standard_normal(60)), fw.L2Ball(0.1), tol=1e-300)
+    assert result.status is fw.Status.PRECISION
+    assert not result.success
+    assert 0 <= result.gap < 1e-11
+    assert result.n_iter < 1000
+    assert "as exact as this arithmetic allows" in result.message
+
+
+def test_single_precision_reports_the_value_of_its_point() -> None:
+    """In double precision, from the numbers as they are stored: a lower value that a step met does not count."""
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        A = rng.standard_normal((61, 4)).astype(np.float32)
+        y = A[:, 0] + rng.standard_normal(61) > 0
+        result = fw.minimize(fw.Logistic(A, y), fw.L1Ball(0.1), tol=1e-9)
+        true = float(fw.Logistic(A.astype(np.float64), y).value(result.x.astype(np.float64)))
+        assert result.fun == pytest.approx(true, rel=1e-14)
+        assert result.lower_bound <= true
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_wide_data_far_beyond_convergence(seed: int) -> None:
+    """A convex objective of ours is never called anything else, however long the run goes on."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((8, 40))
+    result = fw.minimize(fw.LeastSquares(X, rng.standard_normal(8)), fw.L2Ball(0.3), tol=0, max_iter=200)
+    assert result.status is fw.Status.MAX_ITER
+
+
+@pytest.mark.parametrize("method", ["pairwise", "away", "fcfw"])
+def test_a_quadratic_whose_terms_cancel(method: str) -> None:
+    """|Ax - b|²/2 written out, for data of mean 1e6: bounds keep the distance that cancellation asks for."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((40, 6)) + 1e6
+    b = A @ rng.standard_normal(6)
+    f = fw.Quadratic(A.T @ A, -A.T @ b, 0.5 * float(b @ b))
+    result = fw.minimize(f, fw.Simplex(6), method=method, tol=1e-12, max_iter=300)
+    assert result.status in (fw.Status.PRECISION, fw.Status.MAX_ITER)
+    x = [Fraction(1, 6)] * 6
+    Qx = products(A.T @ A, x)
+    at = sum((q / 2 + c) * z for q, c, z in zip(Qx, exact(-A.T @ b), x, strict=True)) + Fraction(0.5 * float(b @ b))
+    assert Fraction(result.lower_bound) <= at
+
+
+@pytest.mark.parametrize("outside", [1e-15, 1e-12, 1e-9, 5e-7])
+@pytest.mark.parametrize(
+    "domain",
+    [
+        fw.L2Ball(2.0),
+        fw.L1Ball(2.0),
+        fw.LpBall(2.0, p=3),
+        fw.KSupportBall(2.0, k=2),
+        fw.OWLBall(2.0, weights=[4.0, 3.0, 2.0, 1.0]),
+        fw.GroupBall(2.0, groups=[[0, 1], [2, 3]]),
+        fw.Simplex(4, 2.0),
+        fw.Polytope(np.ones((1, 4)), [2.0], lower=-1.0, upper=1.0),
+        fw.ConvexHull(np.vstack([np.eye(4), -np.eye(4)])),
+    ],
+    ids=lambda s: type(s).__name__,
+)
+def test_a_start_just_outside_is_pulled_in(domain: fw.Set, outside: float) -> None:
+    """As another precision leaves it: the run begins inside, and nothing is below the optimum."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((30, 4))
+    f = fw.LeastSquares(A, A @ np.array([3.0, -2.0, 1.0, 0.0]))
+    start = domain.lmo(f.grad(np.zeros(4))).toarray() * (1 + outside)
+    best = fw.minimize(f, domain, tol=1e-9)
+    for method in ("fw", "pairwise", "auto"):
+        result = fw.minimize(f, domain, start, method=method, max_iter=30, tol=0)
+        assert result.status is fw.Status.MAX_ITER
+        assert domain.contains(result.x, tol=1e-14)
+        assert result.fun >= best.lower_bound
+    with pytest.raises(ValueError, match="does not lie in"):
+        fw.minimize(f, domain, start * 1.01)
+
+
+def test_a_result_in_single_precision_starts_a_run_in_double() -> None:
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((50, 8))
+    b = A @ np.ones(8)
+    for domain in (fw.L2Ball(1.0), fw.L1Ball(1.0), fw.KSupportBall(1.0, k=3)):
+        narrow = fw.minimize(fw.LeastSquares(A.astype(np.float32), b), domain, max_iter=50)
+        result = fw.minimize(fw.LeastSquares(A, b), domain, narrow, tol=1e-10)
+        assert result.status in (fw.Status.OPTIMAL, fw.Status.PRECISION)
