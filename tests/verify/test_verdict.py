@@ -141,7 +141,8 @@ def test_a_useless_point_of_tangency_makes_a_weak_bound_never_a_wrong_one(solved
     result, f, X = solved
     rng = np.random.default_rng(0)
     for size in (1e-3, 1.0, 1e3, 1e200):
-        claims = claims_of(result) | described(f, X)
+        claims = claims_of(result)
+        claims |= described(f, X, claims)
         point = size * rng.standard_normal(8)
         claims["touch"] = claims["x"] = point
         assert judge(claims).lower <= result.fun
@@ -158,7 +159,13 @@ def test_a_concave_quadratic_is_not_verified():
 def test_what_is_not_known_is_said():
     f = fw.Function(lambda x: x @ x, lambda x: 2 * x)
     check = fw.verify(fw.minimize(f, fw.L2Ball(1.0), np.ones(2) / 2), f, fw.L2Ball(1.0))
+    assert check.ok
+    assert "trusted" in check.remarks[0]
+    from scipy.sparse.linalg import aslinearoperator
+
+    hidden = fw.LeastSquares(aslinearoperator(np.eye(2)), np.ones(2))
+    check = fw.verify(fw.minimize(hidden, fw.L2Ball(1.0)), hidden, fw.L2Ball(1.0))
     assert not check.ok
-    assert "Function" in check.unproven[0]
+    assert "LinearOperator" in check.unproven[0]
     with pytest.raises(TypeError, match="objective is missing"):
         fw.verify(fw.minimize(f, fw.L2Ball(1.0), np.ones(2) / 2))

@@ -214,6 +214,13 @@ class Groups:
         return a.size if self.where is not None or self.axis is None else a.shape[self.axis]
 
 
+class Running(Groups):
+    """All sums of the first so many entries."""
+
+    def total(self, a: np.ndarray) -> np.ndarray:
+        return np.cumsum(a)
+
+
 def grouped(groups: Groups, p: np.ndarray, rest: np.ndarray | None = None) -> Interval:
     """Return enclosures of the sums of p, and of `rest` (small numbers) with it."""
     n = groups.size(p)
@@ -242,6 +249,11 @@ def sums(a: np.ndarray, axis: int | None = None) -> Interval:
     (True, True)
     """
     return grouped(Groups(axis), np.asarray(a, dtype=np.float64))
+
+
+def running(a: np.ndarray) -> Interval:
+    """Return enclosures of the sums of the first entry, the first two, and so on."""
+    return grouped(Running(), np.ravel(a))
 
 
 def dot(a: np.ndarray, b: np.ndarray) -> Interval:

@@ -1,22 +1,23 @@
 """The bridge: objectives and sets as plain descriptions, names, numbers and arrays, read from their attributes.
 
-Nothing here computes, and no method of an objective or a set is called: what the judge gets is the data.
+Nothing here computes, and no method of an objective or a set is called: what the judge gets is the data. Only a user's
+own function is called, at the points in question: it has no other data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from frankwolfe.verify.objectives import CannotShow
+from frankwolfe.verify.domains import CannotShow
 
 Description = dict[str, Any]
 
 
-def describe_objective(objective: Any) -> Description:
-    """Return a description of an objective.
+def describe_objective(objective: Any, points: Sequence[np.ndarray] = ()) -> Description:
+    """Return a description of an objective; of a user's function what it is at some points.
 
     Examples
     --------
@@ -24,6 +25,8 @@ def describe_objective(objective: Any) -> Description:
     >>> describe_objective(fw.Quadratic([[2.0]], [1.0]))["kind"]
     'quadratic'
     """
+    if type(objective).__name__ == "Function":
+        return _function(objective, points)
     return _described(objective, OBJECTIVES, "objective")
 
 
@@ -86,12 +89,27 @@ def _linear_model(objective: Any, loss: str, **more: Any) -> Description:
     return {
         "kind": "linear_model",
         "loss": loss,
+        "b": array(getattr(objective, "exact_b", objective.b)),
+        **_rows(objective),
+        **more,
+    }
+
+
+def _rows(objective: Any) -> Description:
+    return {
         "A": matrix(objective.data),
-        "b": array(objective.b),
-        "share": array(objective.share) if objective.weighted else None,
+        "share": array(getattr(objective, "exact_share", objective.share)) if objective.weighted else None,
         "ridge": float(objective.ridge),
         "intercept": bool(objective.intercept),
-        **more,
+    }
+
+
+def _multinomial(objective: Any) -> Description:
+    return {
+        "kind": "multinomial",
+        "b": array(objective.b),
+        "classes": len(objective.classes),
+        **_rows(objective),
     }
 
 
@@ -99,32 +117,103 @@ def _quadratic(objective: Any) -> Description:
     return {
         "kind": "quadratic",
         "Q": matrix(objective.data),
-        "c": array(objective.c),
+        "c": array(getattr(objective, "exact_c", objective.c)),
         "constant": float(objective.constant),
     }
+
+
+def _completion(objective: Any) -> Description:
+    pattern = objective.pattern
+    return {
+        "kind": "matrix_completion",
+        "rows": array(pattern.rows),
+        "cols": array(pattern.cols),
+        "values": array(objective.values),
+        "weights": None if objective.weights is None else array(objective.weights),
+        "shape": [int(n) for n in pattern.shape],
+    }
+
+
+def _function(objective: Any, points: Sequence[np.ndarray]) -> Description:
+    if objective.tree is not None or objective.backend is not None:
+        raise CannotShow("the function is differentiated by another library; only f and grad of arrays can be judged")
+    seen = []
+    for point in points:
+        x = np.array(point, np.float64)
+        value, gradient = float(objective.f(x.copy())), np.array(objective.gradient(x.copy()), np.float64)
+        seen.append({"at": x, "value": value, "gradient": gradient, "convex": bool(objective.convex)})
+    return {"kind": "function", "seen": seen}
 
 
 def _fields(kind: str, *names: str) -> Callable[[Any], Description]:
     """Return the description of a set by some of its attributes."""
 
     def describe(domain: Any) -> Description:
-        values = ((name, getattr(domain, name)) for name in names)
-        return {"kind": kind} | {n: v if isinstance(v, int | float) else np.asarray(v) for n, v in values}
+        return {"kind": kind} | {name: _plain(getattr(domain, name)) for name in names}
 
     return describe
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, int | float) or hasattr(value, "tocoo"):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    return np.asarray(value)
+
+
+def _parts(kind: str) -> Callable[[Any], Description]:
+    return lambda domain: {"kind": kind, "parts": [describe_domain(part) for part in domain.parts]}
+
+
+def _moved(kind: str, name: str) -> Callable[[Any], Description]:
+    return lambda domain: {"kind": kind, "part": describe_domain(domain.part), name: _plain(getattr(domain, name))}
+
+
+def _image(domain: Any) -> Description:
+    inner = domain.part.shape or domain.matrix.shape[1:]
+    return _moved("image", "matrix")(domain) | {"inner": [int(n) for n in inner]}
+
+
+def _product(domain: Any) -> Description:
+    return _parts("product")(domain) | {"shapes": [[int(n) for n in shape] for shape in domain.shapes]}
 
 
 OBJECTIVES: dict[str, Callable[[Any], Description]] = {
     "Logistic": lambda f: _linear_model(f, "logistic"),
     "LeastSquares": lambda f: _linear_model(f, "least_squares"),
     "Huber": lambda f: _linear_model(f, "huber", delta=float(f.delta)),
+    "Multinomial": _multinomial,
     "Quadratic": _quadratic,
+    "MatrixCompletion": _completion,
 }
 
 DOMAINS: dict[str, Callable[[Any], Description]] = {
     "L1Ball": _fields("l1", "radius"),
     "L2Ball": _fields("l2", "radius"),
     "LInfBall": _fields("linf", "radius"),
+    "LpBall": _fields("lp", "radius", "p"),
+    "GroupBall": _fields("group", "radius", "groups", "s", "p"),
+    "KSupportBall": _fields("ksupport", "radius", "k"),
+    "OWLBall": _fields("owl", "radius", "weights"),
     "Box": _fields("box", "lower", "upper"),
     "Simplex": _fields("simplex", "dim", "radius"),
+    "Hypersimplex": _fields("hypersimplex", "n", "k"),
+    "Permutahedron": _fields("permutahedron", "c"),
+    "Birkhoff": _fields("birkhoff", "n"),
+    "ConvexHull": _fields("hull", "points"),
+    "Polytope": _fields("polytope", "A_ub", "b_ub", "A_eq", "b_eq", "lower", "upper"),
+    "FlowPolytope": _fields("flow", "graph", "source", "target", "radius", "capacity"),
+    "TotalVariationBall": _fields("total_variation", "radius"),
+    "NuclearBall": _fields("nuclear", "radius"),
+    "SpectralBall": _fields("spectral", "radius"),
+    "SchattenBall": _fields("schatten", "radius", "p"),
+    "Spectrahedron": _fields("spectrahedron", "radius"),
+    "Ellipsoid": _fields("ellipsoid", "center", "matrix", "radius"),
+    "Product": _product,
+    "MinkowskiSum": _parts("sum"),
+    "UnionHull": _parts("union"),
+    "Scaled": _moved("scaled", "factor"),
+    "Shifted": _moved("shifted", "offset"),
+    "LinearImage": _image,
 }

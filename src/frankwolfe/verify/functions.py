@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.verify.arithmetic import Interval, down, up
+from frankwolfe.verify.arithmetic import Groups, Interval, down, grouped, up
 
 _LN2 = Interval(0.6931471805599453, np.nextafter(0.6931471805599453, 1.0))
 _TERMS = 20
@@ -71,13 +71,52 @@ def _proven(t: np.ndarray, guess: Any, proves: Callable[[Any], Any], way: float,
     return np.where(proves(tried), tried, last)
 
 
-def power(x: Interval, p: float) -> Interval:
+def power(x: Interval, p: float | Interval) -> Interval:
     """Return enclosures of x**p for x >= 0 and p > 0."""
-    if p == 1:
-        return x
-    if p == 2:
-        return x.squared()
-    if p == 0.5:
-        return x.sqrt()
+    if not isinstance(p, Interval) and p in (1, 2, 0.5):
+        return x if p == 1 else x.squared() if p == 2 else x.sqrt()
     found = exp(log(Interval(np.maximum(x.lo, 0.0), x.hi)) * p)
     return Interval(np.where(x.lo <= 0, 0.0, found.lo), np.where(x.hi <= 0, 0.0, found.hi))
+
+
+def norms(a: Interval, p: float | Interval, where: np.ndarray | None = None, count: int = 1) -> Interval:
+    """Return enclosures of the l_p norms of groups of numbers a >= 0; `where` tells the group of each, all one without.
+
+    Numbers are scaled by powers of two, which rounds nothing, so that no square is too large or too small.
+    """
+    groups = Groups(where=np.zeros(a.shape, np.int64) if where is None else where, count=count)
+    _, exponent = np.frexp(groups.top(a.hi))
+    low, high = (np.ldexp(end, -groups.spread(exponent)) for end in (a.lo, a.hi))
+    b = Interval(low, np.where(a.hi > 0, np.maximum(high, 5e-324), 0.0))
+    if not isinstance(p, Interval) and np.isinf(p):
+        found = Interval(groups.top(b.lo), groups.top(b.hi))
+    else:
+        b = power(b, p)
+        low, high = grouped(groups, b.lo), grouped(groups, b.hi)
+        total = Interval(np.maximum(low.lo, 0.0), high.hi)
+        found = total if not isinstance(p, Interval) and p == 1 else _root(total, p)
+    found = Interval(found.lo, np.where(groups.top(a.hi) > 0, found.hi, 0.0))
+    return Interval(np.ldexp(found.lo, exponent), np.ldexp(found.hi, exponent))
+
+
+def _root(x: Interval, p: float | Interval) -> Interval:
+    return x.sqrt() if not isinstance(p, Interval) and p == 2 else power(x, Interval(1.0) / p)
+
+
+def norm(x: np.ndarray, p: float | Interval) -> Interval:
+    """Return an enclosure of the l_p norm of all entries of an array.
+
+    Examples
+    --------
+    >>> found = norm(np.array([3e200, -4e200]), 2)
+    >>> bool(found.lo <= 5e200 <= found.hi)
+    True
+    """
+    return norms(Interval(np.abs(np.ravel(x))), p)[0]
+
+
+def conjugate(p: float) -> float | Interval:
+    """Return q with 1/p + 1/q = 1, enclosed where it is no simple number."""
+    if p in (1, 2) or np.isinf(p):
+        return {1.0: np.inf, 2.0: 2.0}.get(float(p), 1.0)
+    return p / (Interval(p) - 1.0)

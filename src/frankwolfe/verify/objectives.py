@@ -9,12 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frankwolfe.verify.arithmetic import Interval, dot, expansion, product, sums, up
+from frankwolfe.verify.domains import CannotShow
 from frankwolfe.verify.losses import loss_of
 from frankwolfe.verify.matrices import Matrix
-
-
-class CannotShow(ValueError):
-    """What the judge was asked to prove and could not; the message says why."""
 
 
 class Value(NamedTuple):
@@ -193,12 +190,19 @@ def lowest_eigenvalue(Q: np.ndarray) -> float:
     raise CannotShow("Q is not positive semidefinite, or not near enough to show a bound")
 
 
-KINDS: dict[str, Any] = {"linear_model": LinearModel, "quadratic": Quadratic}
-
-
 def objective_of(description: dict[str, Any]) -> Objective:
     """Return the objective that a description names."""
+    from frankwolfe.verify.classes import Multinomial
+    from frankwolfe.verify.completion import Function, MatrixCompletion
+
+    kinds: dict[str, Any] = {
+        "linear_model": LinearModel,
+        "quadratic": Quadratic,
+        "multinomial": Multinomial,
+        "matrix_completion": MatrixCompletion,
+        "function": Function,
+    }
     kind = description.get("kind")
-    if kind not in KINDS:
+    if kind not in kinds:
         raise CannotShow(f"no proof is known for an objective of kind {kind!r}")
-    return KINDS[kind](description)
+    return kinds[kind](description)

@@ -11,12 +11,12 @@ import numpy as np
 
 from frankwolfe.verify.arithmetic import Interval
 from frankwolfe.verify.describe import describe_domain, describe_objective, describe_point
+from frankwolfe.verify.domains import CannotShow, Domain, domain_of
 from frankwolfe.verify.files import read
-from frankwolfe.verify.objectives import CannotShow, Objective, objective_of
-from frankwolfe.verify.sets import Domain, domain_of
+from frankwolfe.verify.objectives import Objective, objective_of
 
+TINY = 1e-280  # below it numbers have fewer digits
 ULPS = 256  # of the size of what was added up: what a run may lose by rounding in f(x) and in its bound
-NEAR = 8  # ulps of the set's size, and twice the square root of the number of entries: what membership allows
 
 
 @dataclass(frozen=True, repr=False)
@@ -122,14 +122,16 @@ def verify(result: Any, objective: Any = None, domain: Any = None, *, slack: flo
         return judge(claims, slack)
     if objective is None:
         raise TypeError("objective is missing: verify(result, objective, domain), or verify(path) of a saved result")
-    return judge(claims_of(result) | described(objective, domain), slack)
+    claims = claims_of(result)
+    return judge(claims | described(objective, domain, claims), slack)
 
 
-def described(objective: Any, domain: Any) -> dict[str, Any]:
-    """Return objective and set as plain data, or why they have no description."""
+def described(objective: Any, domain: Any, claims: dict[str, Any]) -> dict[str, Any]:
+    """Return objective and set as plain data, or why they have none; a function by its numbers at the points."""
+    points = [point for name in ("touch", "x") if isinstance(point := claims[name], np.ndarray)]
     out: dict[str, Any] = {}
     for name, thing, describe in (
-        ("objective", objective, describe_objective),
+        ("objective", objective, lambda f: describe_objective(f, points)),
         ("domain", domain, describe_domain),
     ):
         try:
@@ -173,13 +175,12 @@ class _Case:
         if math.isnan(claimed):
             self.false.append("lower_bound is not a number")
         else:
-            self._compare(fun, claimed, upper, lower, ULPS * 2.0**-52 * max(scale, bound_scale))
+            self._compare(fun, claimed, upper, lower, ULPS * 2.0**-52 * max(scale, bound_scale, TINY))
         if upper < lower and not self.false:
             self.remarks.append("f(x) is below f*: x is outside the set, by no more than rounding")
         if self.claims.get("failure_probability"):
             self.remarks.append("the run itself gives its bound a probability of being wrong; the proven one has none")
-        for judged in (objective, domain):
-            self.remarks += judged.remarks if judged is not None else ()
+        self.remarks += objective.remarks if objective is not None else ()
         return Verification(
             upper, lower, infeasibility, fun, claimed, tuple(self.false), tuple(self.unproven), tuple(self.remarks)
         )
@@ -207,7 +208,7 @@ class _Case:
             self.false.append("x has entries that are not finite")
             return math.inf
         size = x.size if isinstance(x, np.ndarray) else math.prod(x["shape"])
-        room = (NEAR + 2 * math.sqrt(size)) * float(np.finfo(entries.dtype).eps)
+        room = (domain.ulps + 2 * math.sqrt(size)) * float(np.finfo(entries.dtype).eps)
         try:
             outside = domain.excess(_double(x))
         except CannotShow as error:
@@ -229,7 +230,7 @@ class _Case:
             self.unproven.append(f"the value of x: {error}")
             return math.inf, 0.0
         low, high = float(enclosure.lo), float(enclosure.hi)
-        room = ULPS * 2.0**-52 * scale
+        room = ULPS * 2.0**-52 * max(scale, TINY)
         if not math.isfinite(high):
             self.unproven.append("the value of x: it overflows")
         elif not low - room <= fun <= high + room:

@@ -1,0 +1,209 @@
+"""Sets made from others by linear maps, sums, products and hulls of unions; the ellipsoid is one."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from frankwolfe.verify.arithmetic import Interval, dot, sums
+from frankwolfe.verify.domains import CannotShow, Domain, domain_of, largest, require
+from frankwolfe.verify.functions import norm, norms
+from frankwolfe.verify.matrices import Matrix
+from frankwolfe.verify.spectral import norms_of_rows
+
+ULP = 2.0**-52
+
+
+class Product(Domain):
+    """Vectors made of one block from each set."""
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        self.parts = [domain_of(part) for part in description["parts"]]
+        self.shapes = [tuple(int(n) for n in shape) for shape in description["shapes"]]
+
+    @property
+    def size(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return max(part.size for part in self.parts)
+
+    def support(self, h: np.ndarray) -> float:
+        return float(sums(np.array([part.support(block) for part, block in self._blocks(h)])).hi)
+
+    def reach(self, e: np.ndarray) -> float:
+        return float(sums(np.array([part.reach(block) for part, block in self._blocks(e)])).hi)
+
+    def excess(self, x: np.ndarray) -> Interval:
+        return largest(*(part.excess(block) for part, block in self._blocks(x)))
+
+    def _blocks(self, x: np.ndarray) -> list[tuple[Domain, np.ndarray]]:
+        sizes = [math.prod(shape) for shape in self.shapes]
+        require(x, (sum(sizes),))
+        blocks = np.split(x, np.cumsum(sizes)[:-1])
+        return [(p, b.reshape(shape)) for p, b, shape in zip(self.parts, blocks, self.shapes, strict=True)]
+
+
+class MinkowskiSum(Domain):
+    """All sums of one point from each set."""
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        self.parts = [domain_of(part) for part in description["parts"]]
+
+    @property
+    def size(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return sum(part.size for part in self.parts)
+
+    def support(self, h: np.ndarray) -> float:
+        return float(sums(np.array([part.support(h) for part in self.parts])).hi)
+
+    def reach(self, e: np.ndarray) -> float:
+        return float(sums(np.array([part.reach(e) for part in self.parts])).hi)
+
+    def excess(self, x: np.ndarray) -> Interval:
+        raise CannotShow("no parts of x in the sets that are added up are known")
+
+
+class UnionHull(Domain):
+    """The hull of the union of several sets."""
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        self.parts = [domain_of(part) for part in description["parts"]]
+
+    @property
+    def size(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return max(part.size for part in self.parts)
+
+    def support(self, h: np.ndarray) -> float:
+        return max(part.support(h) for part in self.parts)
+
+    def reach(self, e: np.ndarray) -> float:
+        return max(part.reach(e) for part in self.parts)
+
+    def excess(self, x: np.ndarray) -> Interval:
+        high = min(float(part.excess(x).hi) for part in self.parts)
+        if high > 0.01:
+            raise CannotShow("x is in none of the sets alone, and no mixture of points of them is known")
+        return Interval(-1.0, high)
+
+
+class Scaled(Domain):
+    """A number times a set."""
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        self.part, self.factor = domain_of(description["part"]), float(description["factor"])
+        self.size = abs(self.factor) * self.part.size
+
+    def support(self, h: np.ndarray) -> float:
+        return float((Interval(self.part.support(h if self.factor > 0 else -h)) * abs(self.factor)).hi)
+
+    def reach(self, e: np.ndarray) -> float:
+        return float((Interval(self.part.reach(e)) * abs(self.factor)).hi)
+
+    def excess(self, x: Any) -> Interval:
+        x = x | {"weights": x["weights"] / self.factor} if isinstance(x, dict) else x / self.factor
+        # One rounding of every entry: no more than an ulp of the set's size.
+        return self.part.excess(x) + Interval(-2 * ULP, 2 * ULP)
+
+
+class Shifted(Domain):
+    """A set moved by an offset; distances are relative to the size of both."""
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        self.part, self.offset = domain_of(description["part"]), np.asarray(description["offset"], np.float64)
+
+    @property
+    def size(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.part.size + float(np.max(np.abs(self.offset)))
+
+    def support(self, h: np.ndarray) -> float:
+        require(h, self.offset.shape)
+        return float((Interval(self.part.support(h)) + dot(h, self.offset)).hi)
+
+    def reach(self, e: np.ndarray) -> float:
+        return float((Interval(self.part.reach(e)) + dot(e, np.abs(self.offset))).hi)
+
+    def excess(self, x: np.ndarray) -> Interval:
+        require(x, self.offset.shape)
+        found = self.part.excess(x - self.offset)
+        return found * (self.part.size / self.size) + Interval(-2 * ULP, 2 * ULP)
+
+
+class LinearImage(Domain):
+    """A matrix times a set."""
+
+    ulps = 64  # a point is found again with an error that the matrix enlarges
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        self.part, self.matrix = domain_of(description["part"]), np.asarray(description["matrix"], np.float64)
+        self.inner = tuple(int(n) for n in description["inner"])
+        self.rows = Matrix(self.matrix)
+        self.size = float(np.max(np.sum(np.abs(self.matrix), axis=1))) * self.part.size
+
+    def support(self, h: np.ndarray) -> float:
+        return self.part.highest(self.rows.adjoint(h).reshape(self.inner))
+
+    def reach(self, e: np.ndarray) -> float:
+        return self.part.reach(Matrix(np.abs(self.matrix)).adjoint(e).hi.reshape(self.inner))
+
+    def excess(self, x: np.ndarray) -> Interval:
+        require(x, self.matrix.shape[:1])
+        z = np.linalg.lstsq(self.matrix, x, rcond=None)[0]
+        inside = self.part.excess(z.reshape(self.inner))
+        off = largest(abs(self.rows.times(z) - x)) / (self.size or 1.0)
+        high = max(float(inside.hi), float(off.hi))
+        if high > 0.01:
+            raise CannotShow("no point of the set is known that the matrix takes to x")
+        return Interval(-1.0, high)
+
+
+class Ellipsoid(Domain):
+    """The points c + M u with Euclidean norm of u at most the radius."""
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        self.center, M = (np.asarray(description[name], np.float64) for name in ("center", "matrix"))
+        self.radius = float(description["radius"])
+        self.M = np.diag(M) if M.ndim == 1 else M
+        self.rows = Matrix(self.M)
+        self.size = self.radius * float(np.max(np.abs(self.M))) + float(np.max(np.abs(self.center)))
+        self.size = max(self.size, 5e-324)
+
+    def support(self, h: np.ndarray) -> float:
+        require(h, self.center.shape)
+        length = norms(abs(self.rows.adjoint(h)), 2)[0]
+        return float((dot(h, self.center) + length * self.radius).hi)
+
+    def reach(self, e: np.ndarray) -> float:
+        axes = dot(e, norms_of_rows(self.M).hi) * self.radius
+        return float((dot(e, np.abs(self.center)) + axes).hi)
+
+    def excess(self, x: np.ndarray) -> Interval:
+        require(x, self.center.shape)
+        u = np.linalg.lstsq(self.M, x - self.center, rcond=None)[0]
+        length = float(np.linalg.norm(u))
+        if length > self.radius:
+            u = u * (self.radius / length)
+        off = largest(abs(self.rows.times(u) + self.center - x)) / self.size
+        long = norm(u, 2) / self.radius - 1.0
+        high = max(float(off.hi), float(long.hi))
+        return Interval(self._plane(x, u), high)
+
+    def _plane(self, x: np.ndarray, u: np.ndarray) -> float:
+        """Return a lower bound of the distance outside, from a plane with x on its far side."""
+        best = -1.0
+        apart = x - self.center - self.M @ u
+        for normal in (apart, np.linalg.lstsq(self.M.T, u, rcond=None)[0]):
+            length = float(np.linalg.norm(normal)) * (1 + 2.0**-40)
+            if length > 0:
+                best = max(best, float(((dot(normal, x) - self.support(normal)) / (length * self.size)).lo))
+        return best
+
+
+DOMAINS: dict[str, Any] = {
+    "product": Product,
+    "sum": MinkowskiSum,
+    "union": UnionHull,
+    "scaled": Scaled,
+    "shifted": Shifted,
+    "image": LinearImage,
+    "ellipsoid": Ellipsoid,
+}

@@ -1,0 +1,100 @@
+"""Matrix completion and functions known by their numbers, as the judge knows them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from frankwolfe.verify.arithmetic import Groups, Interval, dot, grouped, product
+from frankwolfe.verify.domains import CannotShow
+from frankwolfe.verify.objectives import Objective, Tangent, Value
+from frankwolfe.verify.spectral import LARGEST
+
+TRUSTED = 64  # ulps that a user's function and gradient are trusted to
+
+
+class MatrixCompletion(Objective):
+    """f(X) = Σ weight/2 (X_ij - value)² over the observed entries."""
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        self.rows, self.cols = (np.asarray(description[name], np.int64) for name in ("rows", "cols"))
+        self.values = np.asarray(description["values"], np.float64)
+        weights = description.get("weights")
+        self.weights = np.ones(self.values.size) if weights is None else np.asarray(weights, np.float64)
+        self.shape = tuple(int(n) for n in description["shape"])
+
+    def value(self, x: Any) -> Value:
+        m = self._entries(x)
+        value = ((m - self.values).squared() * self.weights).sum() * 0.5
+        felt = float(self.weights @ (np.abs(m.middle - self.values) * np.abs(m.middle)))
+        return Value(value, felt + float(value.hi))
+
+    def tangent(self, t: Any) -> Tangent:
+        if math.prod(self.shape) > LARGEST:
+            raise CannotShow(f"the gradient is a matrix of shape {self.shape}, too large to decompose")
+        u = self._entries(t).middle - self.values
+        if not np.isfinite(u).all():
+            raise CannotShow("entries at the point of tangency are not finite")
+        constant = -((Interval(u) * 0.5 + self.values) * u * self.weights).sum()
+        high, low = product(self.weights, u)
+        slope = Interval(high) + low if low.any() else Interval(high)
+        ends = [np.zeros(self.shape), np.zeros(self.shape)]
+        for end, numbers in zip(ends, (slope.lo, slope.hi), strict=True):
+            end[self.rows, self.cols] = numbers
+        return Tangent(constant, Interval(*ends))
+
+    def _entries(self, x: Any) -> Interval:
+        """Return enclosures of the observed entries of a matrix, dense or by its factors."""
+        if isinstance(x, np.ndarray):
+            if x.shape != self.shape:
+                raise CannotShow(f"the matrix must have shape {self.shape}, and this one has {x.shape}")
+            return Interval(x[self.rows, self.cols])
+        if tuple(x["shape"]) != self.shape:
+            raise CannotShow(f"the matrix must have shape {self.shape}, and this one has {tuple(x['shape'])}")
+        rank = len(x["weights"])
+        if not rank:
+            return Interval(np.zeros(self.values.size))
+        left, right = (x["left"] * x["weights"][:, None]).T, x["right"].T
+        parts = []
+        step = max(1, (1 << 18) // rank)
+        for start in range(0, self.values.size, step):
+            here = slice(start, start + step)
+            terms, rest = product(left[self.rows[here]], right[self.cols[here]])
+            # left is rounded once, which moves the sum by no more than an ulp of its terms.
+            rounded = np.sum(np.abs(terms), axis=1) * (2.0**-53 * 1.01) + rank * 1e-300
+            parts.append(grouped(Groups(1), terms, rest) + Interval(-rounded, rounded))
+        return Interval(np.concatenate([p.lo for p in parts]), np.concatenate([p.hi for p in parts]))
+
+
+class Function(Objective):
+    """A user's function: the judge has its values and gradients at the points in question, as numbers."""
+
+    remarks = (f"f is trusted to be convex, and its values and gradients to be right to {TRUSTED} ulps",)
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        self.seen = description["seen"]
+
+    def value(self, x: np.ndarray) -> Value:
+        at = self._at(x)
+        scale = self._scale(at)
+        return Value(Interval.around(np.float64(at["value"]), TRUSTED * 2.0**-52 * scale), scale)
+
+    def tangent(self, t: np.ndarray) -> Tangent:
+        at = self._at(t)
+        if not self.seen[0].get("convex", True):
+            raise CannotShow("the function is not convex")
+        g = at["gradient"]
+        room = TRUSTED * 2.0**-52 * self._scale(at)
+        return Tangent(Interval.around(np.float64(at["value"]), room) - dot(g, at["at"]), Interval(g))
+
+    def _at(self, x: np.ndarray) -> dict[str, Any]:
+        for seen in self.seen:
+            if np.array_equal(seen["at"], x):
+                return seen | {name: np.asarray(seen[name], np.float64) for name in ("at", "gradient")}
+        raise CannotShow("the function's value is not known at this point")
+
+    @staticmethod
+    def _scale(at: dict[str, Any]) -> float:
+        return abs(float(at["value"])) + float(np.sum(np.abs(at["gradient"] * at["at"])))

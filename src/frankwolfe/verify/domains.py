@@ -1,0 +1,101 @@
+"""What the judge asks of a set: how large a linear function is on it at most, and how far outside a point is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from frankwolfe.verify.arithmetic import Interval, dot, up
+
+
+class CannotShow(ValueError):
+    """What the judge was asked to prove and could not; the message says why."""
+
+
+class Domain(ABC):
+    """A compact convex set to be judged, made from its description."""
+
+    size: float
+    """About the largest magnitude of an entry of a point: what distances are relative to."""
+
+    ulps = 8
+    """Ulps of its size that a point may be outside and count as inside; more where it cannot be measured so sharply."""
+
+    @abstractmethod
+    def support(self, h: np.ndarray) -> float:
+        """Return an upper bound of the largest <h, v> over the set."""
+
+    @abstractmethod
+    def reach(self, e: np.ndarray) -> float:
+        """Return an upper bound of the largest <e, \\|v\\|> over the set, for e >= 0."""
+
+    @abstractmethod
+    def excess(self, x: Any) -> Interval:
+        """Return how far x is outside, relative to the size of the set: zero or less in it."""
+
+    def highest(self, h: Interval) -> float:
+        """Return an upper bound of <h, v> over the set, whatever numbers of the intervals h is made of."""
+        error = h.radius
+        spread = self.reach(error) if np.any(error) else 0.0
+        return float(up(self.support(h.middle) + spread))
+
+    def farthest(self, at: np.ndarray) -> float:
+        """Return an upper bound of the squared distance of a point of the set from another point."""
+        # |v - at|² <= 2 |v|² + 2 |at|², and |v|_2 <= |v|_1.
+        length = Interval(self.reach(np.ones(at.shape)))
+        return float(((length.squared() + dot(at, at)) * 2.0).hi)
+
+
+class Solid(Domain):
+    """A ball that holds with x all points of the same or smaller magnitudes: reach and support are one question."""
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        self.radius = self.size = float(description["radius"])
+
+    def support(self, h: np.ndarray) -> float:
+        return float((self.dual_norm(h) * self.radius).hi)
+
+    def reach(self, e: np.ndarray) -> float:
+        return self.support(e)
+
+    def excess(self, x: np.ndarray) -> Interval:
+        return self.norm(x) / self.radius - 1.0
+
+    @abstractmethod
+    def norm(self, x: np.ndarray) -> Interval:
+        """Return an enclosure of the norm."""
+
+    @abstractmethod
+    def dual_norm(self, h: np.ndarray) -> Interval:
+        """Return an enclosure of the dual norm (of which only the upper end is used)."""
+
+
+def largest(*parts: Interval) -> Interval:
+    """Return the largest of several numbers, or of all their entries."""
+    return Interval(max(float(np.max(p.lo)) for p in parts), max(float(np.max(p.hi)) for p in parts))
+
+
+def require(x: Any, shape: tuple[int, ...]) -> None:
+    """Raise unless x has the set's shape."""
+    if not isinstance(x, np.ndarray) or x.shape != tuple(shape):
+        raise CannotShow(f"the set holds points of shape {tuple(shape)}, and this one has shape {np.shape(x)}")
+
+
+KINDS = {
+    **dict.fromkeys(("l1", "l2", "linf", "lp", "group", "ksupport", "owl"), "norm_balls"),
+    **dict.fromkeys(("box", "simplex", "hypersimplex", "permutahedron", "birkhoff", "hull"), "polytopes"),
+    **dict.fromkeys(("polytope", "flow", "total_variation"), "programmes"),
+    **dict.fromkeys(("nuclear", "spectral", "schatten", "spectrahedron"), "spectral"),
+    **dict.fromkeys(("ellipsoid", "product", "sum", "union", "scaled", "shifted", "image"), "combined"),
+}
+
+
+def domain_of(description: dict[str, Any]) -> Domain:
+    """Return the set that a description names."""
+    kind = description.get("kind")
+    if kind not in KINDS:
+        raise CannotShow(f"no proof is known for a set of kind {kind!r}")
+    return import_module(f"frankwolfe.verify.{KINDS[kind]}").DOMAINS[kind](description)
