@@ -202,3 +202,13 @@ def test_a_result_in_single_precision_starts_a_run_in_double() -> None:
         narrow = fw.minimize(fw.LeastSquares(A.astype(np.float32), b), domain, max_iter=50)
         result = fw.minimize(fw.LeastSquares(A, b), domain, narrow, tol=1e-10)
         assert result.status in (fw.Status.OPTIMAL, fw.Status.PRECISION)
+
+
+def test_a_quadratic_is_convex_where_its_eigenvalues_say_so() -> None:
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((3, 6))
+    assert fw.Quadratic(A.T @ A).proven
+    assert fw.Quadratic((A.T @ A).astype(np.float32)).proven
+    saddle = fw.Quadratic(np.diag([1.0, -1.0]), [0.1, 0.1])
+    assert not saddle.proven
+    assert fw.minimize(saddle, fw.L2Ball(1.0), [0.5, 0.0], method="fw", max_iter=50).status is fw.Status.NOT_CONVEX

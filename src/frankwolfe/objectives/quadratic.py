@@ -91,6 +91,12 @@ class Quadratic(ImageObjective):
         smallest = self._extreme_eigenvalues[1]
         return max(smallest, 0.0) if smallest is not None else 0.0
 
+    @cached_property
+    def proven(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether the eigenvalues are known, and none is negative beyond rounding."""
+        largest, smallest = self._extreme_eigenvalues
+        return smallest is not None and smallest >= -self.data.shape[0] * eps(self.c) * abs(largest)
+
     def column_norms(self, extent: Extent) -> np.ndarray | None:
         squares = self._column_squares
         return None if squares is None else extent.norm * np.sqrt(squares) + np.abs(host(self.c)).astype(np.float64)

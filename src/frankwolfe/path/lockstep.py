@@ -112,7 +112,9 @@ class Lockstep:
         average = evidence[-1].minorants[0][0]
         self.touch = None if average.at is None else average.at / float(weights[-1, 0, 0])  # of all runs alike
         self.state = state
-        wrong = (bounds > best + slack) & (not (self.exact or self.problem.objective.proven))
+        wrong = (bounds > best + slack) & (not self.exact)
+        if wrong.any() and self.problem.objective.proven:
+            wrong[:] = False
         self._leave_in_trouble(first, values, well, wrong, evidence)
 
     def settled(self) -> bool:
