@@ -9,6 +9,7 @@ from frankwolfe.methods.base import Evidence, GradientMethod, require_unconstrai
 from frankwolfe.methods.steps import OpenLoop
 from frankwolfe.points import Point, combine, mix
 from frankwolfe.problem import Problem
+from frankwolfe.rounding import FEW
 from frankwolfe.serialisation import plain
 from frankwolfe.validation import positive
 
@@ -117,5 +118,6 @@ class StronglyConvexAGM(GradientMethod):
         at_y = problem.evaluate(y, watch=x)
         x_next = Point.at(problem.descend(y, at_y.slope, 1 / L))
         z = Point.at(problem.descend(y, at_y.slope, 1 / mu))
-        floor = at_y.value - problem.inner(at_y.slope, Point.at(at_y.slope)) / (2 * mu)
+        rounding = (1 + problem.objective.additions / FEW) * at_y.trusted
+        floor = at_y.value - problem.inner(at_y.slope, Point.at(at_y.slope)) / (2 * mu) - rounding
         return AGMState(k + 1, x_next, mix(v, z, delta)), Evidence(((at_y.watched, x), (at_y.value, y)), floor=floor)
