@@ -47,16 +47,17 @@ class Loss(NamedTuple):
         return losses.along_line(self, start, step, gamma)
 
     def balance(
-        self, start: np.ndarray, step: np.ndarray, gamma: float, bracket: tuple[float, float, float], enough: float
-    ) -> tuple[float, np.ndarray]:
+        self, start: np.ndarray, step: np.ndarray, gamma: float, bracket: tuple[float, float, float], ulp: float
+    ) -> tuple[tuple[float, float, float], np.ndarray]:
         """Return the shift c at which the slopes at start + gamma step + c add up to nothing, and the sums there.
 
-        The bracket holds a lower bound, a guess and an upper bound of c. The sums are those of the slopes, of their
-        sizes, of slope times step, of the curvatures, and of curvature times step and step squared.
+        The bracket holds a lower bound, a guess and an upper bound of c; it comes back as narrow as it was made. The
+        sums are those of the slopes, of their sizes, of slope times step, of the curvatures, and of curvature times
+        step and step squared. Margins are right to `ulp`.
         """
         losses = compiled("losses")
         sums = np.zeros(6)
-        return losses.balance(self, start, step, gamma, *map(float, bracket), enough, sums), sums
+        return losses.balance(self, start, step, gamma, *map(float, bracket), ulp, sums), sums
 
     def _derivatives(self, m: np.ndarray, second: bool) -> tuple[np.ndarray, np.ndarray]:
         losses = compiled("losses")

@@ -11,9 +11,12 @@ import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
 from numpy.polynomial.polynomial import polyval
 
+from frankwolfe.kernels.bracket import ROUNDS, narrow, settled
 from frankwolfe.kernels.compiling import FUSED, SUMS, kernel
 from frankwolfe.kernels.lanes import pick_above, power
 from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, SQUARES, Loss
+
+_narrow, _settled = kernel()(narrow), kernel()(settled)
 
 MAGIC = 1.5 * 2.0**52  # adding it rounds to an integer, which is then in the low bits of the sum
 LN2 = math.log(2.0)
@@ -36,8 +39,11 @@ A1, A2, A3, A4, A5, A6, A7 = _short([1 / (2 * k + 1) for k in range(1, 20)], 0.0
 
 @kernel(fastmath=FUSED)
 def _exp(t):
-    """Return exp(-t) for t >= 0: 2^k times a short series, of which the parts are added in pairs, none waiting long."""
-    t = min(t, 708.0)
+    """Return exp(-t) for t >= 0, zero where it leaves the normal numbers.
+
+    It is 2^k times a short series, of which the parts are added in pairs, none waiting long.
+    """
+    far, t = t, min(t, 708.0)
     near = MAGIC - t * LOG2E
     k = near - MAGIC
     s = (-t - k * LN2_HIGH) - k * LN2_LOW  # |s| <= log(2)/2
@@ -45,7 +51,7 @@ def _exp(t):
     fourth = q * q
     series = ((E6 + s * E7) + q * (E8 + s * E9)) + fourth * (E10 + s * E11)
     series = ((E2 + s * E3) + q * (E4 + s * E5)) + fourth * series
-    return power(near) * (1.0 + (s + q * series))
+    return pick_above(far, 708.0, 0.0, power(near) * (1.0 + (s + q * series)))
 
 
 @kernel(fastmath=SUMS)
@@ -232,21 +238,16 @@ def _shifted_sums(loss, start, step, gamma, shift, sums):
 
 
 @kernel()
-def balance(loss, start, step, gamma, low, c, high, enough, sums):
-    """Return the shift that balances the slopes, by Newton's method inside a bracket; `sums` are those there."""
-    for _ in range(100):
+def balance(loss, start, step, gamma, low, c, high, ulp, sums):
+    """Return the shift that balances the slopes, between the ends that are left; `sums` are those there."""
+    older = old = math.inf
+    for _ in range(ROUNDS):
         _shifted_sums(loss, start, step, gamma, c, sums)
-        left, bend = sums[0], sums[3]
-        if abs(left) <= enough * sums[1]:
+        left, size, bend = sums[0], sums[1], sums[3]
+        if _settled(left, size, bend, 1.0, ulp):
             break
-        if left < 0:
-            low = c
-        else:
-            high = c
-        moved = c - left / bend if bend > 0 else math.inf
-        if not low < moved < high:
-            moved = 0.5 * (low + high)
+        low, moved, high, older, old = _narrow(low, c, high, older, old, left, bend)
         if moved == c:
             break
         c = moved
-    return c
+    return low, c, high

@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+ROUNDING = 8.0  # ulps that mean probabilities may be off by
+COOLING = 8.0
+
 
 class Trial(NamedTuple):
     """What some intercepts give: mean loss, mean probability of each class, Hessian (when asked), and what else is."""
@@ -22,37 +25,65 @@ class Trial(NamedTuple):
         return float(np.abs(self.mean - wanted).max())
 
 
-def balance(at: Callable[[np.ndarray], Trial], c: np.ndarray, wanted: np.ndarray, few: float) -> Trial:
-    """Minimise the loss over the intercepts: Newton steps, or scaling steps, which always help, where they fail.
+def balance(
+    at: Callable[[np.ndarray, float], Trial], c: np.ndarray, wanted: np.ndarray, ulp: float, spread: Callable[[], float]
+) -> Trial:
+    """Minimise the loss over the intercepts.
+
+    Where the scores are so far apart that the loss has corners, it is smoothed first: by a scale that shrinks to one.
 
     Parameters
     ----------
     at : callable
-        Tries intercepts.
+        Tries intercepts c on a scale: what it returns is that of scores and intercepts divided by the scale.
     c : array of shape (K,)
         Where to start.
     wanted : array of shape (K,)
         The classes' frequencies.
-    few : float
-        How far from them is near enough.
+    ulp : float
+        The relative rounding of the scores.
+    spread : callable
+        Tells how far apart the scores are.
     """
-    here = at(c)
+    here, found = _newton(at, c, 1.0, wanted, ulp)
+    if found:
+        return here
+    scale, c = spread() / COOLING, here.intercepts
+    while scale > 1:
+        c = _newton(at, c, scale, wanted, ulp)[0].intercepts
+        scale /= COOLING
+    other, _ = _newton(at, c, 1.0, wanted, ulp)
+    return other if other.loss < here.loss else here
+
+
+def _newton(
+    at: Callable[[np.ndarray, float], Trial], c: np.ndarray, scale: float, wanted: np.ndarray, ulp: float
+) -> tuple[Trial, bool]:
+    """Return what Newton steps come to, or scaling steps, which always help, where those fail; and whether it is best.
+
+    A Newton step that is short beside one, where the loss bends, is right to rounding and the last.
+    """
+    here = at(c, scale)
     for _ in range(30):
         size = here.off(wanted)
-        if size <= few:
-            break
+        if size <= ROUNDING * ulp:
+            return here, True
         excess = here.mean - wanted
         step = np.linalg.solve(here.hessian(), excess)
+        step = step - step.mean()
+        short = bool(np.abs(step).max() <= ulp**0.4)
         scaling = np.log(np.maximum(here.mean, 1e-12) / wanted)
-        for move in (step - step.mean(), 0.25 * (step - step.mean()), scaling):
-            trial = at(here.intercepts - np.clip(move, -20.0, 20.0))
+        for move in (step, 0.25 * step, scaling):
+            trial = at(here.intercepts - scale * np.clip(move, -20.0, 20.0), scale)
             promised = 0.1 * float(excess @ move)
             if trial.off(wanted) <= 0.5 * size or trial.loss < here.loss - promised:
                 break
         if not (trial.off(wanted) < size or trial.loss < here.loss):
-            break  # rounding has the last word
+            return here, short  # rounding has the last word
         here = trial
-    return here
+        if short:
+            return here, True
+    return here, False
 
 
 def regular(H: np.ndarray) -> np.ndarray:

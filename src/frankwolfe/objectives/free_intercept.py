@@ -8,13 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from frankwolfe.backends import Scalar, vdot
+from frankwolfe.kernels.bracket import ROUNDS, narrow, settled
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.partitioned import Partitioned, dense, norm2, ridge_along
 from frankwolfe.objectives.parts import Part, Sums, segment
 from frankwolfe.points import Point
-
-ROUNDS = 60
 
 
 class FreeIntercept(Partitioned):
@@ -67,24 +66,33 @@ class FreeIntercept(Partitioned):
 
     def _balanced(self, kept: Any, gammas: list[float | None], c: float = 0.0) -> list[Balance]:
         """Find the intercepts for all kept margins at once; a gamma asks for a point on a kept segment instead."""
-        tol = 1e-13 if self.parts.dtype == np.float64 else 1e-6
-        found = [Balance(c, tol) for _ in gammas]
+        template: Any = self.template
+        found = [Balance(c, template.knee, float(np.finfo(self.parts.dtype).eps)) for _ in gammas]
         for _ in range(ROUNDS):
             (sums,) = self.parts.total(balance, [b.c for b in found], gammas, kept=kept, reads=False)
             for one, numbers in zip(found, sums, strict=True):
                 one.take(numbers)
             if all(one.done for one in found):
                 break
+        if gammas[0] is None and not all(one.exact for one in found):  # no number is between the ends: the better one
+            ends = [[one.low for one in found], [one.high for one in found]]
+            low, high = (self.parts.total(losses, shifts, kept=kept, reads=False)[0] for shifts in ends)
+            for i, one in enumerate(found):
+                one.c = one.c if one.exact else one.low if low[i] < high[i] else one.high
+            (sums,) = self.parts.total(balance, [b.c for b in found], gammas, kept=kept, reads=False)
+            for one, numbers in zip(found, sums, strict=True):
+                one.numbers = numbers
         return found
 
 
 class Balance:
     """The search for the intercept at which slopes balance: Newton's method inside a bracket that starts infinite."""
 
-    def __init__(self, c: float, tol: float) -> None:
-        self.c = self._next = c
-        self.low, self.high, self.reach, self.tol = -math.inf, math.inf, 1.0, tol
-        self.done = False
+    def __init__(self, c: float, knee: float, ulp: float) -> None:
+        self.c, self.knee, self.ulp = c, knee, ulp
+        self.low, self.high = -math.inf, math.inf
+        self.steps = (math.inf, math.inf)  # lengths of the last two
+        self.done = self.exact = False
         self.numbers = np.zeros(7)  # sums at c
 
     def take(self, numbers: np.ndarray) -> None:
@@ -93,15 +101,13 @@ class Balance:
             return
         self.numbers = numbers
         left, size, bend = (float(n) for n in numbers[:3])
-        self.low, self.high = (self.c, self.high) if left < 0 else (self.low, self.c)
-        moved = self.c - left / bend if bend > 0 else math.nan
-        if not self.low < moved < self.high:
-            self.reach *= 2
-            far = self.c + math.copysign(self.reach, -left)
-            moved = 0.5 * (self.low + self.high) if math.isfinite(self.high - self.low) else far
-        self.done = abs(left) <= self.tol * size or moved == self.c
-        if not self.done:
-            self.c = moved
+        self.exact = settled(left, size, bend, self.knee, self.ulp)
+        if self.exact:
+            self.done = True
+            return
+        self.low, moved, self.high, *self.steps = narrow(self.low, self.c, self.high, *self.steps, left, bend)
+        self.done = moved == self.c
+        self.c = moved
 
     @property
     def factors(self) -> tuple[float, float]:
@@ -125,7 +131,7 @@ class _FreeLine(Line):
         up, down = found.factors
         bend, positive, negative, along, square = (float(n) for n in found.numbers[2:])
         first = up * positive + down * negative
-        second = square - (along**2 / bend if bend > 0 else 0.0)
+        second = max(square - (along**2 / bend if bend > 0 else 0.0), 0.0)
         return first + self.ridge[0] + gamma * self.ridge[1], second + self.ridge[1]
 
 

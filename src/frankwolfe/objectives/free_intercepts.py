@@ -8,14 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from frankwolfe.backends import Scalar, vdot
-from frankwolfe.backends.namespace import nonzero
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.class_intercepts import Trial, balance, regular, sliver
 from frankwolfe.objectives.free_intercept import FreeIntercept, margins
 from frankwolfe.objectives.multinomial import Multinomial
 from frankwolfe.objectives.partitioned import Partitioned, dense, norm2, ridge_along
 from frankwolfe.objectives.parts import Part, Parts, Sums, segment
-from frankwolfe.objectives.profiled import enough
 from frankwolfe.points import Point
 
 
@@ -73,8 +71,8 @@ class FreeIntercepts(Partitioned):
         """Find the intercepts for kept scores, or at a point of a kept segment."""
         K = len(self.classes)
 
-        def at(c: np.ndarray) -> Trial:
-            (sums,) = self.parts.total(class_sums, i, gamma, c, kept=kept, reads=False)
+        def at(c: np.ndarray, scale: float) -> Trial:
+            (sums,) = self.parts.total(class_sums, i, gamma, c, scale, kept=kept, reads=False)
             more = sums[1 + K + K * K :]
             return Trial(
                 c, float(sums[0]), sums[1 : 1 + K], lambda: regular(sums[1 + K :][: K * K].reshape(K, K)), more
@@ -82,7 +80,12 @@ class FreeIntercepts(Partitioned):
 
         if near is None:
             near = np.log(self.frequency) - self.parts.total(mean_scores, i, kept=kept, reads=False)[0]
-        return balance(at, near, self.frequency, enough(np.empty(0, self.parts.dtype)))  # as in memory
+        ulp = float(np.finfo(self.parts.dtype).eps)
+        return balance(at, near, self.frequency, ulp, lambda: self._spread(kept, i))
+
+    def _spread(self, kept: Any, i: int) -> float:
+        """Return how far apart the kept scores are."""
+        return max(self.parts.total(largest_score, i, kept=kept, reads=False)[0])
 
 
 class _FreeLine(Line):
@@ -119,11 +122,19 @@ def mean_scores(part: Part, kept: Sums, i: int) -> Sums:
     return (part.share * model._sum(kept[i].reshape(model.truth.shape)),)
 
 
-def class_sums(part: Part, kept: Sums, i: int, gamma: float | None, c: np.ndarray) -> Sums:
-    """At intercepts c: mean loss, mean probabilities, Hessian in c; along a segment also what is met on it."""
+def largest_score(part: Part, kept: Sums, i: int) -> Sums:
+    """The size of the largest score, in a list."""
+    return ([float(np.abs(kept[i]).max())],)
+
+
+def class_sums(part: Part, kept: Sums, i: int, gamma: float | None, c: np.ndarray, scale: float) -> Sums:
+    """At intercepts c: mean loss, mean probabilities, Hessian in c; along a segment also what is met on it.
+
+    Scores and intercepts are divided by the scale.
+    """
     model: Any = part.objective
     scores = (kept[i] if gamma is None else kept[0] + gamma * kept[1]).reshape(model.truth.shape)
-    loss, P = model._at(scores, c, slice(None))
+    loss, P = model._at(scores, c, slice(None)) if scale == 1 else model._at(scores / scale, c / scale, slice(None))
     sums = [loss, *model._sum(P), *(-(model.share * P) @ P.T).ravel()]
     if gamma is not None:
         V = kept[1].reshape(P.shape)
@@ -139,6 +150,6 @@ def tangent(part: Part, kept: Sums, c: np.ndarray, mixed: float, needed: np.ndar
     _, P = model._at(kept[0].reshape(model.truth.shape), c, slice(None))
     if mixed:
         P = ((1 - mixed) * P + mixed * needed[:, None]).astype(P.dtype)
-    slope = model.share * (P - model.truth)
-    entropy = vdot(model.share, (P * np.log(nonzero(P))).sum(axis=0))
-    return part.share * model.map.adjoint(slope.reshape(-1)), part.share * float(entropy)
+    residual = model._residual(P)
+    slope = model.share * residual
+    return part.share * model.map.adjoint(slope.reshape(-1)), part.share * float(model._conjugate(residual))

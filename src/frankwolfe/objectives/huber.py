@@ -61,6 +61,10 @@ class Huber(LinearModel):
         self.delta = positive("delta", delta)
 
     @property
+    def knee(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.delta
+
+    @property
     def smoothness(self) -> float:
         return self._gram_norm + self.ridge
 

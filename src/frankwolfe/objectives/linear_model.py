@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from frankwolfe.backends import Array, Scalar, eps, host, largest, namespace, vdot
+from frankwolfe.backends import Array, Scalar, largest, namespace, vdot
 from frankwolfe.backends import double as double_of
 from frankwolfe.backends.imaged import Imaged
 from frankwolfe.backends.namespace import as_like, nonzero
@@ -20,9 +20,10 @@ from frankwolfe.objectives.data import DataMatrix, data_matrix, in_parts, picked
 from frankwolfe.objectives.derive import derive
 from frankwolfe.objectives.fused import FusedLine, fused
 from frankwolfe.objectives.profiled import ProfiledLine, balanced, find_intercept
+from frankwolfe.objectives.row_weights import Scaled, shares
 from frankwolfe.points import Point
 from frankwolfe.rounding import FEW, Extent, noise_of_balance, noise_of_ridge, noise_of_sums
-from frankwolfe.validation import nonnegative, vector
+from frankwolfe.validation import nonnegative
 
 
 class WeightedMean(Composite):
@@ -88,7 +89,7 @@ class WeightedMean(Composite):
         """Largest eigenvalue of the weighted Gram matrix, sum of share_i a_i a_i'."""
         from frankwolfe.kernels.lanczos import spectral_norm
 
-        return spectral_norm(_Scaled(self.data, self.share)) ** 2
+        return spectral_norm(Scaled(self.data, self.share)) ** 2
 
     def column_norms(self, extent: Extent) -> np.ndarray | None:
         return self._column_norms
@@ -189,6 +190,9 @@ class LinearModel(WeightedMean):
             self.exact_b = self.exact_b - self.level
             self.b = self.data.array(self.exact_b)
 
+    knee: float = 1.0
+    """How far a margin may move while the curvature of its loss stays about the same."""
+
     @abstractmethod
     def losses(self, m: Array, rows: slice = slice(None)) -> Array:
         """Return the loss of each entry of m, before weights; m may have leading axes (many points at once)."""
@@ -265,7 +269,10 @@ class LinearModel(WeightedMean):
         return (FusedLine if self.separable else ProfiledLine)(self, x, v), passes
 
     def loss(self, m: Array) -> Scalar:
-        t = self._shifted(m)
+        return self.loss_at(self._shifted(m))
+
+    def loss_at(self, t: Array) -> Scalar:
+        """Return the mean loss at margins that hold the intercept."""
         return vdot(self.share, self.losses(t)) if self.compiled is None else self.compiled.value(t)
 
     def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
@@ -324,44 +331,3 @@ class LinearModel(WeightedMean):
 
     def fingerprint(self, start: Any) -> list[Any]:
         return [*super().fingerprint(start), self.level, self.b]
-
-
-class _Scaled:
-    """The data with rows scaled by the roots of their weights, as a NumPy operator for the Lanczos kernel."""
-
-    def __init__(self, data: DataMatrix, share: Array) -> None:
-        self.data, self.root = data, namespace(share).sqrt(share)
-        self.shape, self.dtype = data.shape, np.dtype(np.float32 if eps(share) > 1e-9 else np.float64)
-
-    def __matmul__(self, x: np.ndarray) -> np.ndarray:
-        return host(self.root * self.data.product(self.data.array(x)))
-
-    @property
-    def T(self) -> Any:
-        return _Adjoint(self)
-
-
-class _Adjoint:
-    def __init__(self, scaled: _Scaled) -> None:
-        self.scaled = scaled
-        self.shape, self.dtype = scaled.shape[::-1], scaled.dtype
-
-    def __matmul__(self, r: np.ndarray) -> np.ndarray:
-        data = self.scaled.data
-        return host(data.adjoint(self.scaled.root * data.array(r)))
-
-
-def shares(weights: Any, n: int) -> np.ndarray:
-    """Return sample weights as parts of one, equal ones for None.
-
-    Examples
-    --------
-    >>> shares([1, 3], 2)
-    array([0.25, 0.75])
-    """
-    if weights is None:
-        return np.full(n, 1.0 / n)
-    weights = vector("sample_weight", weights, n)
-    if weights.min() < 0 or not weights.sum() > 0:
-        raise ValueError(f"sample_weight must be nonnegative with a positive sum, got a minimum of {weights.min()!r}")
-    return weights / weights.sum()

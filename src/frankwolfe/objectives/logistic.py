@@ -127,8 +127,7 @@ class Logistic(LinearModel):
         """Return minus the mean binary entropy of the residual probabilities."""
         xp = namespace(slope)
         wrong = xp.abs(slope) / nonzero(self.share)
-        right = xp.maximum(1 - wrong, xp.zeros_like(wrong))
-        return vdot(self.share, wrong * xp.log(nonzero(wrong)) + right * xp.log(nonzero(right)))
+        return vdot(self.share, wrong * xp.log(nonzero(wrong)) + complement(wrong))
 
     def _bracket(self, m: Array) -> tuple[float, float, float]:
         # Were all margins equal, the best intercept would bring them to the log odds.
@@ -147,6 +146,19 @@ class Logistic(LinearModel):
         if not min(above, below) > 0:
             raise ValueError("intercept=True needs samples of both classes with a positive sample_weight")
         return math.log(above / below)
+
+
+def complement(p: Array) -> Array:
+    """Return (1 - p) log(1 - p) to rounding for probabilities however small, zero from one on.
+
+    Examples
+    --------
+    >>> complement(np.array([1e-30, 0.5, 1.0])).round(35)
+    array([-1.00000000e-30, -3.46573590e-01,  0.00000000e+00])
+    """
+    xp = namespace(p)
+    one = xp.ones_like(p)
+    return (one - xp.minimum(p, one)) * xp.log1p(-xp.where(p < 1, p, xp.zeros_like(p)))
 
 
 def _sigmoid(t: Array) -> Array:

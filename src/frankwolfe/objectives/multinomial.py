@@ -6,16 +6,16 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
+from frankwolfe.backends import Array, Scalar, eps, host, largest, namespace, vdot
 from frankwolfe.backends.namespace import as_like, is_foreign, nonzero
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.class_intercepts import Trial, balance, regular, sliver
 from frankwolfe.objectives.class_scores import ClassScores
 from frankwolfe.objectives.data import in_parts
 from frankwolfe.objectives.linear_model import WeightedMean
-from frankwolfe.objectives.profiled import enough
+from frankwolfe.objectives.logistic import complement
 
-STEPS = (64, 8)  # intercepts are first found on every so-manieth row
+STEPS = (64, 8)  # intercepts are first guessed from one row in so many
 
 
 class _Softmax(NamedTuple):
@@ -155,8 +155,13 @@ class Multinomial(WeightedMean):
         return self._softmax(m).loss
 
     def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
-        slope = self.share * (self._balanced(self._softmax(m).chances) - self.truth)
+        slope = self.share * self._residual(self._balanced(self._softmax(m).chances))
         return namespace(m).reshape(slope, (-1,))
+
+    def _residual(self, chances: Array) -> Array:
+        """Return probabilities less the truth: for the true class what the others have, however little that is."""
+        wrong = chances - self.truth * chances
+        return wrong - self.truth * namespace(chances).sum(wrong, axis=0)
 
     def loss_curvature(self, m: Array) -> Array:
         return namespace(m).reshape(self._softmax(m).chances, (-1,))
@@ -164,10 +169,14 @@ class Multinomial(WeightedMean):
     def loss_inner(self, m: Array, slope: Array) -> Scalar:
         if not self.intercept:
             return vdot(slope, m)
-        xp = namespace(slope)
-        chances = self.truth + xp.reshape(slope, self.truth.shape) / nonzero(self.share)
-        chances = xp.maximum(chances, xp.zeros_like(chances))
-        return self.loss(m) + vdot(self.share, xp.sum(chances * xp.log(nonzero(chances)), axis=0))
+        return self.loss(m) + self._conjugate(namespace(slope).reshape(slope, self.truth.shape) / nonzero(self.share))
+
+    def _conjugate(self, residual: Array) -> Scalar:
+        """Return minus the mean entropy of the probabilities, from what they are off the truth by."""
+        xp = namespace(residual)
+        wrong = xp.maximum(residual, xp.zeros_like(residual))
+        missing = -xp.sum(xp.where(self.truth > 0, residual, xp.zeros_like(residual)), axis=0)
+        return vdot(self.share, xp.sum(wrong * xp.log(nonzero(wrong)), axis=0) + complement(missing))
 
     def bend(self, curvature: Array, image: Array) -> Array:
         xp = namespace(curvature)
@@ -206,9 +215,11 @@ class Multinomial(WeightedMean):
             scores = scores + as_like(c, scores)[:, None]
         scores = scores - xp.max(scores, axis=0)
         chances = xp.exp(scores)
-        total = xp.sum(chances, axis=0)
-        loss = vdot(self.share[rows], xp.log(total) - xp.sum(self.truth[:, rows] * scores, axis=0))
-        return loss, chances / total
+        # The sum less one, the exponential of the largest score: however little it is, it is the loss.
+        ones = xp.astype(chances == 1, chances.dtype)
+        rest = xp.sum(chances - ones, axis=0) + (xp.sum(ones, axis=0) - 1)
+        loss = vdot(self.share[rows], xp.log1p(rest) - xp.sum(self.truth[:, rows] * scores, axis=0))
+        return loss, chances / (1 + rest)
 
     def _solve(self, scores: Array) -> _Softmax:
         """Find the best intercepts by Newton's method, first on a few rows, then on all."""
@@ -227,12 +238,12 @@ class Multinomial(WeightedMean):
     def _balance(self, scores: Array, c: np.ndarray, rows: slice) -> _Softmax:
         """Minimise the loss on some rows over the intercepts."""
 
-        def at(c: np.ndarray) -> Trial:
-            loss, chances = self._at(scores, c, rows)
+        def at(c: np.ndarray, scale: float) -> Trial:
+            loss, chances = self._at(scores, c, rows) if scale == 1 else self._at(scores / scale, c / scale, rows)
             loss, mean = _fetched(loss, chances @ self.share[rows])
             return Trial(c, loss, mean, lambda: self._intercept_hessian(chances, rows), chances)
 
-        found = balance(at, c, self._sum(self.truth[:, rows], rows), enough(scores))
+        found = balance(at, c, self._sum(self.truth[:, rows], rows), eps(scores), lambda: float(largest(scores)))
         return _Softmax(found.intercepts, found.loss, found.more)
 
     def _balanced(self, chances: Array) -> Array:

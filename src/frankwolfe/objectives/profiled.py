@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from frankwolfe.backends import Array, eps, namespace
+from frankwolfe.kernels.bracket import NEAR, ROUNDS, narrow, settled
 from frankwolfe.kernels.layouts import NONE, double
 from frankwolfe.objectives.fused import FusedLine
 from frankwolfe.points import Point
@@ -14,12 +16,7 @@ from frankwolfe.points import Point
 if TYPE_CHECKING:
     from frankwolfe.objectives.linear_model import LinearModel
 
-COARSE = 64  # the intercept is first found on every so-manieth row
-
-
-def enough(m: Array) -> float:
-    """Return how far from balance the slopes may be left: that is balanced away, and the loss is off by its square."""
-    return eps(m) ** 0.6 if eps(m) < 1e-9 else 16 * eps(m)
+COARSE = 64  # the intercept is first guessed from one row in so many
 
 
 def find_intercept(model: LinearModel, m: Array, guess: float | None) -> float:
@@ -29,34 +26,41 @@ def find_intercept(model: LinearModel, m: Array, guess: float | None) -> float:
     if guess is not None and near:
         c = guess
     if model.compiled is not None and m.shape == model.b.shape:
-        c, sums = model.compiled.balance(double(m), NONE, 0.0, (low, c, high), enough(m))
-        return _closer(c, sums[0], sums[3])
-    if m.shape[0] > 100 * COARSE and not near:
-        few = slice(None, None, COARSE)
-        c = _balance(model, m[few], few, low, c, high)
-    return _balance(model, m, slice(None), low, c, high)
+        bracket, sums = model.compiled.balance(double(m), NONE, 0.0, (low, c, high), eps(m))
+        left, size, bend = (float(sums[i]) for i in (0, 1, 3))
+    else:
+        if m.shape[0] > 100 * COARSE and not near:
+            few = slice(None, None, COARSE)
+            c = _balance(model, m[few], few, (low, c, high))[0][1]
+        bracket, (left, size, bend) = _balance(model, m, slice(None), (low, c, high))
+    if not settled(left, size, bend, model.knee, eps(m)):  # there is no number between the ends
+        return min(bracket, key=lambda c: float(model.loss_at(m + c)))
+    return closer(bracket[1], left, bend, model.knee)
 
 
-def _balance(model: LinearModel, m: Array, rows: slice, low: float, c: float, high: float) -> float:
-    xp, few = namespace(m), enough(m)
-    for _ in range(100):
+def _balance(
+    model: LinearModel, m: Array, rows: slice, bracket: tuple[float, float, float]
+) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+    """Return the bracket as narrow as it was made, what balances in its middle, and the sums there."""
+    xp, (low, c, high), older, old = namespace(m), bracket, math.inf, math.inf
+    sums = (0.0, 0.0, 0.0)
+    for _ in range(ROUNDS):
         slope = model._slope(m + c, rows)
-        left = float(xp.sum(slope))
+        left, size = float(xp.sum(slope)), float(xp.sum(xp.abs(slope)))
         bend = float(xp.sum(model._curvature(m + c, rows)))
-        if abs(left) <= few * float(xp.sum(xp.abs(slope))):
-            return _closer(c, left, bend)
-        low, high = (c, high) if left < 0 else (low, c)
-        step = left / bend if bend > 0 else np.inf
-        moved = c - step if low < c - step < high else 0.5 * (low + high)
+        sums = (left, size, bend)
+        if settled(left, size, bend, model.knee, eps(m)):
+            break
+        low, moved, high, older, old = narrow(low, c, high, older, old, left, bend)
         if moved == c:
             break
         c = moved
-    return c
+    return (low, c, high), sums
 
 
-def _closer(c: float, left: float, bend: float) -> float:
-    """Return c after one more step, near enough for Newton's method to be right to rounding: nothing is left over."""
-    return float(c - left / bend) if bend > 0 else float(c)
+def closer(c: float, left: float, bend: float, knee: float) -> float:
+    """Return c after one more step, where Newton's method is right to rounding: nothing is left over."""
+    return c - left / bend if 0 < abs(left) <= NEAR * knee * bend else c
 
 
 def balanced(slope: Array) -> Array:
@@ -83,16 +87,17 @@ class ProfiledLine(FusedLine):
         super().__init__(objective, x, v)
         ends = objective._bracket(self.start), objective._bracket(self.start + self.step)
         self.ends = np.array([[low, high] for low, _, high in ends])
-        self.enough = enough(x.image)
+        self.ulp = eps(x.image)
         self.near = (0.0, objective._shift(x.image), 0.0)  # gamma, intercept and its derivative where last asked
 
     def __call__(self, gamma: float) -> tuple[float, float]:
         before, c, drift = self.near
         low, high = (1 - gamma) * self.ends[0] + gamma * self.ends[1] if gamma <= 1 else (-np.inf, np.inf)
         c = min(max(c + (gamma - before) * drift, low), high)
-        c, sums = self.loss.balance(self.start, self.step, float(gamma), (low, c, high), self.enough)
+        (_, c, _), sums = self.loss.balance(self.start, self.step, float(gamma), (low, c, high), self.ulp)
         left, _, first, bend, along, second = sums
         drift = -along / bend if bend > 0 else 0.0
         self.near = (gamma, c, drift)
-        first, second = first + drift * left, second + drift * along  # what c leaves over is felt along the way
+        if abs(left) <= NEAR * bend:  # what c leaves over is felt along the way
+            first, second = first + drift * left, max(second + drift * along, 0.0)
         return first + self.ridge[0] + gamma * self.ridge[1], second + self.ridge[1]
