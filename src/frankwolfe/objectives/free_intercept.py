@@ -105,7 +105,8 @@ class Balance:
         if self.exact:
             self.done = True
             return
-        self.low, moved, self.high, *self.steps = narrow(self.low, self.c, self.high, *self.steps, left, bend)
+        older, old = self.steps
+        self.low, moved, self.high, *self.steps = narrow(self.low, self.c, self.high, older, old, left, bend)
         self.done = moved == self.c
         self.c = moved
 
