@@ -20,6 +20,7 @@ import os
 import re
 import sys
 import time
+import traceback
 from collections import Counter
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -32,7 +33,7 @@ BATCH = 25
 
 def _work(pipe: Any, current: Any, only: dict[str, str]) -> None:
     """Judge the seeds that come, one verdict for each."""
-    from benchmarks.lies_judge import judged
+    from benchmarks.lies_judge import Verdict, judged
 
     while True:
         seeds = pipe.recv()
@@ -40,7 +41,12 @@ def _work(pipe: Any, current: Any, only: dict[str, str]) -> None:
             return
         for seed in seeds:
             current[0], current[1] = seed, int(time.monotonic())
-            pipe.send(judged(seed, **only))
+            try:
+                verdict = judged(seed, **only)
+            except Exception:
+                fault = traceback.format_exc().strip().splitlines()
+                verdict = Verdict(seed, _labels(seed, only), "unjudged", [("judge", " ".join(fault[-3:])[:300])])
+            pipe.send(verdict)
         current[0] = -1
         pipe.send(None)
 

@@ -183,7 +183,8 @@ def _judge(problem: Case, result: Any, verdict: Verdict) -> None:
 def _eps(x: Any) -> float:
     """Return the machine epsilon of the numbers of x."""
     kind = x.like if isinstance(x, fw.LowRank) else x
-    return float(np.finfo(np.float32).eps) if kind.dtype.itemsize == 4 else EPS
+    narrow = str(kind.dtype).endswith(("float32", "f4"))
+    return float(np.finfo(np.float32).eps) if narrow else EPS
 
 
 def _stored(x: Any, look: Look) -> float:
