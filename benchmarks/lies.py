@@ -14,7 +14,6 @@ second time.
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import multiprocessing
 import os
 import re
@@ -137,7 +136,8 @@ class Log:
         self.total, self.began = total, time.monotonic()
         self.done, self.work = 0, 0.0
         self.counts = {axis: Counter() for axis in AXES}
-        self.endings, self.bounds, self.refusals, self.kinds = Counter(), Counter(), Counter(), Counter()
+        self.endings, self.bounds, self.opinions = Counter(), Counter(), Counter()
+        self.refusals, self.kinds = Counter(), Counter()
         self.lies: list[tuple[int, str, str, dict[str, str]]] = []
 
     def __call__(self, verdict: Any) -> None:
@@ -147,6 +147,7 @@ class Log:
             self.counts[axis][verdict.labels.get(axis, "-")] += 1
         self.endings[verdict.ending] += 1
         self.bounds[verdict.bound or "none claimed"] += 1
+        self.opinions[verdict.verified or "not asked"] += 1
         if verdict.refusal:
             self.refusals[re.sub(r"[-+]?\d[\d.e+-]*", "#", verdict.refusal)[:110]] += 1
         for kind, words in verdict.lies:
@@ -168,16 +169,15 @@ class Log:
         lines = [
             "Random problems, each answer judged by code that shares nothing with the library.",
             f"python -m benchmarks.lies {seeds}" + (f" --only {only}" if only else ""),
-            f"judges: own formulae in 80-bit numbers; fw.verify: {'yes' if _has_verify() else 'not there'}",
             "",
-            f"{self.done} cases, {len(self.lies)} violations"
-            + (": " + ", ".join(f"{kind} {n}" for kind, n in self.kinds.most_common()) if self.lies else ""),
+            f"{self.done} cases, {len(self.lies)} violations" + (f": {_listed(self.kinds)}" if self.lies else ""),
             "",
-            "endings: " + ", ".join(f"{ending} {n}" for ending, n in self.endings.most_common()),
-            "lower bounds: " + ", ".join(f"{bound} {n}" for bound, n in self.bounds.most_common()),
+            "endings: " + _listed(self.endings),
+            "lower bounds, by formulae in 80-bit numbers: " + _listed(self.bounds),
+            "fw.verify: " + _listed(self.opinions),
         ]
         for axis in AXES:
-            lines.append(f"{axis}: " + ", ".join(f"{name} {n}" for name, n in self.counts[axis].most_common()))
+            lines.append(f"{axis}: " + _listed(self.counts[axis]))
         lines += ["", "refused, with the sentence:"]
         lines += [f"{n:7d}  {words}" for words, n in self.refusals.most_common()]
         lines += ["", "violations:" if self.lies else "violations: none"]
@@ -190,8 +190,8 @@ def described(seed: int, kind: str, words: str, labels: dict[str, str]) -> str:
     return f"seed {seed}  {kind:14s} {' '.join(labels.get(axis, '-') for axis in AXES)} | {words}"
 
 
-def _has_verify() -> bool:
-    return importlib.util.find_spec("frankwolfe.verify") is not None
+def _listed(counts: Counter) -> str:
+    return ", ".join(f"{name} {n}" for name, n in counts.most_common())
 
 
 def show(seed: int, only: dict[str, str]) -> int:
@@ -219,7 +219,7 @@ def show(seed: int, only: dict[str, str]) -> int:
         except Exception as error:
             print(f"{type(error).__name__}: {error}")
     verdict = judged(seed, **only)
-    print(f"verdict: {verdict.ending}; bound {verdict.bound or 'not claimed'}; {verdict.refusal}")
+    print(f"verdict: {verdict.ending}; bound {verdict.bound or 'not claimed'}; {verdict.verified} {verdict.refusal}")
     for kind, words in verdict.lies:
         print(f"  {kind}: {words}")
     return len(verdict.lies)

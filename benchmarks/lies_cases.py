@@ -453,7 +453,8 @@ def _quadratic(draw: Draw, domain: Domain, kind: str, precision: str, library: s
     rng, d = draw.rng, domain.shape[0]
     n = int(rng.integers(1, 2 * d + 2))
     constant = 0.0
-    if draw.chance(0.5, "an exact square"):  # whole numbers times powers of two: Q is semidefinite to the last bit
+    square = draw.chance(0.5, "an exact square")
+    if square:  # whole numbers times powers of two: Q is semidefinite to the last bit
         B = rng.integers(-9, 10, (n, d)) * 2.0 ** rng.integers(-2, 3, d)
         Q, c = B.T @ B, rng.standard_normal(d) * np.abs(B).max()
     else:
@@ -482,7 +483,7 @@ def _quadratic(draw: Draw, domain: Domain, kind: str, precision: str, library: s
             Q.setflags(write=False)
         objective = fw.Quadratic(given, c, constant)
     exact, plain = Q.astype(float), c.astype(float)
-    model = Parabola(exact, plain, constant, domain.scale)
+    model = Parabola(exact, plain, constant, domain.scale, square)
     return model, objective, lambda: fw.Quadratic(exact, plain, constant), [given, c]
 
 

@@ -42,6 +42,7 @@ class Verdict:
     ending: str = ""
     lies: list[tuple[str, str]] = field(default_factory=list)
     bound: str = ""
+    verified: str = ""
     refusal: str = ""
     seconds: float = 0.0
 
@@ -67,6 +68,7 @@ def judged(seed: int, **only: str) -> Verdict:
     if result is not None:
         with np.errstate(all="ignore"):
             _judge(problem, result, verdict)
+            _second_opinion(problem, result, verdict)
         if result.status is not fw.Status.TIME_LIMIT:
             if seed % 8 == 0:
                 _repeat(case(seed, **only), result, verdict, "repeat")
@@ -180,6 +182,30 @@ def _judge(problem: Case, result: Any, verdict: Verdict) -> None:
         verdict.bound = "with a probability"
 
 
+def _second_opinion(problem: Case, result: Any, verdict: Verdict) -> None:
+    """Ask the library's own judge, and judge it too: what it has proven must be true."""
+    if not hasattr(fw, "verify") or not np.isfinite(to_numpy(result.x)).all():
+        return
+    with _listening() as heard:
+        try:
+            opinion = fw.verify(result, problem.objective, problem.set)
+        except Exception as error:
+            place = _place(traceback.extract_tb(error.__traceback__), "", 0)
+            verdict.lie("verify", f"raised {type(error).__name__}: {str(error)[:160]} ({place})")
+            return
+    verdict.verified = "false" if opinion.false else "not shown" if opinion.unproven else "verified"
+    for words in heard:
+        verdict.lie("warning", f"verify: {words}")
+    for words in opinion.false:
+        verdict.lie("verify", f"false: {words}")
+    look = problem.model.look(to_numpy(result.x))
+    slack = problem.model.rounding(look, problem.u) + _stored(result.x, look)
+    if look.sure and opinion.upper < look.value - slack:
+        verdict.lie("verify", f"proves f(x) <= {opinion.upper!r}, f(x) is {float(look.value)!r}")
+    if opinion.lower > look.value + slack and problem.domain and problem.domain.excess(to_numpy(result.x)) <= 0:
+        verdict.lie("verify", f"proves f >= {opinion.lower!r}, f(x) is {float(look.value)!r}")
+
+
 def _eps(x: Any) -> float:
     """Return the machine epsilon of the numbers of x."""
     kind = x.like if isinstance(x, fw.LowRank) else x
@@ -201,8 +227,11 @@ def _stored(x: Any, look: Look) -> float:
 def _judge_bound(problem: Case, result: Any, verdict: Verdict, x: np.ndarray, look: Look) -> None:
     model, domain, bound = problem.model, problem.domain, LD(result.lower_bound)
 
+    # The bound may be fun itself, which is as good as its rounding. Where it is not, rounding was taken off.
+    clipped = result.gap <= model.rounding(look, problem.u) or not model.convex_to_the_bit
+
     def below(y: np.ndarray, seen: Look) -> bool:
-        slack = model.rounding(seen, problem.u)
+        slack = model.rounding(seen, problem.u if clipped else 2.0**-62)
         if bound > seen.value + slack:
             verdict.lie(
                 "bound",

@@ -30,6 +30,7 @@ class Model(ABC):
 
     shape: tuple[int, ...]
     terms: float
+    convex_to_the_bit = True  # a quadratic form made in floating point may not be
 
     @abstractmethod
     def look(self, x: np.ndarray) -> Look:
@@ -171,7 +172,8 @@ class Softmax(Model):
 class Parabola(Model):
     """x'Qx/2 + c'x + constant. `reach` bounds |x| on the set: Q may be indefinite by rounding, so sizes take it."""
 
-    def __init__(self, Q: np.ndarray, c: np.ndarray, constant: float, reach: float) -> None:
+    def __init__(self, Q: np.ndarray, c: np.ndarray, constant: float, reach: float, exact: bool) -> None:
+        self.convex_to_the_bit = exact
         self.Q, self.c, self.constant, self.reach = Q.astype(LD), c.astype(LD), LD(constant), LD(reach)
         self.shape, self.terms = c.shape, len(c)
 
