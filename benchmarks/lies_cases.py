@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -48,7 +48,6 @@ VARIANTS = {
     "hfw-directional": lambda: fw.HeavyBallFrankWolfe(steps="directional"),
     "hfw-restart": lambda: fw.HeavyBallFrankWolfe(steps="smooth", restart=True),
 }
-SPECIAL = {"bcfw": "product", "inface": "completion", "factored": "completion", "dicg": "0/1", "agm": None}
 
 
 @dataclass
@@ -139,6 +138,7 @@ class Draw:
 
     def __init__(self, seed: int, only: dict[str, str]) -> None:
         self.rng, self.only = np.random.default_rng(seed), only
+        self.more = np.random.default_rng([seed, 1])  # for what was added later: old seeds keep their problems
         self.labels: dict[str, str] = {}
         self.notes: list[str] = []
 
@@ -154,9 +154,9 @@ class Draw:
         self.labels[name] = chosen
         return chosen
 
-    def chance(self, p: float, note: str = "") -> bool:
+    def chance(self, p: float, note: str = "", rng: Any = None) -> bool:
         """Return True with probability p, and take a note."""
-        hit = bool(self.rng.random() < p)
+        hit = bool((rng or self.rng).random() < p)
         if hit and note:
             self.notes.append(note)
         return hit
@@ -171,18 +171,15 @@ def case(seed: int, **only: str) -> Case:
     kind = draw.pick("objective", objectives or OBJECTIVES)
     if kind == "svm":
         return _svm(draw, seed)
-    if library in ("jax", "torch", "cuda", "cupy", "strict") and kind in ("svm",):
-        kind = "squares"
     matrix = kind in ("multinomial", "completion") or (kind == "function" and draw.chance(0.3))
     sets = dict.fromkeys(lies_sets.MATRIX if matrix else lies_sets.VECTOR, 1.0)
     if kind == "completion":
         sets["nuclear"] = 30.0
     if library != "numpy":
         sets.pop("own", None)
-    special = SPECIAL.get(only.get("method", ""))
-    if special == "product" and not matrix:
+    if only.get("method") == "bcfw" and not matrix:
         sets = {"product": 1.0}
-    elif special == "0/1":
+    elif only.get("method") == "dicg":
         sets = {"birkhoff": 1.0} if matrix else {"simplex": 1.0, "hypersimplex": 1.0, "flow": 1.0}
     set_kind = draw.pick("set", sets)
     narrow_ok = kind != "quadratic" or library == "numpy"
@@ -414,7 +411,8 @@ def _linear(draw: Draw, domain: Domain, kind: str, precision: str, library: str,
             b[:] = 0.0
         if draw.chance(0.08, "target of mean 1e6"):
             b = b + 1e6
-        b = b.astype(target)
+        if target is np.float64 or library != "numpy" or not draw.chance(0.3, "targets in double", draw.more):
+            b = b.astype(target)
         labels = b
         if kind == "huber":
             delta = float(rng.choice([1.35, 1e-3, 1e3])) * (1.0 if rng.random() < 0.5 else size)
@@ -503,9 +501,15 @@ def _function(draw: Draw, domain: Domain, kind: str, precision: str, library: st
         xp = array_namespace(x)
         return xp.sum(weights * (x - target) * (x - target)) / 2
 
+    buffer = np.empty(shape)
+
     def grad(x: Any) -> Any:
+        if reused:
+            np.multiply(weights, x - target, out=buffer)
+            return buffer
         return weights * (x - target)
 
+    reused = library == "numpy" and draw.chance(0.1, "a gradient that reuses its buffer", draw.more)
     more: dict[str, Any] = {}
     if draw.chance(0.7):
         more["smoothness"] = float(w.max()) or 1.0
@@ -630,6 +634,10 @@ def _limits(draw: Draw) -> dict[str, Any]:
         limits["random_state"] = int(rng.integers(0, 2**31))
     if draw.chance(0.1):
         limits["trace_every"] = int(rng.integers(1, 50))
+    if draw.chance(0.007, "a long run", draw.more):
+        limits |= {"tol": 0.0, "rtol": 0.0, "max_iter": 10_000, "time_limit": 4 * TIME_LIMIT}
+    elif draw.chance(0.03, "a short time", draw.more):
+        limits["time_limit"] = 0.01
     return limits
 
 
@@ -650,7 +658,13 @@ def _start(
     if form == "result":
         first = str(rng.choice(["fw", "auto", "away"]))
         steps = int(rng.integers(0, 60))
-        return lambda: fw.minimize(objective, made, method=first, max_iter=steps, time_limit=TIME_LIMIT)
+        narrow = library == "numpy" and kind != "completion" and draw.chance(0.3, "rounded to float32", draw.more)
+
+        def warm() -> Any:
+            found = fw.minimize(objective, made, method=first, max_iter=steps, time_limit=TIME_LIMIT)
+            return replace(found, x=found.x.astype(np.float32)) if narrow else found
+
+        return warm
     weights = rng.dirichlet(np.ones(3)) if form == "inside" else np.array([1.0, 0.0, 0.0])
     x = sum(LD(weight) * atom for weight, atom in zip(weights, atoms, strict=True))
     if form == "outside by rounding":
