@@ -661,7 +661,7 @@ def _start(
         narrow = library == "numpy" and kind != "completion" and draw.chance(0.3, "rounded to float32", draw.more)
 
         def warm() -> Any:
-            found = fw.minimize(objective, made, method=first, max_iter=steps, time_limit=TIME_LIMIT)
+            found = fw.minimize(objective, made, method=first, max_iter=steps)
             return replace(found, x=found.x.astype(np.float32)) if narrow else found
 
         return warm

@@ -89,7 +89,7 @@ def _solved(problem: Case, verdict: Verdict) -> Any:
                 verdict.ending = "refused"
                 _exception(verdict, error, "solving")
                 return None
-        limit = problem.options["time_limit"] + (TIME_LIMIT if callable(problem.x0) else 0.0)
+        limit = problem.options["time_limit"]
         if time.process_time() - began < LATE + 2 * limit:
             break
         if attempt:  # the first time kernels may have been compiled
