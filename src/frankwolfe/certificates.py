@@ -6,10 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from frankwolfe.backends import vdot
 from frankwolfe.methods.base import Evidence
 from frankwolfe.objectives.check import directional_error
-from frankwolfe.points import Point, Tangent
+from frankwolfe.points import Point, Tangent, Touches
 from frankwolfe.problem import Problem
 from frankwolfe.sets.base import IterativeSet
 
@@ -35,15 +37,20 @@ class Certificate:
     unproven: Tangent | None = None
     behind: tuple[Tangent, float] | None = None  # the tangent that gave the bound, and its slope's minimum on the set
     point: Any = None  # where a tangent that was proven afresh touches f
+    known: tuple[np.ndarray, tuple[Any, ...]] | None = None  # what a checkpoint knows of the tangent behind the bound
     noise: float = 0.0  # what rounding took off the bound
 
     @property
-    def touch(self) -> Any:
-        """Where the tangent behind the bound touches f (of an average the average of the points); None if not kept."""
-        if self.point is not None or self.behind is None or self.behind[0].at is None:
-            return self.point
-        tangent = self.behind[0]
-        return tangent.at / float(tangent.weight)
+    def tangents(self) -> tuple[np.ndarray, tuple[Any, ...]] | None:
+        """Weights and points whose tangents, averaged, prove the bound; None where they are not kept."""
+        if self.point is not None:
+            return np.ones(1), (self.point,)
+        tangent = None if self.behind is None else self.behind[0]
+        if tangent is None or tangent.at is None:
+            return self.known
+        if isinstance(tangent.at, Touches):
+            return tangent.at.weights / tangent.at.weights.sum(), tangent.at.points
+        return np.ones(1), (tangent.touch,)
 
     def update(self, problem: Problem, k: int, evidence: Evidence, upper: float, goal: float) -> float:
         """Take in a step's evidence; return the slack that rounding may claim.
@@ -105,12 +112,14 @@ class Certificate:
         """Take the bound of a tangent whose slope is at least `minimum` on the set, if it is better."""
         bound = float(problem.bound(tangent, minimum, k))
         if bound > self.lower_bound:
-            self.lower_bound, self.behind, self.point = bound, (tangent, float(minimum)), None
+            self.lower_bound, self.behind = bound, (tangent, float(minimum))
+            self.point = self.known = None
             self.noise = (1 + problem.mixings(k)) * float(tangent.noise / tangent.weight)
 
     def _raise_to(self, bound: float, point: Any = None, noise: float = 0.0) -> None:
         if bound > self.lower_bound:
             self.lower_bound, self.behind, self.point, self.noise = bound, None, point, noise
+            self.known = None
 
 
 def blame(problem: Problem, at: Point, best: Point) -> str:

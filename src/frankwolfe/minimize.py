@@ -226,7 +226,7 @@ def conclude(run: Run, status: Status, method: Method, reason: str, max_iter: in
         atoms=[atom.coords for atom in atoms] if atoms else None,
         weights=weights,
         problem=run.problem.title,
-        touch=run.certificate.touch,
+        tangents=run.certificate.tangents,
     )
 
 

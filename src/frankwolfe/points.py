@@ -12,10 +12,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+
 from frankwolfe.atoms import Atom
 from frankwolfe.backends import Scalar, blend
 
 T = TypeVar("T", "Point", "Tangent")
+KEPT_TOUCHES = 32  # points of tangency that are kept of an average
 
 
 def mix(a: T, b: T, delta: Scalar) -> T:
@@ -151,12 +154,57 @@ def _merge(*parts: tuple[Scalar, Point]) -> tuple[tuple[Scalar, Leaf], ...]:
     return tuple((weights[id(leaf)], leaf) for leaf in ordered)
 
 
+class Touches(NamedTuple):
+    """Where an average of tangents touches f: a few points with their weights, neighbours put together when too many.
+
+    The tangents at these points, averaged with these weights, prove nearly as much as all that were averaged: a bound
+    can be proven again from them, by anybody. Neighbours in time whose weighted values of f differ least are put
+    together, at the average of the two points.
+    """
+
+    weights: np.ndarray
+    values: np.ndarray  # of f at the points
+    points: tuple[Any, ...]
+
+    @classmethod
+    def at(cls, point: Any, value: float) -> Touches:
+        """Return a single point of tangency."""
+        return cls(np.ones(1), np.array([value], dtype=np.float64), (point,))
+
+    def mixed(self, other: Touches, keep: float, delta: float) -> Touches:
+        """Return where keep times the one average plus delta times the other touches.
+
+        Examples
+        --------
+        >>> one, other = Touches.at(np.zeros(2), 0.0), Touches.at(np.ones(2), 1.0)
+        >>> one.mixed(other, 0.5, 0.5).mean()
+        array([0.5, 0.5])
+        """
+        weights = np.concatenate([keep * self.weights, delta * other.weights])
+        values, points = np.concatenate([self.values, other.values]), [*self.points, *other.points]
+        while len(points) > KEPT_TOUCHES:
+            pairs = weights[:-1] + weights[1:]
+            lost = weights[:-1] * weights[1:] / np.where(pairs > 0, pairs, 1.0) * np.abs(np.diff(values))
+            i = int(np.argmin(lost))
+            share = weights[i + 1] / pairs[i] if pairs[i] > 0 else 0.5
+            points[i : i + 2] = [blend(1 - share, points[i], share, points[i + 1])]
+            values = np.delete(values, i + 1) if share < 0.5 else np.delete(values, i)
+            weights[i] = pairs[i]
+            weights = np.delete(weights, i + 1)
+        return Touches(weights, values, tuple(points))
+
+    def mean(self) -> Any:
+        """Return the average of the points."""
+        total = float(self.weights.sum())
+        return weighted_sum([(float(w) / total, p) for w, p in zip(self.weights, self.points, strict=True)])
+
+
 class Tangent(NamedTuple):
     """The affine function (offset + <slope, .>) / weight, below f everywhere.
 
     `weight` is the total weight of the tangents averaged so far: one for a single tangent, 1 - λ_k in the middle of an
-    average that started from nothing. `noise` bounds the rounding in `offset`, in the same units. `at` is, where it is
-    kept, the average of the points of tangency (with the same total weight): a run in single precision certifies there.
+    average that started from nothing. `noise` bounds the rounding in `offset`, in the same units. `at` tells, where it
+    is kept, where the tangent touches f: `Touches`, or on a device the average of the points (with the same weight).
     """
 
     slope: Any
@@ -183,8 +231,15 @@ class Tangent(NamedTuple):
             keep * self.offset + delta * other.offset,
             keep * self.weight + delta * other.weight,
             keep * self.noise + delta * other.noise,
-            None if other.at is None else delta * other.at if self.at is None else keep * self.at + delta * other.at,
+            _mixed_touches(keep, self.at, delta, other.at),
         )
+
+    @property
+    def touch(self) -> Any:
+        """The average of the points of tangency; None where it is not kept."""
+        if self.at is None or isinstance(self.at, Touches):
+            return self.at and self.at.mean()
+        return self.at / float(self.weight)
 
     def bound(self, minimum: Scalar, rounding: float = 0.0, mixings: float = 0.0) -> Scalar:
         """Return the lower bound on f* when <slope, .> is at least `minimum` on the set, rounding taken off.
@@ -193,3 +248,9 @@ class Tangent(NamedTuple):
         averaging has added.
         """
         return (self.offset + minimum - (1 + mixings) * self.noise - rounding * abs(minimum)) / self.weight
+
+
+def _mixed_touches(keep: Scalar, one: Any, delta: Scalar, other: Any) -> Any:
+    if isinstance(other, Touches):
+        return other._replace(weights=delta * other.weights) if one is None else one.mixed(other, keep, delta)
+    return None if other is None else delta * other if one is None else keep * one + delta * other

@@ -19,7 +19,7 @@ from frankwolfe.objectives.batch import Lines
 from frankwolfe.objectives.composite import ImageObjective
 from frankwolfe.objectives.line_search import minimise_in_arrays, minimise_on_segment, searches_in_arrays
 from frankwolfe.objectives.relief import forget, relieve
-from frankwolfe.points import Point, Tangent, mix
+from frankwolfe.points import Point, Tangent, Touches, mix
 from frankwolfe.rounding import FEW, MARGIN, MIXED, Extent
 from frankwolfe.sets.base import Ball, IterativeSet, ProjectableSet, Set
 from frankwolfe.sets.batch import SetBatch
@@ -98,10 +98,18 @@ class Problem:
     def judged(self, at_y: Evaluation, y: Point) -> Evaluation:
         """Return an evaluation with what rounding may have done to it, and with the point where the tangent touches."""
         if self.exact is not None:  # the tangent is a hope until it is proven in double precision
-            return at_y if isinstance(y.coords, Atom) else at_y._replace(at=y.coords)
-        # Of long vectors no point of tangency is kept: averaging them would cost as much as the step.
-        known = None if is_long(at_y.slope) or isinstance(y.coords, Atom | LowRank) else y.coords
-        return at_y._replace(noise=self.objective.noise(at_y, self.extent), at=known)
+            return at_y._replace(at=self._touch(y, at_y.value))
+        return at_y._replace(noise=self.objective.noise(at_y, self.extent), at=self._touch(y, at_y.value))
+
+    def _touch(self, y: Point, value: Scalar) -> Any:
+        """Return y as a point of tangency, in the form that averages of them are kept in; None where they are not."""
+        if isinstance(y.coords, Atom):
+            return None
+        if isinstance(y.coords, np.ndarray) and not is_long(y.coords) and not isinstance(self.domain, SetBatch):
+            return Touches.at(y.coords, float(value))
+        # Of what is large, averages are kept where proofs in double precision need them: they cost as much as a step.
+        large = isinstance(y.coords, LowRank) or is_long(y.coords)
+        return None if large and self.exact is None else y.coords
 
     def bound(self, tangent: Tangent, minimum: Scalar, k: int = 0) -> Scalar:
         """Return the lower bound on f* of a tangent, averaged in k steps, whose slope is at least `minimum` there."""
@@ -251,8 +259,7 @@ class Problem:
     @cached_property
     def exact(self) -> Objective | None:
         """The objective in double precision, where the run is not and the data allow it: for certificates."""
-        provable = self.domain is not None and (self.domain.closed_form or isinstance(self.domain, IterativeSet))
-        return self.objective.doubled() if self.eps > 1e-9 and provable else None
+        return self.objective.doubled() if self.eps > 1e-9 else None
 
     def certify(self, coords: Any, k: int) -> Proof:
         """Prove a lower bound from one evaluation at a point, from its coordinates alone and in double precision.

@@ -57,9 +57,9 @@ class Result:
         The active atoms and their weights, where the method keeps them.
     problem : str
         What was solved: the objective and the set.
-    touch : array or None
-        The point whose tangent proves the bound (of an average of tangents the average of their points), where it is
-        kept: with it anybody can prove the bound again.
+    tangents : (array of weights, tuple of points) or None
+        Points whose tangents, averaged with these weights, prove the bound, where they are kept: with them anybody can
+        prove it again.
     """
 
     x: Any
@@ -81,7 +81,14 @@ class Result:
     atoms: Any = None
     weights: Any = None
     problem: str = ""
-    touch: Any = None
+    tangents: tuple[Any, tuple[Any, ...]] | None = None
+
+    @property
+    def touch(self) -> Any:
+        """The average of the points whose tangents prove the bound; None where they are not kept."""
+        if self.tangents is None:
+            return None
+        return sum(float(weight) * point for weight, point in zip(*self.tangents, strict=True))
 
     @property
     def gap(self) -> float:

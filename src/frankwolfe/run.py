@@ -38,7 +38,7 @@ class Saved(NamedTuple):
     elapsed: float
     hoped: float
     noise: float
-    touch: Any
+    tangents: Any
     checked: Point | None
     checked_value: float
     drift: float
@@ -145,7 +145,8 @@ class Run:
         for value, (_, point) in zip(values, evidence.seen, strict=True):
             if value < self.best_value or self.best is None:
                 self.best_value, self.best = value, point
-        bounds = self.certificate if self.problem.exact is None else self.hoped
+        hopes = self.problem.exact is not None and self.problem.domain is not None
+        bounds = self.hoped if hopes else self.certificate
         slack = bounds.update(self.problem, k, evidence, self.best_value, self.goal)
         self._check_convex(evidence, slack)
         if bounds is self.hoped and self.trouble is None:
@@ -183,7 +184,7 @@ class Run:
     def _certify(self, k: int) -> None:
         assert self.best is not None
         behind = self.hoped.behind  # where the hoped bound touches f, a tangent in double precision is as good
-        touch = None if behind is None or behind[0].at is None else behind[0].at / float(behind[0].weight)
+        touch = None if behind is None else behind[0].touch
         value = self.certificate.certify(self.problem, k, self.best, touch, self._growth)
         if value is not None:
             self.drift, self.best_value = max(0.0, value - self.best_value), value
@@ -230,7 +231,8 @@ class Run:
         k = self.state.k
         if self.trouble is None:
             self.certificate.prove(self.problem, k)
-            if self.problem.exact is not None and self.best is not None and not self.gap <= self.goal:
+            hopes = self.problem.exact is not None and self.problem.domain is not None
+            if hopes and self.best is not None and not self.gap <= self.goal:
                 self.certificate.next_proof = 0
                 self._certify(k)
         value = self.checked_value if self.state.x is self.checked else self.fresh(self.state.x)
@@ -260,7 +262,7 @@ class Run:
             elapsed=self.elapsed,
             hoped=self.hoped.lower_bound,
             noise=self.certificate.noise,
-            touch=self.certificate.touch,
+            tangents=self.certificate.tangents,
             checked=self.checked,
             checked_value=self.checked_value,
             drift=self.drift,
@@ -280,7 +282,7 @@ class Run:
             raise CheckpointError(f"the checkpoint holds no run ({error}); delete it to start afresh") from None
         self.state, self.best_value, self.elapsed = saved.state, found[0], found[1]
         self.best = saved.best if math.isfinite(found[0]) else None
-        self.certificate = Certificate(*numbers, saved.unproven, point=saved.touch, noise=noise)
+        self.certificate = Certificate(*numbers, saved.unproven, known=saved.tangents, noise=noise)
         self.checked, self.checked_value, self.drift = saved.checked, checked_value, drift
         self.hoped.lower_bound = hoped
         self.problem.counts, self.trace = counts, trace

@@ -15,7 +15,7 @@ from frankwolfe.atoms import Dense, OneHot, RankOne, Sparse
 from frankwolfe.backends.imaged import Imaged
 from frankwolfe.kernels.pattern import PatternMatrix
 from frankwolfe.lowrank import LowRank
-from frankwolfe.points import Leaf, Point, Tangent
+from frankwolfe.points import Leaf, Point, Tangent, Touches
 
 T = TypeVar("T", bound=type)
 Dual = Callable[[np.ndarray], Any]
@@ -47,6 +47,7 @@ def register(cls: type, take: Callable[[Any], list[Any]], make: Callable[[list[A
 
 
 plain(Tangent)
+plain(Touches)
 register(
     Point,
     lambda p: [p.coords, list(p.terms), p.parts],

@@ -25,7 +25,8 @@ def on_host(result: Result) -> Result:
     if not is_foreign(result.x.like if isinstance(result.x, LowRank) else result.x):
         return result
     atoms = None if result.atoms is None else [here(atom) for atom in result.atoms]
-    return replace(result, x=here(result.x), touch=here(result.touch), atoms=atoms, weights=here(result.weights))
+    tangents = result.tangents and (result.tangents[0], tuple(map(here, result.tangents[1])))
+    return replace(result, x=here(result.x), tangents=tangents, atoms=atoms, weights=here(result.weights))
 
 
 def here(thing: Any) -> Any:
