@@ -64,7 +64,7 @@ def test_honest_results_are_verified(model, domain):
     assert abs(check.upper - result.fun) <= noise
     assert check.infeasibility <= (1e-6 if narrow else 1e-14)
     assert check.gap <= 1e-5
-    at_optimum = fw.verify(replace(tight, touch=None) if hasattr(tight, "touch") else tight, f, X)
+    at_optimum = fw.verify(replace(tight, tangents=None), f, X)
     assert at_optimum.gap <= 1e-6  # the point itself is a witness where it is optimal
 
 
