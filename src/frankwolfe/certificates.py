@@ -49,7 +49,8 @@ class Certificate:
         if tangent is None or tangent.at is None:
             return self.known
         if isinstance(tangent.at, Touches):
-            return tangent.at.weights / tangent.at.weights.sum(), tangent.at.points
+            few = tangent.at.fewer()
+            return few.shares(), few.points
         return np.ones(1), (tangent.touch,)
 
     def update(self, problem: Problem, k: int, evidence: Evidence, upper: float, goal: float) -> float:

@@ -162,14 +162,15 @@ class Touches(NamedTuple):
     together, at the average of the two points.
     """
 
-    weights: np.ndarray
-    values: np.ndarray  # of f at the points
+    scale: float  # of all weights
+    weights: tuple[float, ...]
+    values: tuple[float, ...]  # of f at the points
     points: tuple[Any, ...]
 
     @classmethod
     def at(cls, point: Any, value: float) -> Touches:
         """Return a single point of tangency."""
-        return cls(np.ones(1), np.array([value], dtype=np.float64), (point,))
+        return cls(1.0, (1.0,), (value,), (point,))
 
     def mixed(self, other: Touches, keep: float, delta: float) -> Touches:
         """Return where keep times the one average plus delta times the other touches.
@@ -180,23 +181,40 @@ class Touches(NamedTuple):
         >>> one.mixed(other, 0.5, 0.5).mean()
         array([0.5, 0.5])
         """
-        weights = np.concatenate([keep * self.weights, delta * other.weights])
-        values, points = np.concatenate([self.values, other.values]), [*self.points, *other.points]
+        scale = keep * self.scale
+        if not scale > 0:
+            return other._replace(scale=delta * other.scale)
+        weights = self.weights + tuple(delta * other.scale / scale * w for w in other.weights)
+        both = Touches(scale, weights, self.values + other.values, self.points + other.points)
+        return both.fewer() if len(weights) > 2 * KEPT_TOUCHES else both
+
+    def fewer(self) -> Touches:
+        """Return at most `KEPT_TOUCHES` points, those put together where the least is lost."""
+        weights, values, points = list(self.weights), list(self.values), list(self.points)
         while len(points) > KEPT_TOUCHES:
-            pairs = weights[:-1] + weights[1:]
-            lost = weights[:-1] * weights[1:] / np.where(pairs > 0, pairs, 1.0) * np.abs(np.diff(values))
-            i = int(np.argmin(lost))
-            share = weights[i + 1] / pairs[i] if pairs[i] > 0 else 0.5
-            points[i : i + 2] = [blend(1 - share, points[i], share, points[i + 1])]
-            values = np.delete(values, i + 1) if share < 0.5 else np.delete(values, i)
-            weights[i] = pairs[i]
-            weights = np.delete(weights, i + 1)
-        return Touches(weights, values, tuple(points))
+            lost = [
+                w * v / (w + v) * abs(a - b) if w + v > 0 else 0.0
+                for w, v, a, b in zip(weights, weights[1:], values, values[1:], strict=False)
+            ]
+            chosen: set[int] = set()  # the first of each pair to put together; no point is in two pairs
+            for i in sorted(range(len(lost)), key=lost.__getitem__):
+                if len(points) - len(chosen) > KEPT_TOUCHES and not {i - 1, i, i + 1} & chosen:
+                    chosen.add(i)
+            for i in sorted(chosen, reverse=True):
+                total = weights[i] + weights[i + 1]
+                share = weights[i + 1] / total if total > 0 else 0.5
+                points[i : i + 2] = [blend(1 - share, points[i], share, points[i + 1])]
+                values[i : i + 2] = [(1 - share) * values[i] + share * values[i + 1]]
+                weights[i : i + 2] = [total]
+        return Touches(self.scale, tuple(weights), tuple(values), tuple(points))
+
+    def shares(self) -> np.ndarray:
+        """Return the weights, which add up to one."""
+        return np.array(self.weights) / sum(self.weights)
 
     def mean(self) -> Any:
         """Return the average of the points."""
-        total = float(self.weights.sum())
-        return weighted_sum([(float(w) / total, p) for w, p in zip(self.weights, self.points, strict=True)])
+        return weighted_sum(list(zip(self.shares().tolist(), self.points, strict=True)))
 
 
 class Tangent(NamedTuple):
@@ -252,5 +270,5 @@ class Tangent(NamedTuple):
 
 def _mixed_touches(keep: Scalar, one: Any, delta: Scalar, other: Any) -> Any:
     if isinstance(other, Touches):
-        return other._replace(weights=delta * other.weights) if one is None else one.mixed(other, keep, delta)
+        return other._replace(scale=delta * other.scale) if one is None else one.mixed(other, keep, delta)
     return None if other is None else delta * other if one is None else keep * one + delta * other
