@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.backends import vdot
+from frankwolfe.backends import host, vdot
+from frankwolfe.kernels.pattern import PatternMatrix
 from frankwolfe.methods.base import Evidence
 from frankwolfe.objectives.check import directional_error
 from frankwolfe.points import Point, Tangent, Touches
@@ -52,6 +53,13 @@ class Certificate:
             few = tangent.at.fewer()
             return few.shares(), few.points
         return np.ones(1), (tangent.touch,)
+
+    @property
+    def residuals(self) -> np.ndarray | None:
+        """The slope of the tangent behind the bound, on the observed entries of a matrix; None elsewhere."""
+        if self.behind is None or not isinstance(self.behind[0].slope, PatternMatrix):
+            return None
+        return host(self.behind[0].slope.values) / float(self.behind[0].weight)
 
     def update(self, problem: Problem, k: int, evidence: Evidence, upper: float, goal: float) -> float:
         """Take in a step's evidence; return the slack that rounding may claim.

@@ -227,6 +227,7 @@ def conclude(run: Run, status: Status, method: Method, reason: str, max_iter: in
         weights=weights,
         problem=run.problem.title,
         tangents=run.certificate.tangents,
+        residuals=run.certificate.residuals,
     )
 
 

@@ -60,6 +60,9 @@ class Result:
     tangents : (array of weights, tuple of points) or None
         Points whose tangents, averaged with these weights, prove the bound, where they are kept: with them anybody can
         prove it again.
+    residuals : array or None
+        For matrix completion, whose points are large, the averaged slope on the observed entries instead: the numbers
+        of the affine function that proves the bound, in the order of the objective's pattern.
     """
 
     x: Any
@@ -82,6 +85,7 @@ class Result:
     weights: Any = None
     problem: str = ""
     tangents: tuple[Any, tuple[Any, ...]] | None = None
+    residuals: Any = None
 
     @property
     def touch(self) -> Any:
