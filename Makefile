@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench quickbench backends docs check format clean
+.PHONY: help demo test portability bench quickbench backends docs check format clean
 
 help:  ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -21,6 +21,9 @@ demo: $(VENV)/.dev  ## solve three real problems and write report/index.html
 
 test: check  ## lint, types and every test
 	$(BIN)/python -m pytest -n $(JOBS)
+
+portability: $(VENV)/.dev  ## the numerical tests under other instruction sets, one after the other (about an hour)
+	$(BIN)/python -m tests.portability -n $(JOBS) $(addprefix tests/,methods sets objectives kernels)
 
 bench: $(VENV)/.bench  ## measure every claim about speed, side by side with the peers (about 30 minutes)
 	$(BIN)/python -m benchmarks

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from threading import current_thread
-from time import sleep
 from types import SimpleNamespace
 
 import numpy as np
@@ -296,28 +295,29 @@ def test_errors_in_a_thread_reach_the_caller() -> None:
         threads.share_out(task, 4)
 
 
-def test_helpers_that_are_late_are_left_alone_for_a_while(monkeypatch) -> None:
+def test_helpers_that_are_late_are_left_alone_for_a_while() -> None:
     patience = threads.Patience()
-    monkeypatch.setattr(threads, "_patience", patience)
-    slow, names, me = True, [], current_thread().name
 
-    def task(part: int) -> None:
-        names.append(current_thread().name)
-        sleep(0.02 if slow and current_thread().name != me else 0.001)
+    def helped(waited: float) -> bool:
+        helpers = patience.take(1)
+        if helpers:
+            patience.learn([0.001, 0.001], waited)
+        return helpers == 1
 
-    def helped() -> bool:
-        names.clear()
-        with threads.limited(2):
-            threads.share_out(task, 4)
-        assert len(names) == 4
-        return set(names) != {me}
-
-    seen = [helped() for _ in range(11)]
+    seen = [helped(waited=0.02) for _ in range(11)]
     assert seen == [True, False, True, *3 * [False], True, *4 * [False]]  # put aside: rests of 1, 3, 7 passes
-    slow = False
-    while not helped():
+    while not helped(waited=0.0):
         pass
-    assert [helped() for _ in range(3)] == [True] * 3
+    assert [helped(waited=0.0) for _ in range(3)] == [True] * 3
+
+
+def test_nobody_else_works_while_helpers_are_left_alone(monkeypatch) -> None:
+    patience, names = threads.Patience(), []
+    patience.learn([0.001], 1.0)
+    monkeypatch.setattr(threads, "_patience", patience)
+    with threads.limited(2):
+        threads.share_out(lambda part: names.append(current_thread().name), 4)
+    assert names == 4 * [current_thread().name]
 
 
 def close(actual, expected, at_least: float = 0.0) -> None:
