@@ -21,7 +21,7 @@ from frankwolfe.progress import Progress
 from frankwolfe.result import Result, Status
 from frankwolfe.run import Driven, Run, with_room
 from frankwolfe.sets.base import IterativeSet, Set
-from frankwolfe.validation import integer, nonnegative
+from frankwolfe.validation import integer, nonnegative, seed_of
 
 
 class Iteration(NamedTuple):
@@ -101,7 +101,7 @@ def minimize(
     """
     _check_arguments(objective, domain, callback, checkpoint)
     max_iter = integer("max_iter", max_iter, 0)
-    seed = 0 if random_state is None else integer("random_state", random_state, 0)
+    seed = seed_of(random_state)
     limit = None if time_limit is None else nonnegative("time_limit", time_limit)
     threads = None if n_threads is None else integer("n_threads", n_threads, 1)
     limits = (nonnegative("tol", tol), nonnegative("rtol", rtol), integer("trace_every", trace_every, 1))

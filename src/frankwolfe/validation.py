@@ -36,11 +36,25 @@ def nonnegative(name: str, value: Any) -> float:
     return float(value)
 
 
-def integer(name: str, value: Any, least: int) -> int:
-    """Return `value` as an integer of at least `least`, or say why it is not one."""
+def number(name: str, value: Any) -> float:
+    """Return `value` as a finite float, or say why it is not one."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not math.isfinite(value):
+        raise ValueError(f"{name} must be a finite number, got {value!r}")
+    return float(value)
+
+
+def integer(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """Return `value` as an integer of at least `least` and at most `most`, or say why it is not one."""
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+    if most is not None and int(value) > most:
+        raise ValueError(f"{name} must be an integer of at most {most}, got {value!r}")
     return int(value)
+
+
+def seed_of(random_state: Any) -> int:
+    """Return the seed of a run, zero for None."""
+    return 0 if random_state is None else integer("random_state", random_state, 0, 2**64 - 1)
 
 
 def finite(name: str, x: Array) -> Array:
@@ -52,16 +66,52 @@ def finite(name: str, x: Array) -> Array:
 
 def vector(name: str, values: Any, length: int | None = None) -> np.ndarray:
     """Return `values` as a finite one-dimensional float array, of `length` where given."""
-    out = np.asarray(host(values) if array_api_compat.is_array_api_obj(values) else values)
+    out = plain(name, values)
     if out.ndim == 2 and 1 in out.shape:
         out = out.reshape(-1)
     if out.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {out.shape}")
     if length is not None and out.size != length:
         raise ValueError(f"{name} must have length {length} to match the data, got {out.size}")
-    if out.dtype.kind not in "fiub":
-        raise ValueError(f"{name} must be numeric, got dtype {out.dtype}")
-    return finite(name, out if out.dtype.kind == "f" else out.astype(np.float64))
+    return finite(name, floating(name, out))
+
+
+def plain(name: str, values: Any) -> np.ndarray:
+    """Return values of any kind as a NumPy array, nothing hidden behind a mask."""
+    if values is None:
+        raise ValueError(f"{name} is None; pass one value for each row")
+    if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
+        raise ValueError(f"{name} has masked entries; fill them in or drop their rows first")
+    try:
+        return np.asarray(host(values) if array_api_compat.is_array_api_obj(values) else values)
+    except ValueError as error:  # lists of unequal lengths
+        raise ValueError(f"{name} must be an array of numbers: {error}") from None
+
+
+def floating(name: str, array: Any) -> Any:
+    """Return an array or sparse matrix of NumPy's types as native floats of 32 or 64 bits, itself where it is that."""
+    dtype = array.dtype
+    if dtype.kind == "f" and dtype.itemsize in (4, 8):
+        return array if dtype.isnative else array.astype(dtype.newbyteorder("="))
+    if dtype.kind in "fiub":
+        return array.astype(np.float64)
+    if dtype.kind == "O":
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name} must be numeric, and an entry is not: {error}") from None
+    raise ValueError(f"{name} must be numeric, got dtype {dtype}; encode categories as numbers first")
+
+
+def distinct(name: str, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted values of labels, and the place of each label among them."""
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError(f"{name} contains NaN or infinity; drop the samples without a label first")
+    try:
+        return np.unique(labels, return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in labels.ravel().tolist()})
+        raise ValueError(f"{name} must hold labels of one kind, got {' and '.join(kinds)}") from None
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

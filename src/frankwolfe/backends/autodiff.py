@@ -72,10 +72,9 @@ def _with_torch(f: Callable[[Any], Any], of: Callable[[Any], Any]) -> Callable[[
     import torch
 
     def both(x: Any) -> tuple[Any, Any]:
-        at = torch.as_tensor(x).detach().requires_grad_(True)
+        at = torch.as_tensor(np.array(x) if isinstance(x, np.ndarray) else x).detach().requires_grad_(True)
         with torch.enable_grad():
-            value = f(of(at))
-            _one_number(value)
+            value = one_number(f(of(at)), "a tensor with ")
             (slope,) = torch.autograd.grad(value.reshape(()), at, allow_unused=True)
         slope = torch.zeros_like(at) if slope is None else slope
         if isinstance(x, np.ndarray):
@@ -90,9 +89,7 @@ def _with_jax(f: Callable[[Any], Any], of: Callable[[Any], Any]) -> Callable[[An
     import jax.numpy as jnp
 
     def scalar(x: Any) -> Any:
-        value = f(of(x))
-        _one_number(value)
-        return jnp.reshape(value, ())
+        return jnp.reshape(one_number(f(of(x))), ())
 
     compiled = jax.jit(jax.value_and_grad(scalar))
 
@@ -107,9 +104,22 @@ def _with_jax(f: Callable[[Any], Any], of: Callable[[Any], Any]) -> Callable[[An
     return both
 
 
-def _one_number(value: Any) -> None:
+def one_number(value: Any, kind: str = "") -> Any:
+    """Return what a function returned, if it is one real number; `kind` says of what it must be."""
+    if not kind and isinstance(value, int | float | list | tuple):
+        return one_number(np.asarray(value))
+    if not hasattr(value, "shape") or not hasattr(value, "dtype"):
+        raise TypeError(f"f must return {kind}one number, got {value!r}")
     if int(np.prod(value.shape, dtype=int)) != 1:
-        raise ValueError(f"f must return one number, got an array of shape {tuple(value.shape)}")
+        raise ValueError(f"f must return {kind}one number, got an array of shape {tuple(value.shape)}")
+    if is_complex(value) or getattr(value.dtype, "kind", "f") not in "fiubV":
+        raise TypeError(f"f must return {kind}one real number, got {value!r}")
+    return value
+
+
+def is_complex(value: Any) -> bool:
+    """Tell whether an array of any library, or a list, holds complex numbers."""
+    return "complex" in str(getattr(value, "dtype", None) or np.asarray(value).dtype)
 
 
 def _double() -> Any:

@@ -13,6 +13,7 @@ from frankwolfe.backends import all_finite
 from frankwolfe.objectives.derive import SPECTRUM, derive
 from frankwolfe.objectives.matrices import DataMatrix, DenseMatrix, OperatorMatrix
 from frankwolfe.objectives.sparse_matrices import CSCMatrix, CSRMatrix
+from frankwolfe.validation import floating, plain
 
 REPEATED = 1 << 20  # as many solves as it takes
 
@@ -90,7 +91,7 @@ def data_matrix(name: str, matrix: Any) -> DataMatrix:
         return OperatorMatrix(_nonempty(name, matrix))
     if hasattr(matrix, "tocsr"):
         matrix = _nonempty(name, matrix)
-        matrix = _floating(name, matrix if matrix.format in ("csr", "csc") else matrix.tocsr())
+        matrix = _sparse(name, matrix)
         if not all_finite(matrix.data):
             raise ValueError(f"{name} contains NaN or infinity; clean or impute the data first")
         from scipy.sparse import csc_array, csr_array
@@ -99,9 +100,11 @@ def data_matrix(name: str, matrix: Any) -> DataMatrix:
         return CSCMatrix(csc_array(matrix)) if matrix.format == "csc" else CSRMatrix(csr_array(matrix))
     if hasattr(matrix, "to_numpy"):
         matrix = matrix.to_numpy()
-    if not hasattr(matrix, "__array_namespace__") and not hasattr(matrix, "device"):
-        matrix = np.asarray(matrix)
-    matrix = _floating(name, _nonempty(name, matrix))
+    if isinstance(matrix, np.ndarray) or not (hasattr(matrix, "__array_namespace__") or hasattr(matrix, "device")):
+        matrix = plain(name, matrix)  # no np.matrix, whose * is a product, and no mask
+    matrix = _nonempty(name, matrix)
+    if isinstance(matrix, np.ndarray):
+        matrix = floating(name, matrix)
     if not all_finite(matrix):
         raise ValueError(f"{name} contains NaN or infinity; clean or impute the data first")
     return DenseMatrix(matrix)
@@ -116,17 +119,15 @@ def _nonempty(name: str, matrix: Any) -> Any:
     return matrix
 
 
-def _floating(name: str, matrix: Any) -> Any:
-    dtype = matrix.dtype
-    if not isinstance(dtype, np.dtype):
-        return matrix  # another array library: as given
-    if dtype.kind == "f" and dtype.itemsize in (4, 8):
-        return matrix
-    if dtype.kind in "fiub":
-        return matrix.astype(np.float64)
-    if dtype.kind == "O":
-        try:
-            return matrix.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{name} must be numeric, and an entry is not: {error}") from None
-    raise ValueError(f"{name} must be numeric, got dtype {dtype}; encode categories as numbers first")
+def _sparse(name: str, matrix: Any) -> Any:
+    """Return a sparse matrix by rows or by columns; its indices are checked here, as compiled loops do not."""
+    matrix = matrix if matrix.format in ("csr", "csc") else matrix.tocsr()
+    lines, across = matrix.shape if matrix.format == "csr" else matrix.shape[::-1]
+    indptr, indices = matrix.indptr, matrix.indices
+    inside = indptr.size == lines + 1 and indptr[0] == 0 and indptr[-1] <= min(indices.size, matrix.data.size)
+    if not inside or (np.diff(indptr) < 0).any() or (indices.size and not 0 <= indices.min() <= indices.max() < across):
+        raise ValueError(f"{name} is no valid sparse matrix: its indices lie outside shape {matrix.shape}")
+    if not matrix.has_canonical_format:  # entries that are stored twice, or out of order
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return floating(name, matrix)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -11,13 +10,13 @@ import numpy as np
 
 from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, Scalar, double, eps, namespace, vdot
-from frankwolfe.backends.autodiff import BACKENDS, Tree, differentiated, is_tree
+from frankwolfe.backends.autodiff import BACKENDS, Tree, differentiated, is_complex, is_tree, one_number
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.objectives.derive import derive
 from frankwolfe.points import Point, mix
 from frankwolfe.rounding import FEW
-from frankwolfe.validation import nonnegative, optional, positive
+from frankwolfe.validation import floating, nonnegative, optional, plain, positive
 
 SINGLE = 16.0  # a function that cannot be repeated in double precision is supposed to round this much more than a sum
 
@@ -100,9 +99,10 @@ class Function(Objective):
     def value(self, x: Array) -> Scalar:
         if self.backend is not None:
             return self.value_and_grad(x)[0]
-        value = self.f(x)
-        if not isinstance(value, float) and math.prod(np.shape(value)) != 1:
-            raise ValueError(f"f must return one number, got an array of shape {tuple(np.shape(value))}")
+        value = self.f(_own(x))
+        if type(value) is float:
+            return value
+        value = one_number(value)
         if isinstance(value, np.ndarray | np.generic):
             return float(np.reshape(value, ()))
         return value if isinstance(value, float | int) else namespace(value).reshape(value, ())
@@ -113,10 +113,15 @@ class Function(Objective):
     def value_and_grad(self, x: Array) -> tuple[Scalar, Array]:
         if self.gradient is None:
             return self._differentiated(x)
-        g = self.gradient(x)
-        if tuple(np.shape(g)) != tuple(x.shape):
-            raise ValueError(f"grad must return an array of the shape of x, {tuple(x.shape)}, got {tuple(np.shape(g))}")
-        return self.value(x) if self.backend is None else self._differentiated(x)[0], as_like(g, x)
+        g = self.gradient(_own(x))
+        g = g.toarray() if hasattr(g, "toarray") else g
+        if g is None or tuple(np.shape(g)) != tuple(x.shape):
+            shown = "None" if g is None else f"shape {tuple(np.shape(g))}"
+            raise ValueError(f"grad must return an array of the shape of x, {tuple(x.shape)}, got {shown}")
+        if is_complex(g):
+            raise TypeError("grad must return real numbers, got complex ones; return their real part if that is meant")
+        g = _own(as_like(g, x))  # the function may use its array again
+        return self.value(x) if self.backend is None else self._differentiated(x)[0], g
 
     @cached_property
     def _differentiated(self) -> Callable[[Array], tuple[Scalar, Array]]:
@@ -133,9 +138,7 @@ class Function(Objective):
             assert self.backend is not None
             self.tree = self.tree or Tree.of(x0, self.backend)
             x0 = self.tree.flatten(x0)
-        if isinstance(x0, np.ndarray) and x0.dtype.kind != "f":
-            x0 = x0.astype(np.float64)
-        x0 = x0 if hasattr(x0, "dtype") else np.asarray(x0, dtype=np.float64)
+        x0 = floating("x0", plain("x0", x0)) if isinstance(x0, np.ndarray) or not hasattr(x0, "dtype") else x0
         self._start = x0
         return self._widened(x0) if self.wide else x0
 
@@ -187,6 +190,11 @@ class _GradientLine(Line):
 
     def __call__(self, gamma: float) -> tuple[float, None]:
         return float(vdot(self.objective.grad(mix(self.x, self.v, gamma).coords), self.step)), None
+
+
+def _own(x: Array) -> Array:
+    """Return a copy that others may write to; arrays of JAX cannot be written to."""
+    return x if hasattr(x, "at") else namespace(x).asarray(x, copy=True)
 
 
 def _code(function: Any) -> list[Any]:

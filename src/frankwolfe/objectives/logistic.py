@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar, Self
 
-import array_api_compat
 import numpy as np
 
-from frankwolfe.backends import Array, Scalar, host, namespace, vdot
+from frankwolfe.backends import Array, Scalar, namespace, vdot
 from frankwolfe.backends.namespace import nonzero
 from frankwolfe.kernels.layouts import LOGISTIC
 from frankwolfe.objectives.linear_model import LinearModel
+from frankwolfe.validation import distinct, plain
 
 
 class Logistic(LinearModel):
@@ -62,7 +62,7 @@ class Logistic(LinearModel):
         classes: Any = None,
         ridge: float = 0.0,
     ) -> None:
-        labels = np.asarray(host(b) if array_api_compat.is_array_api_obj(b) else b)
+        labels = plain("b", b)
         if labels.ndim == 2 and 1 in labels.shape:
             labels = labels.reshape(-1)
         self.classes = _two_classes(labels) if classes is None else _of_two(labels, classes)
@@ -169,8 +169,8 @@ def _sigmoid(t: Array) -> Array:
 
 
 def _of_two(labels: np.ndarray, classes: Any) -> np.ndarray:
-    classes = np.asarray(classes)
-    if classes.shape != (2,) or not np.isin(labels, classes).all():
+    classes = plain("classes", classes)
+    if classes.shape != (2,) or classes[0] == classes[1] or not np.isin(labels, classes).all():
         raise ValueError(f"classes must be the two labels in b, got {classes.tolist()!r}")
     return classes
 
@@ -178,11 +178,9 @@ def _of_two(labels: np.ndarray, classes: Any) -> np.ndarray:
 def _two_classes(labels: np.ndarray) -> np.ndarray:
     if labels.size == 0:
         raise ValueError("b is empty; it needs one label per row of A")
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("b contains NaN or infinity; drop the samples without a label first")
-    classes = np.unique(labels)
+    classes, _ = distinct("b", labels)
     if classes.size != 2:
-        shown = ", ".join(repr(c.item()) for c in classes[:5]) + (", ..." if classes.size > 5 else "")
+        shown = ", ".join(repr(c) for c in classes[:5].tolist()) + (", ..." if classes.size > 5 else "")
         remedy = (
             "a classifier needs samples of both classes" if classes.size == 1 else "choose one class against the rest"
         )

@@ -7,13 +7,14 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from frankwolfe.backends import Array, Scalar, eps, host, largest, namespace, vdot
-from frankwolfe.backends.namespace import as_like, is_foreign, nonzero
+from frankwolfe.backends.namespace import as_like, nonzero
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.class_intercepts import Trial, balance, regular, sliver
 from frankwolfe.objectives.class_scores import ClassScores
 from frankwolfe.objectives.data import in_parts
 from frankwolfe.objectives.linear_model import WeightedMean
 from frankwolfe.objectives.logistic import complement
+from frankwolfe.validation import distinct, plain
 
 STEPS = (64, 8)  # intercepts are first guessed from one row in so many
 
@@ -36,14 +37,14 @@ class Multinomial(WeightedMean):
     A : array, sparse matrix, LinearOperator or DataFrame of shape (n, d)
         One sample per row.
     labels : array of shape (n,)
-        Class of each sample: any values; column k of X belongs to the k-th in sorted order, `classes[k]`.
+        Class of each sample: any values; column k of X belongs to `classes[k]`, by default the k-th in sorted order.
     sample_weight : array of shape (n,), optional
         Nonnegative sample weights; the mean is weighted by them.
     intercept : bool, default False
         Add a free intercept for each class, outside the set: f(X) is then the minimum over them. `best_intercept`
         returns them for scores AX.
     classes : array, optional
-        All labels, sorted, where `labels` may not hold each of them.
+        All labels in the order of the columns of X, where `labels` may not hold each of them.
     ridge : float, default 0
         Weight of an optional squared-norm term.
 
@@ -95,18 +96,19 @@ class Multinomial(WeightedMean):
     ) -> None:
         super().__init__(A, sample_weight, ridge, intercept)
         n, d = self.data.shape
-        labels = host(labels) if is_foreign(labels) else np.asarray(labels)
+        labels = plain("labels", labels)
         labels = labels.reshape(-1) if labels.ndim == 2 and 1 in labels.shape else labels
         if labels.shape != (n,):
             raise ValueError(f"labels must have one entry per row of A, {n}, got shape {labels.shape}")
-        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-            raise ValueError("labels contains NaN or infinity; drop the samples without a label first")
-        found, codes = np.unique(labels, return_inverse=True)
-        self.classes = found if classes is None else np.asarray(classes)
+        found, codes = distinct("labels", labels)
+        self.classes = found if classes is None else plain("classes", classes)
         if classes is not None:
-            if not np.isin(found, self.classes).all():
+            if self.classes.ndim != 1 or not np.isin(found, self.classes).all():
                 raise ValueError(f"classes must hold all labels, got {self.classes.tolist()!r}")
-            codes = np.searchsorted(self.classes, found)[codes]
+            sorted_classes, places = np.unique(self.classes, return_index=True)
+            if len(sorted_classes) < len(self.classes):
+                raise ValueError(f"classes must hold each label once, got {self.classes.tolist()!r}")
+            codes = places[np.searchsorted(sorted_classes, found)][codes]
         K = len(self.classes)
         if K < 2:
             raise ValueError(f"labels must have at least two distinct values, got {self.classes.tolist()}")

@@ -15,7 +15,7 @@ from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, data_matrix, 
 from frankwolfe.objectives.derive import derive
 from frankwolfe.points import Point
 from frankwolfe.rounding import FEW, Extent
-from frankwolfe.validation import vector
+from frankwolfe.validation import number, vector
 
 SMALL = 500  # size up to which all eigenvalues cost no more than one by Lanczos
 DENSE_LIMIT = 3000  # size up to which eigenvalues come from LAPACK
@@ -53,7 +53,7 @@ class Quadratic(ImageObjective):
         self._check_symmetric(*(self.data.array(u) for u in np.random.default_rng(0).standard_normal((2, d))))
         self.exact_c = np.zeros(d) if c is None else vector("c", c, d)  # where the data are narrower
         self.c = self.data.array(self.exact_c)
-        self.constant = float(constant)
+        self.constant = number("constant", constant)
 
     def _check_symmetric(self, u: Array, w: Array) -> None:
         # <u, Qw> = <w, Qu> for random u, w: catches an unsymmetric matrix without forming Q'.

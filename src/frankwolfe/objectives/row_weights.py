@@ -46,7 +46,20 @@ def shares(weights: Any, n: int) -> np.ndarray:
     """
     if weights is None:
         return np.full(n, 1.0 / n)
-    weights = vector("sample_weight", weights, n)
-    if weights.min() < 0 or not weights.sum() > 0:
-        raise ValueError(f"sample_weight must be nonnegative with a positive sum, got a minimum of {weights.min()!r}")
+    weights = summable("sample_weight", vector("sample_weight", weights, n))
     return weights / weights.sum()
+
+
+def summable(name: str, weights: np.ndarray) -> np.ndarray:
+    """Return weights whose sum is an ordinary number: themselves, or scaled by the largest.
+
+    Examples
+    --------
+    >>> summable("sample_weight", np.array([1e308, 1e308])), summable("sample_weight", np.array([2.0, 1.0]))
+    (array([1., 1.]), array([2., 1.]))
+    """
+    weights = weights.astype(np.float64, copy=False)
+    largest = float(weights.max())
+    if weights.min() < 0 or not largest > 0:
+        raise ValueError(f"{name} must be nonnegative with a positive sum, got a minimum of {float(weights.min())!r}")
+    return weights if 1e-290 < largest < 1e290 else weights / largest

@@ -14,6 +14,7 @@ from frankwolfe.objectives.free_intercepts import assembled
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.partitioned import Partitioned
 from frankwolfe.objectives.parts import Part, Parts, Sums, Task, reweighted, tree_sum
+from frankwolfe.objectives.row_weights import summable
 from frankwolfe.objectives.streams import Stream
 from frankwolfe.validation import vector
 
@@ -62,8 +63,7 @@ def streamed(
     weights = options.pop(cls.weights_name, None)
     if weights is not None:
         weights = vector(cls.weights_name, weights.column() if isinstance(weights, Stream) else weights, n)
-        if weights.min() < 0 or not weights.sum() > 0:
-            raise ValueError(f"{cls.weights_name} must be nonnegative with a positive sum")
+        weights = summable(cls.weights_name, weights)
     options |= cls.agree([cls.survey(b, weights)])
     weights = cls.weigh(b, weights)
     whole = float(n if weights is None else weights.sum(dtype=np.float64))

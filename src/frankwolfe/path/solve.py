@@ -16,7 +16,7 @@ from frankwolfe.path.collection import Path
 from frankwolfe.path.engines import Desk, Job, in_step, in_turn, pays_together, steps_together
 from frankwolfe.problem import Problem
 from frankwolfe.sets.base import Set
-from frankwolfe.validation import integer, nonnegative, positive
+from frankwolfe.validation import integer, nonnegative, positive, seed_of
 
 
 def path(
@@ -110,7 +110,7 @@ def path(
         time_limit=None if time_limit is None else nonnegative("time_limit", time_limit),
         trace_every=integer("trace_every", trace_every, 1),
         progress=progress,
-        seed=0 if random_state is None else integer("random_state", random_state, 0),
+        seed=seed_of(random_state),
     )
     threads = None if n_threads is None else integer("n_threads", n_threads, 1)
     desk, began = Desk(job, score), monotonic()
