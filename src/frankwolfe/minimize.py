@@ -16,7 +16,7 @@ from frankwolfe.kernels.threads import libraries, limited
 from frankwolfe.methods import Auto, Method, advance, auto, named, pace
 from frankwolfe.objectives.base import Objective
 from frankwolfe.points import Point
-from frankwolfe.problem import Problem
+from frankwolfe.problem import OutOfTime, Problem
 from frankwolfe.progress import Progress
 from frankwolfe.result import Result, Status
 from frankwolfe.run import Driven, Run, with_room
@@ -161,6 +161,11 @@ def _loop(
     save: Callable[[], None],
 ) -> Status:
     began = monotonic() - run.elapsed
+
+    def late() -> bool:
+        return time_limit is not None and monotonic() - began >= time_limit
+
+    run.problem.over = lambda: interrupted.is_set() or late()
     try:
         while True:
             if run.trouble is not None:
@@ -171,7 +176,7 @@ def _loop(
                 return Status.PRECISION
             if run.state.k >= max_iter:
                 return Status.MAX_ITER
-            if time_limit is not None and monotonic() - began >= time_limit:
+            if late():
                 return Status.TIME_LIMIT
             if interrupted.is_set():
                 return Status.INTERRUPTED
@@ -189,6 +194,9 @@ def _loop(
                 if isinstance(answer, bool | np.bool_) and answer:
                     return Status.CALLBACK
             del before, state, evidence  # not to be kept through the next step, which has images and slopes of its own
+    except OutOfTime:
+        run.elapsed = monotonic() - began
+        return Status.INTERRUPTED if interrupted.is_set() else Status.TIME_LIMIT
     except KeyboardInterrupt:
         return Status.INTERRUPTED
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -50,6 +51,10 @@ class Counts:
             setattr(self, name, getattr(self, name) + cost)
 
 
+class OutOfTime(Exception):
+    """Ends a step that has not come to its end in time; steps are pure, so that the state before it is as good."""
+
+
 class Vertex(NamedTuple):
     """The oracle's answer as a point, its value <slope, v>, and a proven lower bound on the minimum (or -inf)."""
 
@@ -85,8 +90,15 @@ class Problem:
     away: bool = False
     # The gap that ends the run, by the loop: a step that finds it closed may rest instead of moving on.
     goal: float = 0.0
+    # Tells whether the run's time is over, or somebody wants it to end; set by the loop, asked by `tick`.
+    over: Callable[[], bool] = bool
     # Buffers of a fast path: nothing that affects the future.
     scratch: dict[str, Any] = field(default_factory=dict)
+
+    def tick(self) -> None:
+        """End the step if the run's time is over: for every loop inside a step that may be long."""
+        if self.over():
+            raise OutOfTime
 
     def evaluate(self, y: Point, watch: Point | None = None) -> Evaluation:
         """Return f and its gradient at y, and f at `watch`, from one read of the data where the objective can."""
@@ -225,10 +237,14 @@ class Problem:
     @cached_property
     def curvature(self) -> float:
         """LD², the constant in every Frank-Wolfe rate; one where the smoothness is unknown."""
-        assert self.domain is not None
         smoothness = self.objective.smoothness
-        diameter = self.domain.diameter(self.objective.shape or self.domain.shape or self.shape)
-        return (1.0 if smoothness is None else smoothness) * diameter**2
+        return (1.0 if smoothness is None else smoothness) * self.diameter**2
+
+    @property
+    def diameter(self) -> float:
+        """The Euclidean diameter of the set."""
+        assert self.domain is not None
+        return self.domain.diameter(self.objective.shape or self.domain.shape or self.shape)
 
     @cached_property
     def extent(self) -> Extent:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 RIDGE = 1e-14  # of the largest diagonal entry, added where atoms depend on each other
@@ -12,7 +14,13 @@ PATIENCE = 30  # rounds in which the gap must fall by a tenth
 HOPELESS = 1e280  # a ridge beyond all data
 
 
-def simplex_qp(H: np.ndarray, b: np.ndarray, start: np.ndarray, tol: float = 0.0) -> np.ndarray:
+Tick = Callable[[], None]
+"""Called in every round; raises where the time is over."""
+
+
+def simplex_qp(
+    H: np.ndarray, b: np.ndarray, start: np.ndarray, tol: float = 0.0, tick: Tick = lambda: None
+) -> np.ndarray:
     """Return the u >= 0 with sum one that minimises u'Hu/2 + b'u, for H positive semidefinite.
 
     Parameters
@@ -25,6 +33,8 @@ def simplex_qp(H: np.ndarray, b: np.ndarray, start: np.ndarray, tol: float = 0.0
         Feasible; the closer its support to the answer's, the fewer linear systems are solved.
     tol : float, default 0
         The Frank-Wolfe gap at which to stop.
+    tick : callable, optional
+        Called in every round.
 
     Notes
     -----
@@ -39,11 +49,13 @@ def simplex_qp(H: np.ndarray, b: np.ndarray, start: np.ndarray, tol: float = 0.0
     array([0.65, 0.35, 0.  ])
     """
     u = np.array(start, dtype=np.float64)
-    u = _minimised(H, b, u / u.sum(), 1.0, tol, signed=False)
+    u = _minimised(H, b, u / u.sum(), 1.0, tol, tick, signed=False)
     return u / u.sum()
 
 
-def l1_qp(H: np.ndarray, b: np.ndarray, radius: float, start: np.ndarray, tol: float = 0.0) -> np.ndarray:
+def l1_qp(
+    H: np.ndarray, b: np.ndarray, radius: float, start: np.ndarray, tol: float = 0.0, tick: Tick = lambda: None
+) -> np.ndarray:
     """Return the z with |z|_1 <= radius that minimises z'Hz/2 + b'z, as `simplex_qp` does.
 
     Examples
@@ -51,15 +63,19 @@ def l1_qp(H: np.ndarray, b: np.ndarray, radius: float, start: np.ndarray, tol: f
     >>> l1_qp(np.eye(2), np.array([-3.0, 0.5]), 1.0, np.zeros(2))
     array([1., 0.])
     """
-    z = _minimised(H, b, np.array(start, dtype=np.float64), radius, tol, signed=True)
+    z = _minimised(H, b, np.array(start, dtype=np.float64), radius, tol, tick, signed=True)
     return z * min(1.0, radius / max(float(np.abs(z).sum()), 1e-300))
 
 
-def _minimised(H: np.ndarray, b: np.ndarray, z: np.ndarray, radius: float, tol: float, signed: bool) -> np.ndarray:
+def _minimised(
+    H: np.ndarray, b: np.ndarray, z: np.ndarray, radius: float, tol: float, tick: Tick, signed: bool
+) -> np.ndarray:
     """Move z to the minimiser over the simplex of this radius or, signed, the l1 ball."""
-    ridge = RIDGE * float(H.diagonal().max()) or RIDGE * float(np.ptp(b)) or 1.0
+    # Rounding can leave no entry of the diagonal positive: what it takes to make H definite is then of its size.
+    ridge = RIDGE * float(np.abs(H.diagonal()).max()) or RIDGE * float(np.ptp(b)) or 1.0
     share, least, patience = HALF, np.inf, PATIENCE
     for _ in range(20 * len(b) + 100):
+        tick()
         bent = H @ z
         slope = b + bent
         worth = np.abs(slope) if signed else -slope
@@ -73,7 +89,7 @@ def _minimised(H: np.ndarray, b: np.ndarray, z: np.ndarray, radius: float, tol: 
         new = (z == 0) & (worth >= level + share * (best - level))
         signs = np.sign(z)
         signs[new] = -np.sign(slope[new]) if signed else 1.0
-        moved, ridge = _over_face(H, b, z, slope, signs, radius, ridge, signed)
+        moved, ridge = _over_face(H, b, z, slope, signs, radius, ridge, tick, signed)
         if moved <= noise and share == 1.0:
             break  # rounding alone made it look worth letting go
         share = HALF if moved > noise else 1.0
@@ -88,11 +104,13 @@ def _over_face(
     signs: np.ndarray,
     radius: float,
     ridge: float,
+    tick: Tick,
     signed: bool,
 ) -> tuple[float, float]:
     """Move z, in place, to the minimiser over the entries with a sign; return what is gained at most, and the ridge."""
     F, gained = np.flatnonzero(signs), 0.0
     while F.size:
+        tick()
         s, sign = slope[F], signs[F]
         now, bend = sign * z[F], H if F.size == len(H) else H[F[:, None], F]
         room = radius - float(np.abs(z).sum()) if signed else 0.0
@@ -154,7 +172,7 @@ def _step(
     """
     size, right = sign.size, np.empty((sign.size, 2), order="F")
     right[:, 0], right[:, 1] = float(sign @ slope) / size * sign - slope, sign
-    shifted = sign[:, None] * (float(H.diagonal().max()) or ridge) * sign + H
+    shifted = sign[:, None] * max(float(H.diagonal().max()), ridge) * sign + H
     shifted.flat[:: size + 1] += ridge
     solved = _solve(shifted, right)
     if solved is None:

@@ -12,6 +12,7 @@ from frankwolfe.backends import Array, Scalar, fetch, largest, namespace
 from frankwolfe.backends.namespace import nonzero
 from frankwolfe.methods.base import Evidence, Method, require_smoothness
 from frankwolfe.methods.bundle import Bundle
+from frankwolfe.methods.settled import settled
 from frankwolfe.methods.steps import ExactLineSearch, OpenLoop, ShortStep, StepSize
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.points import Point, mix
@@ -30,7 +31,7 @@ ROUNDED = 16.0  # the same in units of epsilon, for single precision
 BLURRED = 256.0  # the same for the entries of a slope, which the oracle sees in steps of that size
 SLIVER = 0.01  # of the gap, the most that a tie may cost
 ZERO = 2.0**-52  # a weight that rounding alone can leave behind
-ROUNDINGS = 1000.0  # roundings that a point may collect before it is summed up afresh from its atoms
+ROUNDINGS = 100.0  # roundings that a point may collect before it is summed up afresh from its atoms
 
 
 class Move(NamedTuple):
@@ -147,6 +148,10 @@ class ActiveSet(NamedTuple):
         atoms, weights = atoms.keep(positive), weights[positive]
         return ActiveSet(atoms, weights, Point(x.coords, x.terms, (atoms.points, weights)))
 
+    def settled(self, problem: Problem, k: int) -> ActiveSet:
+        """Return the active set with its point in the set, where rounding may have taken it out."""
+        return self._replace(x=settled(problem, k, self.x))
+
     def padded(self, atoms: Bundle) -> np.ndarray:
         """Return the weights of a bundle that begins with the active atoms."""
         return np.concatenate([self.weights, np.zeros(atoms.size - self.weights.size)])
@@ -229,6 +234,9 @@ class ActiveSetMethod(Method):
         delta, memory = self.step_size.choose(problem, k, active.x, move.target, at_x.value, slope, memory, move.cap)
         evidence = Evidence(((at_x.value, active.x),), ((at_x.tangent, vertex),))
         return ActiveState(k + 1, active.moved(move, delta), gap, memory), evidence
+
+    def settled(self, problem: Problem, state: ActiveState) -> ActiveState:
+        return state._replace(active=state.active.settled(problem, state.k))
 
     @abstractmethod
     def choose(

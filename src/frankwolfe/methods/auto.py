@@ -258,6 +258,9 @@ class Auto(Method):
             return after, evidence
         return self._judged(problem, state.x, after, gap, evidence), evidence
 
+    def settled(self, problem: Problem, state: AutoState) -> AutoState:
+        return state._replace(inner=CHOICES[state.plan[state.turn]].method.settled(problem, state.inner))
+
     def _judged(self, problem: Problem, x: Point, state: AutoState, gap: float, evidence: Evidence) -> AutoState:
         """Return the state with the next method of the plan if the gap has not fallen fast enough."""
         halvings, steps = math.log2(max(state.before, 1e-300) / max(gap, 1e-300)), (state.k - state.began) // 2

@@ -49,4 +49,5 @@ class AwayFrankWolfe(ActiveSetMethod):
     ) -> tuple[Move, float]:
         a = lowest(-scores, tie)
         away = float(scores[a]) - inner
-        return (active.toward(vertex.point), gap) if gap >= away - tie else (active.away(a), away)
+        forward = active.atoms.size == 1 or gap >= away - tie  # there is no way away from the only atom
+        return (active.toward(vertex.point), gap) if forward else (active.away(a), away)

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from frankwolfe.backends import Scalar, fetch
+from frankwolfe.methods.settled import is_due, settled
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem, Vertex
-from frankwolfe.sets.base import IterativeSet, ProjectableSet
+from frankwolfe.sets.base import IterativeSet, ProjectableSet, Set
+from frankwolfe.sets.combinators import UnionHull
 from frankwolfe.sets.nuclear import NuclearBall
+from frankwolfe.sets.transforms import Scaled
 from frankwolfe.validation import positive
 
 PACE = 8  # steps between looks at the numbers of a run whose arrays are not NumPy's
@@ -76,6 +79,10 @@ class Method(ABC):
     def step(self, problem: Problem, state: Any) -> tuple[Any, Evidence]:
         """Return the next state and what was seen on the way."""
 
+    def settled(self, problem: Problem, state: Any) -> Any:
+        """Return the state with its iterate in the set, where rounding may have taken it out."""
+        return state._replace(x=settled(problem, state.k, state.x))
+
     def warm(self, value: float, gap: float, curvature: float) -> Method:
         """Return the method for a start with f = `value` and certified gap `gap`, where LD² is `curvature`.
 
@@ -106,14 +113,15 @@ class GradientMethod(Method):
         require_smoothness(self, problem, self.L)
 
     def constant(self, problem: Problem) -> float:
-        """Return the smoothness constant."""
-        return require_smoothness(self, problem, self.L)
+        """Return the smoothness constant; of an affine function, which has them all, one."""
+        return require_smoothness(self, problem, self.L) or 1.0
 
 
 def advance(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]]:
     """Take n steps. The one place where a compiled loop, a captured graph or a cluster may stand in for plain steps."""
     evidence: list[Evidence] = []
     while len(evidence) < n:
+        before = state.k
         leapt = _leap(problem, method, state, n - len(evidence)) if n > 1 else None
         if leapt is None:
             state, seen = method.step(problem, state)
@@ -121,6 +129,8 @@ def advance(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, 
         else:
             state, many = leapt
             evidence.extend(many)
+        if is_due(problem, before, state.k):
+            state = method.settled(problem, state)
     return state, evidence
 
 
@@ -171,6 +181,18 @@ def require_set(method: Method, problem: Problem) -> None:
     """Raise a TypeError if there is no set."""
     if problem.domain is None:
         raise TypeError(f"method {method.name!r} needs a set; domain=None works with 'agm' and 'agm_sc' only")
+    if isinstance(problem.objective, MatrixCompletion) and not keeps_factors(problem.domain):
+        raise TypeError(
+            "MatrixCompletion is for a NuclearBall, whose matrices are kept as factors, not for "
+            f"{type(problem.domain).__name__}; on other sets use 'fw' or 'apgd' with Function(f, grad) on arrays"
+        )
+
+
+def keeps_factors(domain: Set | None) -> bool:
+    """Tell whether the points of a set may be low-rank matrices, and slopes the entries of a sparse one."""
+    if isinstance(domain, Scaled):
+        return keeps_factors(domain.part)
+    return isinstance(domain, NuclearBall) or (isinstance(domain, UnionHull) and all(map(keeps_factors, domain.parts)))
 
 
 def require_projection(method: Method, problem: Problem) -> None:

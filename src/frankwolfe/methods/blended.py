@@ -106,6 +106,9 @@ class BlendedConditionalGradients(Method):
         delta, memory = self.step_size.choose(problem, k, active.x, move.target, at_x.value, gap, memory, move.cap)
         return BCGState(k + 1, active.moved(move, delta), phi, memory), evidence
 
+    def settled(self, problem: Problem, state: BCGState) -> BCGState:
+        return state._replace(active=state.active.settled(problem, state.k))
+
     def _descend(
         self, problem: Problem, k: int, active: ActiveSet, move: Move, at_x: Evaluation, promise: float, memory: Any
     ) -> tuple[ActiveSet, Any]:

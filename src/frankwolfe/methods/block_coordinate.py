@@ -11,6 +11,7 @@ from frankwolfe.atoms import Sparse
 from frankwolfe.backends import Array, namespace, vdot
 from frankwolfe.backends.namespace import as_index, is_foreign
 from frankwolfe.methods.base import Evidence, Method
+from frankwolfe.methods.settled import settled
 from frankwolfe.objectives.data import OperatorMatrix
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.points import Point, combine, mix
@@ -106,6 +107,7 @@ class BlockCoordinateFrankWolfe(Method):
         assert isinstance(domain, Product)
         n = len(domain.parts)
         for turn, i in enumerate(problem.rng(k).permutation(n)):
+            problem.tick()
             block = domain.blocks[i]
             g = _block_gradient(problem, x, block)
             xp = namespace(g)
@@ -121,6 +123,10 @@ class BlockCoordinateFrankWolfe(Method):
                 mean = mix(mean, x, 2.0 / (k * n + turn + 2))  # the first move replaces the start
         problem.counts.n_lmo += 1
         return BlockState(k + 1, mean if self.average else x, x), Evidence(seen, ((at_x.tangent, vertex),))
+
+    def settled(self, problem: Problem, state: BlockState) -> BlockState:
+        x, z = settled(problem, state.k, state.x), settled(problem, state.k, state.z)
+        return state._replace(x=x, z=z if self.average else x)
 
 
 def _block_gradient(problem: Problem, x: Point, block: slice) -> Any:

@@ -115,7 +115,7 @@ class FactoredFrankWolfe(Method):
 
         U, V = x.coords.factors
         rank = U.shape[1]
-        if isinstance(vertex.point.coords, RankOne) and gap > 0:
+        if isinstance(vertex.point.coords, RankOne) and gap > problem.eps * abs(float(vertex.value)):
             U, V = self._grown(problem, k, x, at_x, vertex.point.coords, more)
         found = U.shape[1] - rank
         more = max(FIRST, min(2 * found, int(GROWTH * U.shape[1])))

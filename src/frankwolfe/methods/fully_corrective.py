@@ -120,6 +120,9 @@ class FullyCorrective(Method):
         hessian = model.hessian[np.ix_(weights > ZERO, weights > ZERO)]
         return FCState(k + 1, active.reweighted(model.atoms, weights), gap, model.curvature, hessian), evidence
 
+    def settled(self, problem: Problem, state: FCState) -> FCState:
+        return state._replace(active=state.active.settled(problem, state.k))
+
     def _correct(self, problem: Problem, model: _Model, active: ActiveSet, goal: float) -> tuple[np.ndarray, _Model]:
         """Return weights that nearly minimise f over the atoms of the model, and the model they were found with."""
         x, weights = active.x, active.padded(model.atoms)
@@ -234,7 +237,7 @@ class _Model(NamedTuple):
         """Return the weights that minimise the model at x, and their point."""
         if not self.hessian.size:
             return weights, x
-        u = simplex_qp(self.hessian, slope - self.hessian @ weights, weights)
+        u = simplex_qp(self.hessian, slope - self.hessian @ weights, weights, tick=self.problem.tick)
         return u, self.atoms.point(u, x.coords)
 
     def trusts(self, x: Point, target: Point) -> bool:

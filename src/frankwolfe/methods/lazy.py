@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from frankwolfe.methods.bundle import Bundle
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem, Vertex
 from frankwolfe.serialisation import plain
+from frankwolfe.sets.base import IterativeSet
 from frankwolfe.validation import integer, positive
 
 
@@ -87,8 +88,7 @@ class Lazy(Method):
 
     def step(self, problem: Problem, state: LazyState) -> tuple[LazyState, Evidence]:
         k, inner, cache, phi = state
-        oracle = _WeakSeparation(**_fields(problem), x=inner.x, cache=cache, threshold=phi / self.K)
-        oracle.away, oracle.scratch = problem.away, problem.scratch
+        oracle = _WeakSeparation(problem, inner.x, cache, phi / self.K)
         inner, evidence = delegate(oracle, self.method, inner)
         if oracle.called is None:
             return LazyState(k + 1, inner, cache, phi), Evidence(evidence.seen)
@@ -102,21 +102,26 @@ class Lazy(Method):
             cache = cache.keep(np.arange(cache.size) > 0)
         return LazyState(k + 1, inner, cache, phi), evidence
 
+    def settled(self, problem: Problem, state: LazyState) -> LazyState:
+        return state._replace(inner=self.method.settled(problem, state.inner))
+
     def warm(self, value: float, gap: float, curvature: float) -> Method:
         return replace(self, method=self.method.warm(value, gap, curvature))
 
 
-@dataclass
 class _WeakSeparation(Problem):
-    """The problem with an oracle that looks among the vertices it has before it works."""
+    """The problem with an oracle that looks among the vertices it has before it works; all else is the problem's."""
 
-    x: Point | None = None
-    cache: Bundle = field(default_factory=lambda: Bundle(()))
-    threshold: float = np.inf
-    called: tuple[Point, float] | None = None  # the oracle's vertex and its gap, where it had to be called
+    def __init__(self, problem: Problem, x: Point, cache: Bundle, threshold: float) -> None:
+        # What is computed once is computed by the problem that stays.
+        problem.exact  # noqa: B018
+        if isinstance(problem.domain, IterativeSet):
+            problem.curvature  # noqa: B018
+        vars(self).update(vars(problem))
+        self.x, self.cache, self.threshold = x, cache, threshold
+        self.called: tuple[Point, float] | None = None  # the oracle's vertex and its gap, where it had to be called
 
     def lmo(self, slope: Any, k: int, share: float, keep: Point | None = None) -> Vertex:
-        assert self.x is not None
         inner = float(self.inner(slope, self.x))
         if self.cache.size:
             scores = self.cache.inner(self, slope)
@@ -128,7 +133,3 @@ class _WeakSeparation(Problem):
             vertex = steady(self, slope, inner, vertex)
         self.called = vertex.point, inner - float(vertex.value)
         return vertex
-
-
-def _fields(problem: Problem) -> dict[str, Any]:
-    return {f.name: getattr(problem, f.name) for f in fields(Problem) if f.init}

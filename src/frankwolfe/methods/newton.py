@@ -16,7 +16,7 @@ from frankwolfe.kernels.threads import calm
 from frankwolfe.methods import working_set
 from frankwolfe.methods.active_set import COMBINING, steady
 from frankwolfe.methods.base import Evidence, Method, closed, looked
-from frankwolfe.methods.subspace import ball_radius, in_simplex
+from frankwolfe.methods.subspace import EPS, ball_radius
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.data import OperatorMatrix
 from frankwolfe.objectives.linear_model import LinearModel
@@ -175,9 +175,10 @@ class NewtonFrankWolfe(Method):
             multiplier = float(np.linalg.norm(g)) / radius  # what it is at the solution
             return in_ball(q, H, radius, multiplier, 1e-3 if far else 1e-8)
         if isinstance(domain, L1Ball):
-            return l1_qp(H, q, domain.radius, x, tol)
+            return l1_qp(H, q, domain.radius, x, tol, problem.tick)
         if isinstance(domain, Simplex):
-            return domain.radius * simplex_qp(domain.radius**2 * H, domain.radius * q, x / domain.radius, tol)
+            r = domain.radius
+            return r * simplex_qp(r**2 * H, r * q, x / r, tol, problem.tick)
         return self._corrective(problem, H, g, x, first)
 
     def _corrective(self, problem: Problem, H: np.ndarray, g: np.ndarray, x: np.ndarray, first: Point) -> np.ndarray:
@@ -189,13 +190,14 @@ class NewtonFrankWolfe(Method):
             gram = atoms @ products.T
             gram = 0.5 * (gram + gram.T)
             linear = atoms @ (g - H @ x)
-            weights = in_simplex(linear, gram, weights)
+            weights = simplex_qp(gram, linear, weights, tick=problem.tick)
             z = weights @ atoms
             slope = g + H @ (z - x)
-            vertex = _vertex(problem, slope, float(slope @ z))
-            gap = float(slope @ z - vertex.value)
+            inner = float(slope @ z)
+            vertex = _vertex(problem, slope, inner)
+            gap, rounding = inner - float(vertex.value), 8 * EPS * (abs(inner) + abs(float(vertex.value)))
             decrease = -float(g @ (z - x) + 0.5 * (z - x) @ H @ (z - x))
-            if gap <= self.accuracy * max(decrease, 0.0) or gap <= 1e-15 * abs(float(g @ x)):
+            if gap <= max(self.accuracy * decrease, rounding):
                 break
             kept = weights > 0
             row = _dense(vertex.point)

@@ -86,3 +86,6 @@ class Richardson(Method):
         x = problem.mix(x, vertex.point, 1.0 / (k + 1 - power // 2))
         late = problem.mix(late, vertex.point, 1.0 / max(k + 1 - power, 1))
         return RichardsonState(k + 1, inner, late if k + 1 == 2 * power else x, late), evidence
+
+    def settled(self, problem: Problem, state: RichardsonState) -> RichardsonState:
+        return super().settled(problem, state)._replace(inner=self.method.settled(problem, state.inner))

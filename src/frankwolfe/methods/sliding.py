@@ -6,9 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from frankwolfe.backends import Array
+from frankwolfe.backends import Array, fetch
 from frankwolfe.kernels.pattern import PatternMatrix
 from frankwolfe.methods.base import Evidence, Method, require_smoothness
+from frankwolfe.methods.steps import clipped
 from frankwolfe.points import Point, Tangent, mix
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
@@ -107,9 +108,7 @@ class ConditionalGradientSliding(Method):
         """Return γ, β, η, and whether a phase begins."""
         if not mu > 0:
             j = k + 1
-            assert problem.domain is not None
-            diameter = problem.domain.diameter(problem.objective.shape or problem.domain.shape)
-            return 3 / (j + 2), 3 * L / (j + 1), L * diameter**2 / (j * (j + 1)), False
+            return 3 / (j + 2), 3 * L / (j + 1), L * problem.diameter**2 / (j * (j + 1)), False
         N = math.ceil(2 * math.sqrt(6 * L / mu))
         phase, j = k // N + 1, k % N + 1
         return 2 / (j + 1), 2 * L / j, 8 * L * excess * 2.0**-phase / (mu * N * j), j == 1
@@ -123,15 +122,16 @@ class ConditionalGradientSliding(Method):
 
     def _projected(self, problem: Problem, k: int, g: Array, centre: Point, beta: float, eta: float) -> Point:
         """Return a point whose Frank-Wolfe gap for <g, .> + β|. - centre|²/2 is at most η."""
-        u = centre
+        u, share = centre, 0.2 * eta / problem.curvature if problem.curvature > 0 else 0.0
         for _ in range(self.max_inner):
+            problem.tick()
             slope = g + beta * (u.coords - centre.coords)
-            vertex = problem.lmo(slope, k, share=0.2 * eta / problem.curvature, keep=u)
-            gap = float(problem.inner(slope, u) - vertex.value)
-            if gap <= eta:
+            vertex = problem.lmo(slope, k, share=share, keep=u)
+            inner, value = fetch([problem.inner(slope, u), vertex.value])
+            gap = inner - value
+            if gap <= max(eta, problem.eps * (abs(inner) + abs(value))):  # or all that is left is rounding
                 break
-            length2 = float(problem.distance2(u, vertex.point))
-            u = mix(u, vertex.point, min(1.0, gap / (beta * length2)))
+            u = mix(u, vertex.point, clipped(gap, beta * float(problem.distance2(u, vertex.point)), 1.0))
         return u
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
@@ -93,7 +94,7 @@ class Averaging(StepSize):
 
 def warm_shift(gap: float, curvature: float) -> float:
     """Return the shift 2LD²/G of an open-loop schedule that starts from a certified gap G."""
-    return 2 * curvature / max(gap, 1e-12 * curvature)
+    return 2 * curvature / max(gap, 1e-12 * curvature) if curvature > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,12 @@ class Backtracking(StepSize):
     Parameters
     ----------
     grow, shrink : float, default 2 and 0.9
-        Factors by which the estimate rises when a step fails, and may fall before the next.
+        Factors by which the estimate rises, at most, when a step fails, and may fall before the next.
+
+    Notes
+    -----
+    The estimate follows [1]_, but for its first rise, which is to the curvature that the failed trial has shown where
+    that is less: on a quadratic the step is then that of an exact line search.
 
     References
     ----------
@@ -160,13 +166,17 @@ class Backtracking(StepSize):
             fall = before - value
             curved = gap * gap / (2 * fall * length2) if fall > 0 else estimate
             M = min(max(curved, self.shrink * estimate), estimate)
-        rounding = 8 * problem.eps * abs(value)
+        rounding, tries = 8 * problem.eps * abs(value), 0
         while True:
+            problem.tick()
             delta = clipped(gap, M * length2, cap)
             bound = value - delta * gap + 0.5 * delta * delta * M * length2
-            if float(problem.value(problem.mix(x, v, delta))) <= bound + rounding or delta < 1e-15:
+            ahead = float(problem.value(problem.mix(x, v, delta)))
+            if ahead <= bound + rounding or delta < 1e-15:
                 return delta, (M, value)
-            M *= self.grow
+            # The parabola through what is known is steeper than the estimate; where that is not enough, it grows.
+            bend = 2 * (ahead - value + delta * gap) / (delta * delta * length2) if tries == 0 else math.inf
+            M, tries = min(bend, self.grow * M), tries + 1
 
     @staticmethod
     def _first(problem: Problem, x: Point, v: Point, value: float, gap: float, length2: float, cap: float) -> float:

@@ -126,6 +126,7 @@ class StochasticFrankWolfe(Method):
         batches = problem.rng(k).integers(rows.n, size=(moves, size))
         here = before = x.coords
         for i, batch in enumerate(batches):
+            problem.tick()
             t = k * moves + i + 1
             if self.reduction == "momentum":
                 rho, delta = 4.0 / (t + 8) ** (2 / 3), 1.0 / (t + 1)
@@ -142,6 +143,7 @@ class StochasticFrankWolfe(Method):
         """Return the end of an epoch of moves by gradients that are corrected by the full one at its start, w."""
         rng, here = problem.rng(k), w
         for j in range(1, min(2 ** min(k + 4, 60) - 2, MOST_MOVES) + 1):
+            problem.tick()
             size = min(96 * (j + 1) if self.batch is None else self.batch, rows.n)
             # Rows drawn with replacement; as many as there are cost no more when each is taken once.
             batch = np.arange(rows.n) if size == rows.n else rng.integers(rows.n, size=size)

@@ -17,6 +17,7 @@ from frankwolfe.kernels.simplex_qp import simplex_qp
 from frankwolfe.kernels.spans import blend, combined, near, orthonormal, products
 from frankwolfe.kernels.threads import calm
 from frankwolfe.methods.base import Evidence, Method, closed, looked
+from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Leaf, Point, Tangent
@@ -34,6 +35,7 @@ Corner = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 DEPENDENT = 0.375  # a direction this close (a power of eps) to the span of the others adds rounding, not room
 NOISE = 0.575  # so does a step this short beside the longest vector
 EPS = 2.0**-52
+BLUR = 32.0  # ulps of f by which the image of a step may be wrong before it is made afresh
 ENOUGH = 1e-7  # the small problem is solved when Newton promises less than this share of the Frank-Wolfe gap
 
 
@@ -128,13 +130,26 @@ class SubspaceFrankWolfe(Method):
         if radius is None:
             x, past = self._in_hull(problem, x, vertex.point, past, goal)
         else:
-            x, past = self._in_ball(problem, x, vertex.point, past, goal, radius)
+            x, past = self._in_ball(problem, x, at_x, vertex.point, past, goal, radius)
         return SubspaceState(k + 1, x, past, tangents, gram), evidence
 
     def _in_ball(
-        self, problem: Problem, x: Point, v: Point, past: tuple[Point, ...], goal: float, radius: float
+        self,
+        problem: Problem,
+        x: Point,
+        at_x: Evaluation,
+        v: Point,
+        past: tuple[Point, ...],
+        goal: float,
+        radius: float,
     ) -> tuple[Point, tuple[Point, ...]]:
-        """Return the minimiser over the span of x, v and the past steps within the ball, and the steps to remember."""
+        """Return the minimiser over the span of x, v and the past steps within the ball, and the steps to remember.
+
+        The image of a short step is the difference of two long ones, and a basis of nearly dependent steps multiplies
+        what rounding left of it: taken at its word such a basis leads ever further downhill where there is no hill. So
+        the slope along the basis comes from the gradient and the coordinates, and where the images tell another, the
+        next image is made afresh.
+        """
         problem.image(v)
         # v - x, not v: near the solution the two are hardly apart, and their difference is what counts.
         toward = known(blend([1.0, -1.0], [_dense(v.coords), x.coords]), v.image - x.image)
@@ -146,9 +161,9 @@ class SubspaceFrankWolfe(Method):
         if not len(T):  # x is zero, and so is the slope
             return x, past
         small = restriction(problem.objective, vectors, combined(T, images), np.eye(len(T)), T)
-        start = T @ gram[:, 0]
+        start, slope = T @ gram[:, 0], T @ products([at_x.slope], vectors)[0]
         with calm(math.prod(images.shape)):
-            c, seen = newton(small, start, lambda q, H, z: in_ball(q, H, radius), goal, problem.eps)
+            c, seen, off = newton(small, start, lambda q, H, z: in_ball(q, H, radius), goal, problem.eps, slope)
         if c is start:  # nothing to gain
             return x, past
         weights = c @ T
@@ -157,8 +172,9 @@ class SubspaceFrankWolfe(Method):
         image = combined(weights[None], images)[0, ...]
         if length > radius:  # by rounding
             coords, image = coords * (radius / length), image * (radius / length)
-        if not seen:  # no direction to remember: most of it is rounding, and the image has to be made afresh
-            return Point.at(coords), past
+        scale = abs(float(at_x.value)) + float(np.abs(slope) @ np.abs(c - start))
+        if not seen or abs(off) > BLUR * problem.eps * scale:
+            return Point.at(coords), past  # no direction to remember: too much of it, and of the image, is rounding
         x_next = known(coords, image)
         step = known(coords - x.coords, x_next.image - x.image)
         return x_next, (step, *past)[: self.memory]
@@ -181,7 +197,7 @@ class SubspaceFrankWolfe(Method):
             return value, gradient, hessian
 
         with calm(math.prod(images.shape)):
-            weights, _ = newton(small, np.eye(len(points))[0], in_simplex, goal, problem.eps)
+            weights, *_ = newton(small, np.eye(len(points))[0], in_simplex, goal, problem.eps)
         # Mixed in one by one, so that every kind of atom goes into every kind of iterate.
         total, x_next = float(weights[0]), x
         for weight, atom in zip(weights[1:].tolist(), points[1:], strict=True):
@@ -231,24 +247,38 @@ def restriction(
     return small
 
 
-def newton(small: Small, c: np.ndarray, corner: Corner, goal: float, eps: float = EPS) -> tuple[np.ndarray, bool]:
-    """Return the minimiser of a smooth convex f over a small set, and whether f has visibly fallen: Newton's method."""
+def newton(
+    small: Small, c: np.ndarray, corner: Corner, goal: float, eps: float = EPS, slope: np.ndarray | None = None
+) -> tuple[np.ndarray, bool, float]:
+    """Return the minimiser of a smooth convex f over a small set, whether f has visibly fallen, and what `slope` did.
+
+    Newton's method. Where the gradient at the start is known to be `slope`, an affine function is added to f that makes
+    it so; its value at the minimiser is the third answer.
+    """
     start, (value, gradient, hessian) = c, small(c)
+    off = np.zeros_like(gradient) if slope is None else slope - gradient
+    gradient = gradient + off
+
+    def corrected(c: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        value, gradient, hessian = small(c)
+        return value + float(off @ (c - start)), gradient + off, hessian
+
     for _ in range(30):
         d = corner(gradient - hessian @ c, hessian, c) - c
-        slope = float(gradient @ d)
-        if not -slope > max(goal, 4 * eps * abs(value)):
+        fall = -float(gradient @ d)
+        if not fall > max(goal, 4 * eps * abs(value)):
             # f does not show what the last step gains, but the gradient does: it is taken if f does not rise either.
-            last = -slope > goal and small(c + d)[0] <= value + 4 * eps * abs(value)
-            return (c + d if last else c), c is not start
-        t, trial = 1.0, small(c + d)
-        while not trial[0] <= value + 1e-4 * t * slope and t > 1e-8:
+            last = fall > goal and corrected(c + d)[0] <= value + 4 * eps * abs(value)
+            seen, c = c is not start, c + d if last else c
+            return c, seen, float(off @ (c - start))
+        t, trial = 1.0, corrected(c + d)
+        while not trial[0] <= value - 1e-4 * t * fall and t > 1e-8:
             t *= 0.5
-            trial = small(c + t * d)
+            trial = corrected(c + t * d)
         if not trial[0] < value:
             break
         c, (value, gradient, hessian) = c + t * d, trial
-    return c, c is not start
+    return c, c is not start, float(off @ (c - start))
 
 
 def in_ball(q: np.ndarray, H: np.ndarray, radius: float) -> np.ndarray:
@@ -297,13 +327,19 @@ def best_average(
     offsets = np.array([float(t.offset) for t in tangents])
     gram = products(slopes, slopes) if gram is None else gram
 
+    largest = float(gram.diagonal().max())
+
     def bound(c: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         along = gram @ c
-        length = max(float(c @ along), 1e-300) ** 0.5
+        # Slopes that cancel leave rounding, whose square may be negative.
+        length = max(float(c @ along), EPS**2 * largest) ** 0.5
+        unit = along / length
         # Two nearly equal terms: what rounding leaves of the difference must not look like curvature.
-        bend = gram / length - np.outer(along, along) / length**3 + 1e-13 * length * np.eye(size)
-        return float(radius * length - offsets @ c), radius * along / length - offsets, radius * bend
+        bend = (gram - np.outer(unit, unit)) / length + 1e-13 * length * np.eye(size)
+        return float(radius * length - offsets @ c), radius * unit - offsets, radius * bend
 
+    if not largest > 0:
+        return tangents[0]
     weights = newton(bound, np.eye(size)[0], in_simplex, 0.0)[0].tolist()
     slope = blend(weights, slopes)
     offset, noise = (sum(w * t[i] for w, t in zip(weights, tangents, strict=True)) for i in (1, 3))

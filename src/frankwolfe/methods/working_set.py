@@ -182,4 +182,5 @@ def restricted(problem: Problem, chosen: np.ndarray) -> Part:
     objective, domain = model_on(problem)
     if isinstance(domain, Simplex):
         domain = replace(domain, dim=chosen.size)
-    return Part(Problem(objective.restricted(chosen), domain, eps=problem.eps), chosen, objective.shape)
+    part = Problem(objective.restricted(chosen), domain, eps=problem.eps, over=problem.over)
+    return Part(part, chosen, objective.shape)
