@@ -120,3 +120,33 @@ def test_both_programs_agree_on_the_signed_vertices() -> None:
     gram = radius**2 * np.block([[H, -H], [-H, H]])
     u = simplex_qp(gram, radius * np.concatenate([b, -b]), np.full(16, 1 / 16))
     np.testing.assert_allclose(l1_qp(H, b, radius, np.zeros(8)), radius * (u[:8] - u[8:]), atol=1e-9)
+
+
+class Patience:
+    """Counts the rounds, and fails after too many."""
+
+    def __init__(self, most: int) -> None:
+        self.left = most
+
+    def __call__(self) -> None:
+        self.left -= 1
+        assert self.left > 0
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-20, 1.0, 1e20])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_hessian_that_rounding_made_negative(seed: int, size: float) -> None:
+    """No diagonal entry is positive: it ends, at a feasible point that is no worse than the start."""
+    rng = np.random.default_rng(seed)
+    H, b = -size * np.diag(rng.random(5) + 0.1), rng.standard_normal(5)
+    u = simplex_qp(H, b, np.ones(5) / 5, tick=Patience(1000))
+    z = l1_qp(H, b, 1.0, np.zeros(5), tick=Patience(1000))
+    assert u.min() >= 0
+    assert u.sum() == pytest.approx(1, abs=1e-14)
+    assert 0.5 * u @ H @ u + b @ u <= b.mean() + 0.5 * np.trace(H) / 25 + 1e-12 * (1 + size)
+    assert np.abs(z).sum() <= 1 + 1e-14
+
+
+def test_what_is_not_finite_is_left_alone() -> None:
+    for H, b in ((np.full((2, 2), np.inf), np.ones(2)), (np.eye(2), np.array([np.nan, 1.0]))):
+        assert simplex_qp(H, b, np.ones(2) / 2, tick=Patience(100)).tolist() == [0.5, 0.5]

@@ -71,6 +71,8 @@ def _minimised(
     H: np.ndarray, b: np.ndarray, z: np.ndarray, radius: float, tol: float, tick: Tick, signed: bool
 ) -> np.ndarray:
     """Move z to the minimiser over the simplex of this radius or, signed, the l1 ball."""
+    if not (np.isfinite(b).all() and np.isfinite(H).all()):
+        return z
     # Rounding can leave no entry of the diagonal positive: what it takes to make H definite is then of its size.
     ridge = RIDGE * float(np.abs(H.diagonal()).max()) or RIDGE * float(np.ptp(b)) or 1.0
     share, least, patience = HALF, np.inf, PATIENCE
@@ -178,6 +180,8 @@ def _step(
     if solved is None:
         return None
     free, along = solved[:, 0], solved[:, 1]
+    if not float(sign @ along) > 0:
+        return None
     step = free + (room - float(sign @ free)) / float(sign @ along) * along
     if signed and float(sign @ (slope + H @ step)) > 0:  # the ball need not be left at its boundary
         inner = H.copy()

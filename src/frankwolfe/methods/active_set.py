@@ -150,7 +150,8 @@ class ActiveSet(NamedTuple):
 
     def settled(self, problem: Problem, k: int) -> ActiveSet:
         """Return the active set with its point in the set, where rounding may have taken it out."""
-        return self._replace(x=settled(problem, k, self.x))
+        coords = settled(problem, k, self.x).coords
+        return self._replace(x=Point(coords, self.x.terms, self.x.parts))  # whose image is that of the atoms
 
     def padded(self, atoms: Bundle) -> np.ndarray:
         """Return the weights of a bundle that begins with the active atoms."""
@@ -200,7 +201,7 @@ def coarse(slope: Array, eps: float) -> Array:
     >>> coarse(np.array([1.0, 1e-14, 0.5 + 1e-14]), 2.0**-52).tolist()
     [1.0, 0.0, 0.5]
     """
-    grain = max(TIE, BLURRED * eps) * nonzero(largest(slope))
+    grain = nonzero(max(TIE, BLURRED * eps) * largest(slope))  # which underflows
     return namespace(slope).round(slope / grain) * grain
 
 

@@ -244,7 +244,8 @@ def in_ball(q: np.ndarray, H: np.ndarray, radius: float, shift: float, rtol: flo
     from scipy.linalg import get_lapack_funcs
 
     potrf, potrs, trtrs = get_lapack_funcs(("potrf", "potrs", "trtrs"), dtype=np.float64)
-    least = max(1e-14 * float(np.max(np.diag(H))), 1e-300)
+    # Neither the curvature nor, where there is none, the slope notices a shift of this size.
+    least = max(1e-14 * max(float(np.max(np.diag(H))), float(np.linalg.norm(q)) / radius), 1e-300)
     shift, z = max(shift, least), np.zeros_like(q)
     for _ in range(60):
         shifted = H.copy()
@@ -257,9 +258,10 @@ def in_ball(q: np.ndarray, H: np.ndarray, radius: float, shift: float, rtol: flo
         length = float(np.sqrt(z @ z))
         if abs(length - radius) <= rtol * radius or (length < radius and shift <= least):
             break
-        bend = trtrs(factor, z, lower=1)[0]
-        moved = max(shift + (length / radius - 1) * length**2 / float(bend @ bend), least)
-        if abs(moved - shift) <= 1e-14 * shift:
+        bend = trtrs(factor, z / length, lower=1)[0] if length > 0 else z
+        steepness = float(bend @ bend)
+        moved = max(shift + (length / radius - 1) / steepness, least) if steepness > 0 else least
+        if not abs(moved - shift) > 1e-14 * shift:
             break
         shift = moved
     length = float(np.sqrt(z @ z))

@@ -35,4 +35,4 @@ def settled(problem: Problem, k: int, x: Point) -> Point:
             coords, shrink = (1 - shrink) * coords, 2 * shrink
     elif k % AFRESH or problem.away or isinstance(coords, LowRank):
         return x
-    return Point(coords, Point.at(coords).terms, x.parts)
+    return Point.at(coords)

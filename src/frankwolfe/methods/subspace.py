@@ -292,16 +292,18 @@ def in_ball(q: np.ndarray, H: np.ndarray, radius: float) -> np.ndarray:
     array([1., 0.])
     """
     w, Q = np.linalg.eigh(H)
-    q, w = Q.T @ q, np.maximum(w, max(1e-14 * w[-1], 1e-300))
-    shift = 0.0
+    # Neither the curvature nor, where there is none, the slope notices a shift of this size.
+    w = np.maximum(w, max(1e-14 * w[-1], 1e-14 * float(np.linalg.norm(q)) / radius, 1e-300))
+    q, shift = Q.T @ q, 0.0
     for _ in range(60):
         z = -q / (w + shift)
-        length = float(np.sqrt(z @ z))
+        length = float(np.linalg.norm(z))
         if length <= radius * (1 + 1e-14):
             break
-        shift += (length / radius - 1) * length**2 / float(np.sum(z * z / (w + shift)))
+        unit = z / length
+        shift += (length / radius - 1) / float(np.sum(unit * unit / (w + shift)))
     z = -q / (w + shift)
-    length = float(np.sqrt(z @ z))
+    length = float(np.linalg.norm(z))
     return Q @ (z * min(1.0, radius / length) if length > 0 else z)
 
 
