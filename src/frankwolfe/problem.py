@@ -324,11 +324,11 @@ class Problem:
         if self.domain is None or self.domain.contains(coords, tol=ROUNDED * self.eps):
             return Point.at(coords)
         if x0 is not None:
-            return Point.at(self._pulled_in(coords))
+            return Point.at(self.pulled_in(coords))
         atom = self.domain.lmo(self.objective.grad(coords))
         return Point.at(_low_rank(atom) if isinstance(coords, LowRank) else atom.toarray())
 
-    def _pulled_in(self, coords: Any) -> Any:
+    def pulled_in(self, coords: Any) -> Any:
         """Return a point of the set beside one that rounding, or a narrower type, has put just outside it."""
         domain = self.domain
         assert domain is not None

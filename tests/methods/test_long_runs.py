@@ -18,6 +18,7 @@ from frankwolfe.result import Status
 STEPS = int(os.environ.get("FRANKWOLFE_STEPS", "60"))
 LONG = STEPS > 1000
 SLOW = {"cgs": 10, "stochastic": 10, "newton": 3, "factored": 3, "subspace": 2, "fcfw": 2}  # so many times fewer steps
+DEAR = {"polytope": 3, "hull": 2}
 ULPS = 64  # of the size of the set, and of the value
 FAMILY = [name for name in METHODS if name not in ("agm", "agm_sc")]
 KINDS = {name: OBJECTIVES[i % len(OBJECTIVES)] for i, name in enumerate(VECTORS)}  # one for each set, by turns
@@ -35,7 +36,7 @@ def test_no_iterate_leaves_the_set(kind: str, where: str, dtype: str) -> None:
     eps, every, applied = float(np.finfo(dtype).eps), max(STEPS // 200, 1), 0
     slack = ULPS * eps * (1 + abs(floor))
     for name in FAMILY:
-        steps, worst = max(STEPS // SLOW.get(name, 1), 20), [0.0]
+        steps, worst = max(STEPS // SLOW.get(name, 1) // DEAR.get(where, 1), 12), [0.0]
 
         def look(it, every=every, worst=worst) -> None:
             if it.k % every == 0:
@@ -56,7 +57,7 @@ def test_no_iterate_leaves_the_set(kind: str, where: str, dtype: str) -> None:
 @pytest.mark.parametrize("where", [*CURVED, "l1", "simplex", "box", "group", "tv", "product"])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_what_rounding_took_out_is_put_back(where: str, dtype: str) -> None:
-    """A step from a point outside by a thousand ulps leads, after sixteen, to one inside; what is inside stays."""
+    """A point outside by some hundred ulps; what is inside stays as it is."""
     from frankwolfe.methods.settled import settled
     from frankwolfe.points import Point
     from frankwolfe.problem import Problem
@@ -66,7 +67,7 @@ def test_what_rounding_took_out_is_put_back(where: str, dtype: str) -> None:
     problem.start(None, True)
     g = np.random.default_rng(0).standard_normal(8).astype(dtype)
     x = (sum(domain.lmo(s * g).toarray() for s in (1.0, 1.0, 1.0, 0.5)) / 4).astype(dtype)
-    inside, out = Point.at(x), Point.at((1 + 1000 * problem.eps) * x)
+    inside, out = Point.at(x), Point.at((1 + 200 * problem.eps) * x)
     assert settled(problem, 1, inside) is inside
-    assert outside(domain, out.coords) > 100
+    assert outside(domain, out.coords) > 50
     assert outside(domain, settled(problem, 1, out).coords) <= 16

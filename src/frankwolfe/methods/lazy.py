@@ -14,7 +14,6 @@ from frankwolfe.methods.bundle import Bundle
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem, Vertex
 from frankwolfe.serialisation import plain
-from frankwolfe.sets.base import IterativeSet
 from frankwolfe.validation import integer, positive
 
 
@@ -112,12 +111,10 @@ class Lazy(Method):
 class _WeakSeparation(Problem):
     """The problem with an oracle that looks among the vertices it has before it works; all else is the problem's."""
 
+    __slots__ = ("cache", "called", "threshold", "x")
+
     def __init__(self, problem: Problem, x: Point, cache: Bundle, threshold: float) -> None:
-        # What is computed once is computed by the problem that stays.
-        problem.exact  # noqa: B018
-        if isinstance(problem.domain, IterativeSet):
-            problem.curvature  # noqa: B018
-        vars(self).update(vars(problem))
+        self.__dict__ = problem.__dict__  # one and the same: what is computed once serves both
         self.x, self.cache, self.threshold = x, cache, threshold
         self.called: tuple[Point, float] | None = None  # the oracle's vertex and its gap, where it had to be called
 

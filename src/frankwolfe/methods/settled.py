@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from frankwolfe.lowrank import LowRank
 from frankwolfe.points import Point
-from frankwolfe.problem import Problem
+from frankwolfe.problem import ROUNDED, Problem
 from frankwolfe.sets.base import Ball, IterativeSet, ProjectableSet
 
 OFTEN, RARELY = 16, 256  # steps between two looks, on the host and where a look costs time
 AFRESH = 1024  # steps after which an image, whose rounding errors add up as well, is computed from its point
-ULPS = 4.0  # outside by more, or by what the norm itself may be wrong, counts
 
 
 def is_due(problem: Problem, before: int, after: int) -> bool:
@@ -19,20 +18,14 @@ def is_due(problem: Problem, before: int, after: int) -> bool:
 
 
 def settled(problem: Problem, k: int, x: Point) -> Point:
-    """Return x; where rounding has taken it out of the set, the nearest point inside.
+    """Return x; where rounding has taken it out of the set, a point inside beside it.
 
     A step makes an average of points of the set, which is in the set but for rounding; with many steps, of which each
-    undoes hardly anything of the last ones, that adds up. On sets without a projection, where x is a sum of vertices
-    in any case, it is left at that.
+    undoes hardly anything of the last ones, that adds up. Sets that take long to tell are not asked.
     """
     domain, coords = problem.domain, x.coords
-    heavy = isinstance(domain, IterativeSet) and not isinstance(coords, LowRank)  # a decomposition to look
-    if not heavy and isinstance(domain, Ball | ProjectableSet) and not domain.contains(coords, ULPS * problem.eps):
-        if isinstance(domain, ProjectableSet) and not isinstance(coords, LowRank):
-            coords = domain.project(coords)
-        shrink = ULPS * problem.eps
-        while shrink < 1 and not domain.contains(coords, ULPS * problem.eps):
-            coords, shrink = (1 - shrink) * coords, 2 * shrink
-    elif k % AFRESH or problem.away or isinstance(coords, LowRank):
-        return x
-    return Point.at(coords)
+    heavy = isinstance(domain, IterativeSet) and not isinstance(coords, LowRank)  # which takes a decomposition
+    asked = isinstance(domain, Ball | ProjectableSet) and not heavy
+    if asked and not domain.contains(coords, ROUNDED * problem.eps):
+        return Point.at(problem.pulled_in(coords))
+    return x if k % AFRESH or problem.away or isinstance(coords, LowRank) else Point.at(coords)
