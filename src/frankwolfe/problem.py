@@ -200,7 +200,7 @@ class Problem:
                 return gamma
             gamma = float(gamma)
             return cap if gamma >= cap * (1 - self.eps) else gamma  # a cap that is reached drops an atom
-        search = line.minimise if isinstance(line, Lines) else partial(minimise_on_segment, line)
+        search = line.minimise if isinstance(line, Lines) else partial(minimise_on_segment, line, tick=self.tick)
         gamma, probes = search(cap, max(rtol, 16 * self.eps))  # no finer than the arithmetic can tell
         self.counts.n_pass += probes * line.passes
         self.counts.n_grad += probes * line.gradients

@@ -173,6 +173,8 @@ BLOCKS = sets.Product(*[fw.Simplex(4)] * 3, shapes=[4] * 3)
         ("newton", fw.Simplex(12)),
         ("newton", fw.LInfBall(0.5)),
         ("fcfw", fw.L1Ball(2.0)),
+        ("boosted", fw.L1Ball(2.0)),
+        ("pairwise", fw.LInfBall(0.5)),
         (fw.FrankWolfe(fw.Backtracking()), fw.L1Ball(2.0)),
     ],
     ids=str,

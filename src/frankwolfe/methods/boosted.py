@@ -97,6 +97,7 @@ class BoostedFrankWolfe(Method):
         d, atoms, weights = share * u, [first], [share]
         aligned = _cosine(g, d)
         for _ in range(1, self.rounds):
+            problem.tick()
             r = -g - d
             v = problem.lmo(-r, k, share=0.03 * 2.0 / (k + 2)).point
             u = _array(v.coords) - x.coords

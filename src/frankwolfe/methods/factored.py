@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -160,7 +161,7 @@ class FactoredFrankWolfe(Method):
         if rank:
             slack = max(2 * radius - float(vdot(U, U) + vdot(V, V)), 0.0) ** 0.5
             z = xp.astype(_long(U, V, slack), kind)
-            smooth = _on_sphere(objective, rank, (2 * radius) ** 0.5, kind)
+            smooth = _on_sphere(objective, rank, (2 * radius) ** 0.5, kind, problem.tick)
             goal = SETTLED * gap / (2 * radius) ** 0.5
             z, corrected, evaluations = lbfgs(smooth, z, self.corrections, self.memory, goal)
             problem.counts.n_grad += evaluations
@@ -237,7 +238,9 @@ def _new_pairs(
     return left[:, :kept], sigma[:kept], basis[:, x.stored :] @ turn[:kept, :].T
 
 
-def _on_sphere(objective: MatrixCompletion, rank: int, rho: float, kind: Any) -> Smooth:
+def _on_sphere(
+    objective: MatrixCompletion, rank: int, rho: float, kind: Any, tick: Callable[[], None] = lambda: None
+) -> Smooth:
     """Return f(UV') as a function of z = (U, V, slack) brought to length rho first: the same along every ray."""
     (m, n), pattern = objective.pattern.shape, objective.pattern
     xp = namespace(objective.values)
@@ -245,6 +248,7 @@ def _on_sphere(objective: MatrixCompletion, rank: int, rho: float, kind: Any) ->
     weights = None if weights is None else xp.astype(weights, kind, copy=False)
 
     def smooth(z: Array) -> tuple[float, Array]:
+        tick()
         scale = rho / math.sqrt(float(z @ z))
         y = scale * z
         U, V = xp.reshape(y[: m * rank], (m, rank)), xp.reshape(y[m * rank : -1], (n, rank))

@@ -25,7 +25,7 @@ def settled(problem: Problem, k: int, x: Point) -> Point:
     """
     domain, coords = problem.domain, x.coords
     heavy = isinstance(domain, IterativeSet) and not isinstance(coords, LowRank)  # which takes a decomposition
-    asked = isinstance(domain, Ball | ProjectableSet) and not heavy
-    if asked and not domain.contains(coords, ROUNDED * problem.eps):
+    quick = isinstance(domain, Ball | ProjectableSet) and not heavy
+    if domain is not None and quick and not domain.contains(coords, ROUNDED * problem.eps):
         return Point.at(problem.pulled_in(coords))
     return x if k % AFRESH or problem.away or isinstance(coords, LowRank) else Point.at(coords)

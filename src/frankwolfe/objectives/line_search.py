@@ -14,11 +14,17 @@ SAME = 1 - 1e-9  # of the end of a segment: from there on it is the end
 PROBES = 12  # inside the bracket: enough for every search of a thousand runs to end at the root, to ten digits
 
 
-def minimise_on_segment(line: Line, cap: float = 1.0, rtol: float = 1e-12, max_probes: int = 100) -> tuple[float, int]:
+def minimise_on_segment(
+    line: Line,
+    cap: float = 1.0,
+    rtol: float = 1e-12,
+    max_probes: int = 100,
+    tick: Callable[[], None] = lambda: None,
+) -> tuple[float, int]:
     """Return the minimiser gamma in [0, cap] of a convex function on a segment, and the number of probes.
 
     Newton's method on the derivative, kept inside a bracket that at least halves every two probes; plain secant and
-    bisection where no second derivative is known.
+    bisection where no second derivative is known. `tick` is called before each probe inside the bracket.
 
     Examples
     --------
@@ -39,6 +45,7 @@ def minimise_on_segment(line: Line, cap: float = 1.0, rtol: float = 1e-12, max_p
     gamma = low - slope_low / curvature if curvature else 0.5 * cap
     gamma = gamma if gamma < SAME * cap else cap  # the end is known already, and rounding shall not probe it again
     for probe in range(3, max_probes + 1):
+        tick()
         if not low < gamma < high or probe % 4 == 0:
             # A trial outside the bracket, or a stale bracket: halve it (near zero, in the geometric sense).
             gamma = (low * high) ** 0.5 if low > 0 and high > 4 * low else 0.5 * (low + high)
