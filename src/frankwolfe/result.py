@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import os
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from frankwolfe.trace import Trace
@@ -156,9 +156,8 @@ class Result:
         from frankwolfe.verify.files import read
 
         tree = read(path)
-        points = {"x": _point(tree["x"])}
-        if tree["touch"] is not None and "touch" in {f.name for f in fields(cls)}:
-            points["touch"] = _point(tree["touch"])
+        tangents = tree["tangents"] and (tree["tangents"]["weights"], tuple(map(_point, tree["tangents"]["points"])))
+        points = {"x": _point(tree["x"]), "tangents": tangents, "residuals": tree["residuals"]}
         claims = {name: tree[name] for name in ("fun", "lower_bound", "failure_probability")}
         status, trace = Status[tree["status"]], Trace.from_array(tree["trace"])
         return cls(**points, **claims, **tree["plain"], status=status, trace=trace)

@@ -144,7 +144,7 @@ def test_a_useless_point_of_tangency_makes_a_weak_bound_never_a_wrong_one(solved
         claims = claims_of(result)
         claims |= described(f, X, claims)
         point = size * rng.standard_normal(8)
-        claims["touch"] = claims["x"] = point
+        claims["tangents"], claims["x"] = {"weights": np.ones(1), "points": [point]}, point
         assert judge(claims).lower <= result.fun
 
 

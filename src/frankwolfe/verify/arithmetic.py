@@ -197,6 +197,10 @@ class Groups:
             return np.sum(a, axis=self.axis)
         return np.bincount(self.where, a, self.count)
 
+    def mass(self, a: np.ndarray) -> np.ndarray:
+        """Return about the sums of magnitudes that no partial sum exceeds."""
+        return self.total(np.abs(a))
+
     def top(self, a: np.ndarray) -> np.ndarray:
         a = np.abs(a)
         if self.where is None:
@@ -220,16 +224,20 @@ class Running(Groups):
     def total(self, a: np.ndarray) -> np.ndarray:
         return np.cumsum(a)
 
+    def mass(self, a: np.ndarray) -> np.ndarray:
+        return np.sum(np.abs(a))
+
 
 def grouped(groups: Groups, p: np.ndarray, rest: np.ndarray | None = None) -> Interval:
     """Return enclosures of the sums of p, and of `rest` (small numbers) with it."""
     n = groups.size(p)
     total = Interval(groups.total(np.zeros_like(p)))
     for _ in range(2):
-        _, exponent = np.frexp(groups.top(p))
-        sigma = np.ldexp(1.0, exponent + math.ceil(math.log2(n + 2)))
-        sigma = groups.spread(sigma)
-        high = (p + sigma) - sigma  # multiples of one number, so few bits that no sum of them is rounded
+        # No sum of magnitudes exceeds a quarter of sigma, so p + sigma keeps multiples of one number, and all sums of
+        # those have few enough bits to be exact.
+        _, exponent = np.frexp(groups.mass(p))
+        sigma = groups.spread(np.ldexp(1.0, exponent + 2))
+        high = (p + sigma) - sigma
         p = p - high
         total = total + groups.total(high)
     for small in (p, rest):

@@ -15,7 +15,7 @@ from frankwolfe.verify.arithmetic import Interval, dot, expansion, product, stac
 from frankwolfe.verify.domains import CannotShow
 from frankwolfe.verify.functions import exp, log, log1p
 from frankwolfe.verify.matrices import Matrix
-from frankwolfe.verify.objectives import Objective, Tangent, Value
+from frankwolfe.verify.objectives import Objective, Tangent, Touching, Value, average, normalised
 
 
 class Multinomial(Objective):
@@ -38,6 +38,8 @@ class Multinomial(Objective):
         loss = self._mean(_losses(scores + c, self.b))
         P = _softmax(scores.middle + c)
         felt = sum(float(self.weights @ (np.abs(P - self.truth)[:, k] * self.A.sizes(x[:, k]))) for k in range(self.K))
+        # The logarithm of a sum just above one is rounded to an ulp of one, that of scores to an ulp of theirs.
+        felt += float(self.weights @ (1 + np.max(np.abs(scores.middle), axis=1))) / 256
         if self.intercept:
             constant, tables, extra = self._dual(P)
             below = constant
@@ -49,16 +51,22 @@ class Multinomial(Objective):
         value = loss + dot(x, x) * (0.5 * self.ridge)
         return Value(value, felt / self.total + float(abs(value).hi))
 
-    def tangent(self, t: np.ndarray) -> Tangent:
-        scores = self._scores(t).middle
-        constant, tables, extra = self._dual(_softmax(scores + self._shift(scores)))
+    def tangent(self, touching: Touching) -> Tangent:
+        t, P = average(touching), np.zeros(self.truth.shape)
+        for weight, (_, point) in zip(normalised(touching), touching, strict=True):
+            self._check(point)
+            scores = np.stack([self.A.roughly(np.ascontiguousarray(point[:, k])) for k in range(self.K)], axis=1)
+            if not np.isfinite(scores).all():
+                raise CannotShow("the scores at the point of tangency are not finite")
+            P += weight * _softmax(scores + self._shift(scores))
+        constant, tables, extra = self._dual(P / np.sum(P, axis=1, keepdims=True))
         columns = []
         for k in range(self.K):
             column = Interval(np.zeros(self.A.shape[1]))
             for table in tables:
                 column = column + self.A.adjoint(np.ascontiguousarray(table[:, k]))
             for j, row in extra:
-                column = column + self.A.adjoint(row[k] * (np.arange(len(self.b)) == j))
+                column = column + self.A.row(j, row[k])
             columns.append(column / self.total)
         slope = stacked(columns)
         slope = Interval(slope.lo.T, slope.hi.T)
@@ -67,9 +75,12 @@ class Multinomial(Objective):
             constant = constant - dot(t, t) * (0.5 * self.ridge)
         return Tangent(constant, slope)
 
+    def _check(self, x: np.ndarray) -> None:
+        if not isinstance(x, np.ndarray) or x.shape != (self.A.shape[1], self.K):
+            raise CannotShow(f"a point must have shape {(self.A.shape[1], self.K)}, and this one has {np.shape(x)}")
+
     def _scores(self, x: np.ndarray) -> Interval:
-        if x.shape != (self.A.shape[1], self.K):
-            raise CannotShow(f"coefficients must have shape {(self.A.shape[1], self.K)}, and these have {x.shape}")
+        self._check(x)
         columns = stacked([self.A.times(np.ascontiguousarray(x[:, k])) for k in range(self.K)])
         if not np.isfinite(columns.middle).all():
             raise CannotShow("the scores are not finite")

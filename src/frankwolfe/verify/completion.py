@@ -9,7 +9,7 @@ import numpy as np
 
 from frankwolfe.verify.arithmetic import Groups, Interval, dot, grouped, product
 from frankwolfe.verify.domains import CannotShow
-from frankwolfe.verify.objectives import Objective, Tangent, Value
+from frankwolfe.verify.objectives import Objective, Tangent, Touching, Value, normalised
 from frankwolfe.verify.spectral import LARGEST
 
 TRUSTED = 64  # ulps that a user's function and gradient are trusted to
@@ -31,12 +31,22 @@ class MatrixCompletion(Objective):
         felt = float(self.weights @ (np.abs(m.middle - self.values) * np.abs(m.middle)))
         return Value(value, felt + float(value.hi))
 
-    def tangent(self, t: Any) -> Tangent:
+    def tangent(self, touching: Touching) -> Tangent:
+        u = np.zeros(self.values.size)
+        for weight, (_, point) in zip(normalised(touching), touching, strict=True):
+            u += weight * (self._entries(point).middle - self.values)
+        return self._below(u)
+
+    def from_residuals(self, r: np.ndarray) -> Tangent:
+        if np.shape(r) != self.values.shape:
+            raise CannotShow(f"there must be {self.values.size} residuals, and there are {np.size(r)}")
+        return self._below(np.asarray(r, np.float64) / self.weights)
+
+    def _below(self, u: np.ndarray) -> Tangent:
         if math.prod(self.shape) > LARGEST:
             raise CannotShow(f"the gradient is a matrix of shape {self.shape}, too large to decompose")
-        u = self._entries(t).middle - self.values
         if not np.isfinite(u).all():
-            raise CannotShow("entries at the point of tangency are not finite")
+            raise CannotShow("the residuals are not finite")
         constant = -((Interval(u) * 0.5 + self.values) * u * self.weights).sum()
         high, low = product(self.weights, u)
         slope = Interval(high) + low if low.any() else Interval(high)
@@ -81,13 +91,17 @@ class Function(Objective):
         scale = self._scale(at)
         return Value(Interval.around(np.float64(at["value"]), TRUSTED * 2.0**-52 * scale), scale)
 
-    def tangent(self, t: np.ndarray) -> Tangent:
-        at = self._at(t)
-        if not self.seen[0].get("convex", True):
-            raise CannotShow("the function is not convex")
-        g = at["gradient"]
-        room = TRUSTED * 2.0**-52 * self._scale(at)
-        return Tangent(Interval.around(np.float64(at["value"]), room) - dot(g, at["at"]), Interval(g))
+    def tangent(self, touching: Touching) -> Tangent:
+        normalised(touching)
+        total, constant, slope = Interval(0.0), Interval(0.0), Interval(np.zeros(touching[0][1].shape))
+        for weight, point in touching:
+            at = self._at(point)
+            if not at["convex"]:
+                raise CannotShow("the function is not convex")
+            value = Interval.around(np.float64(at["value"]), TRUSTED * 2.0**-52 * self._scale(at))
+            constant = constant + (value - dot(at["gradient"], at["at"])) * weight
+            slope, total = slope + Interval(at["gradient"]) * weight, total + weight
+        return Tangent(constant / total, slope / total)
 
     def _at(self, x: np.ndarray) -> dict[str, Any]:
         for seen in self.seen:

@@ -139,6 +139,8 @@ def _function(objective: Any, points: Sequence[np.ndarray]) -> Description:
         raise CannotShow("the function is differentiated by another library; only f and grad of arrays can be judged")
     seen = []
     for point in points:
+        if not isinstance(point, np.ndarray):
+            raise CannotShow("the function is one of low-rank matrices; only functions of arrays can be judged")
         x = np.array(point, np.float64)
         value, gradient = float(objective.f(x.copy())), np.array(objective.gradient(x.copy()), np.float64)
         seen.append({"at": x, "value": value, "gradient": gradient, "convex": bool(objective.convex)})

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.verify.arithmetic import Interval
+from frankwolfe.verify.arithmetic import Interval, up
 from frankwolfe.verify.functions import exp, log, log1p
 
 
@@ -40,19 +40,18 @@ class Loss(ABC):
 
     def shift(self, m: np.ndarray, b: np.ndarray, weights: np.ndarray) -> float:
         """Return about the best intercept: where the weighted slopes of m + c add up to zero."""
-        low, high = self.bracket(m, b)
-        for _ in range(200):
-            middle = 0.5 * (low + high)
-            if not low < middle < high:
-                break
-            if float(weights @ self.slope(m + middle, b)) > 0:
-                high = middle
-            else:
-                low = middle
-        return 0.5 * (low + high)
+        from scipy.optimize import brentq
 
-    def bracket(self, m: np.ndarray, b: np.ndarray) -> tuple[float, float]:
-        """Return two intercepts with the best one between them."""
+        def total(c: float) -> float:
+            return float(weights @ self.slope(m + c, b))
+
+        low, high = self.bracket(m, b, weights)
+        if not (low < high and total(low) < 0 < total(high)):
+            return 0.5 * (low + high)
+        return float(brentq(total, low, high, xtol=1e-300))  # pyright: ignore[reportArgumentType]
+
+    def bracket(self, m: np.ndarray, b: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+        """Return two intercepts with the best one between them, or equal to both."""
         return float(np.min(b - m)), float(np.max(b - m))
 
 
@@ -103,8 +102,13 @@ class Logistic(Loss):
 
     def value(self, m: Interval, b: np.ndarray) -> Interval:
         t = _against(m, b)
-        low = _softplus(t.lo)
-        return low if t.lo is t.hi else Interval(low.lo, _softplus(t.hi).hi)
+        middle, radius = t.middle, t.radius
+        small = exp(Interval(-np.abs(middle)))
+        found = log1p(small) + np.maximum(middle, 0.0)
+        # The derivative is at most one, and at most exp(t): less than twice that of the middle nearby.
+        steep = np.where((middle < 0) & (radius < 0.5), np.minimum(up(2 * small.hi), 1.0), 1.0)
+        spread = Interval(radius) * steep
+        return found + Interval(-spread.hi, spread.hi)
 
     def slope(self, m: np.ndarray, b: np.ndarray) -> np.ndarray:
         t = -b * m
@@ -128,9 +132,10 @@ class Logistic(Loss):
     def room(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
         return 0.5 - np.abs(np.abs(u) - 0.5)
 
-    def bracket(self, m: np.ndarray, b: np.ndarray) -> tuple[float, float]:
-        # Below the first and above the second all slopes have one sign, up to what rounds away.
-        return float(-np.max(m)) - 800.0, float(-np.min(m)) + 800.0
+    def bracket(self, m: np.ndarray, b: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+        # Were all margins equal, the best intercept would bring them to the log odds.
+        odds = float(np.log(np.sum(weights[b > 0])) - np.log(np.sum(weights[b <= 0])))
+        return odds - float(np.max(m)) - 1e-6, odds - float(np.min(m)) + 1e-6
 
 
 def _against(m: Interval, b: np.ndarray) -> Interval:
@@ -138,11 +143,6 @@ def _against(m: Interval, b: np.ndarray) -> Interval:
     if m.lo is m.hi:
         return Interval(-b * m.lo)
     return Interval(np.where(b > 0, -m.hi, m.lo), np.where(b > 0, -m.lo, m.hi))
-
-
-def _softplus(t: np.ndarray) -> Interval:
-    """Return enclosures of log(1 + exp(t))."""
-    return log1p(exp(Interval(-np.abs(t)))) + np.maximum(t, 0.0)
 
 
 def _minus_entropy(p: np.ndarray) -> Interval:

@@ -36,6 +36,22 @@ class Matrix:
         parts = [grouped(Groups(0), *product(block, r[rows, None])) for rows, block in self._blocks()]
         return stacked(parts).sum(0)
 
+    def roughly(self, x: np.ndarray) -> np.ndarray:
+        """Return about the product with a vector."""
+        if self.dense is None:
+            return np.bincount(self.rows, self.values * x[self.cols], self.shape[0])
+        return np.concatenate([block @ x for _, block in self._blocks()])
+
+    def row(self, j: int, factor: float) -> Interval:
+        """Return an enclosure of a number times one row."""
+        if self.dense is not None:
+            high, low = product(np.asarray(self.dense[j], np.float64), np.array(factor))
+            return Interval(high) + low
+        here = np.flatnonzero(self.rows == j)
+        return grouped(
+            Groups(where=self.cols[here], count=self.shape[1]), *product(self.values[here], np.array(factor))
+        )
+
     def sizes(self, x: np.ndarray) -> np.ndarray:
         """Return roughly \\|A\\| \\|x\\|."""
         if self.dense is None:

@@ -13,6 +13,9 @@ from frankwolfe.verify.domains import CannotShow
 from frankwolfe.verify.losses import loss_of
 from frankwolfe.verify.matrices import Matrix
 
+Touching = list[tuple[float, Any]]
+"""Points with weights: where tangents touch f, and how they are averaged."""
+
 
 class Value(NamedTuple):
     """f(x): between the ends of `enclosure`; `scale` is about the size of what was added up for it."""
@@ -40,8 +43,30 @@ class Objective(ABC):
         """Return f(x), enclosed."""
 
     @abstractmethod
-    def tangent(self, t: Any) -> Tangent:
-        """Return an affine function below f, near f at t."""
+    def tangent(self, touching: Touching) -> Tangent:
+        """Return an affine function below f: no lower than the average of the tangents at some points, to rounding."""
+
+    def from_residuals(self, r: np.ndarray) -> Tangent:
+        """Return an affine function below f with this slope on the entries of a matrix."""
+        raise CannotShow("residuals belong to matrix completion")
+
+
+def average(touching: Touching) -> Any:
+    """Return about the average of the points."""
+    weights = normalised(touching)
+    if isinstance(touching[0][1], dict):
+        if len(touching) > 1:
+            raise CannotShow("an average of low-rank points was not formed")
+        return touching[0][1]
+    return sum(weight * point for weight, (_, point) in zip(weights, touching, strict=True))
+
+
+def normalised(touching: Touching) -> np.ndarray:
+    """Return the weights as parts of one."""
+    weights = np.array([weight for weight, _ in touching], np.float64)
+    if not (np.all(weights >= 0) and np.sum(weights) > 0):
+        raise CannotShow("the weights of the tangents are negative or none")
+    return weights / np.sum(weights)
 
 
 class LinearModel(Objective):
@@ -57,30 +82,28 @@ class LinearModel(Objective):
         self.total = float(len(self.b)) if share is None else 1.0
         self.ridge = float(description.get("ridge", 0.0))
         self.intercept = bool(description.get("intercept", False))
+        self._last: tuple[np.ndarray, Interval, float] | None = None
 
     def value(self, x: np.ndarray) -> Value:
-        m = self.A.times(x)
-        u = self._slopes(m.middle)
-        shifted = m + self._shift(m.middle) if self.intercept else m
+        m, shift = self._margins(x)
+        u = self._slopes(m.middle + shift)
+        shifted = m + shift if self.intercept else m
         loss = self._mean(self.loss.value(shifted, self.b))
         if self.intercept:  # the intercept is the best one only to rounding; the tangent bounds f(x) from below
-            constant, rows = self._dual(u)
-            r, places = (np.concatenate(pair) for pair in zip(*rows, strict=True))
-            below = (Interval(r) * m[places]).sum() / self.total + constant
+            constant, parts, j, residue = self._dual(u)
+            below = constant + sums_of([(m * part).sum() for part in parts] + [m[j] * -s for s in residue]) / self.total
             loss = Interval(np.minimum(below.lo, loss.lo), loss.hi)
         square = dot(x, x) * (0.5 * self.ridge)
         felt = float(self.weights @ (np.abs(u) * self.A.sizes(x))) / self.total
         value = loss + square
         return Value(value, felt + float(abs(value).hi))
 
-    def tangent(self, t: np.ndarray) -> Tangent:
-        constant, rows = self._dual(self._slopes(self.A.times(t).middle))
-        slope = Interval(np.zeros(self.A.shape[1]))
-        for r, places in rows:
-            full = r
-            if places.size != self.b.size:
-                full = np.bincount(places, r, self.b.size)
-            slope = slope + self.A.adjoint(full)
+    def tangent(self, touching: Touching) -> Tangent:
+        t, u = average(touching), np.zeros(len(self.b))
+        for weight, (_, point) in zip(normalised(touching), touching, strict=True):
+            u += weight * self._slopes_at(point)
+        constant, parts, j, residue = self._dual(self.loss.tamed(u, self.b))
+        slope = sums_of([self.A.adjoint(part) for part in parts] + [self.A.row(j, -s) for s in residue])
         slope = slope / self.total
         if self.ridge:
             slope = slope + Interval(self.ridge) * t
@@ -90,40 +113,64 @@ class LinearModel(Objective):
     def _mean(self, values: Interval) -> Interval:
         return (values * self.weights).sum() / self.total
 
-    def _shift(self, m: np.ndarray) -> float:
-        return self.loss.shift(m, self.b, self.weights)
+    def _slopes_at(self, point: np.ndarray) -> np.ndarray:
+        """Return about the slopes of the losses at a point."""
+        if self._last is not None and np.array_equal(self._last[0], point):
+            return self._slopes(self._last[1].middle + self._last[2])
+        self._check(point)
+        m = self.A.roughly(point)
+        if not np.isfinite(m).all():
+            raise CannotShow("the products of the rows with the point of tangency are not finite")
+        return self._slopes(m + self.loss.shift(m, self.b, self.weights) if self.intercept else m)
+
+    def _check(self, x: np.ndarray) -> None:
+        if not isinstance(x, np.ndarray) or x.shape != (self.A.shape[1],):
+            raise CannotShow(f"a point must have shape {(self.A.shape[1],)}, and this one has {np.shape(x)}")
+
+    def _margins(self, x: np.ndarray) -> tuple[Interval, float]:
+        """Return Ax, and about the best intercept; kept, for a point is often asked about twice."""
+        if self._last is None or not np.array_equal(self._last[0], x):
+            self._check(x)
+            m = self.A.times(x)
+            if not np.isfinite(m.middle).all():
+                raise CannotShow("the products of the rows with the point are not finite")
+            self._last = (x, m, self.loss.shift(m.middle, self.b, self.weights) if self.intercept else 0.0)
+        return self._last[1:]
 
     def _slopes(self, m: np.ndarray) -> np.ndarray:
-        shifted = m + self._shift(m) if self.intercept else m
-        u = self.loss.tamed(self.loss.slope(shifted, self.b), self.b)
-        if not np.isfinite(u).all():
-            raise CannotShow("the margins at the point of tangency are not finite")
+        u = self.loss.tamed(self.loss.slope(m, self.b), self.b)
         if not self.intercept:
             return u
+        u = np.where(
+            np.abs(self.weights * u) < 1e-280, 0.0, u
+        )  # whose products would underflow, and not balance exactly
         above, below = (float(self.weights @ np.maximum(s * u, 0.0)) for s in (1.0, -1.0))
         if min(above, below) > 0:  # take what is over off the heavier side
             u = np.where(u > 0, u * min(1.0, below / above), u * min(1.0, above / below))
         return u
 
-    def _dual(self, u: np.ndarray) -> tuple[Interval, list[tuple[np.ndarray, np.ndarray]]]:
-        """Return -Σ share φ*(u), and the vector weight * u as a sum of (numbers, rows), balanced for an intercept."""
-        everywhere = np.arange(u.size)
+    def _dual(self, u: np.ndarray) -> tuple[Interval, list[np.ndarray], int, list[float]]:
+        """Return -Σ share φ*(u), and weight * u as a sum of vectors, less some numbers on row j to balance it."""
         high, low = product(self.weights, u)
-        rows = [(high, everywhere)] + ([(low, everywhere)] if low.any() else [])
-        at = Interval(u)
-        if self.intercept:
-            residue = expansion(np.concatenate([r for r, _ in rows]))
-            if residue:
-                j = int(np.argmax(self.weights * self.loss.room(u, self.b)))
-                rows += [(np.array([-s]), np.array([j])) for s in residue]
-                moved = (Interval(high[j]) + low[j] - sums(np.array(residue))) / self.weights[j]
-                lo, hi = u.copy(), u.copy()
-                lo[j], hi[j] = moved.lo, moved.hi
-                at = Interval(lo, hi)
+        parts, at, j, residue = [high, low] if low.any() else [high], Interval(u), 0, []
+        if self.intercept and (residue := expansion(np.concatenate(parts))):
+            j = int(np.argmax(self.weights * self.loss.room(u, self.b)))
+            moved = (Interval(high[j]) + low[j] - sums(np.array(residue))) / self.weights[j]
+            lo, hi = u.copy(), u.copy()
+            lo[j], hi[j] = moved.lo, moved.hi
+            at = Interval(lo, hi)
         conjugate = self.loss.conjugate(at, self.b)
         if not np.isfinite(conjugate.hi).all():
             raise CannotShow("the slopes of the losses cannot be balanced for the intercept inside their domain")
-        return -self._mean(conjugate), rows
+        return -self._mean(conjugate), parts, j, residue
+
+
+def sums_of(terms: list[Interval]) -> Interval:
+    """Return the sum of a few intervals."""
+    total = terms[0]
+    for term in terms[1:]:
+        total = total + term
+    return total
 
 
 class Quadratic(Objective):
@@ -141,7 +188,8 @@ class Quadratic(Objective):
         scale = 0.5 * float(np.abs(x) @ self.Q.sizes(x)) + float(np.abs(self.c) @ np.abs(x)) + abs(self.constant)
         return Value(value, scale)
 
-    def tangent(self, t: np.ndarray) -> Tangent:
+    def tangent(self, touching: Touching) -> Tangent:
+        t = average(touching)
         image = (self.Q.times(t) + self.Q.adjoint(t)) * 0.5
         return Tangent(self.constant - (image * (0.5 * t)).sum(), image + self.c, self.bend, t)
 

@@ -11,6 +11,8 @@ from frankwolfe.verify.arithmetic import Interval, dot, running, sums
 from frankwolfe.verify.domains import CannotShow, Domain, largest, require
 from frankwolfe.verify.matrices import Matrix
 
+SHARP = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+
 
 class Polytope(Domain):
     """A_ub x <= b_ub, A_eq x = b_eq and lower <= x <= upper.
@@ -95,6 +97,7 @@ class Polytope(Domain):
             *((self.A_eq, self.b_eq) if self.b_eq.size else (None, None)),
             bounds=bounds,
             method="highs-ds",
+            options=SHARP,
         )
         if found.status != 0:
             raise CannotShow(f"the linear programme over the polytope was not solved: {found.message}")
@@ -172,6 +175,8 @@ class TotalVariationBall(Domain):
     most the radius.
     """
 
+    ulps = 32  # an entry's rounding counts in up to four differences
+
     def __init__(self, description: dict[str, Any]) -> None:
         self.radius = self.size = float(description["radius"])
 
@@ -227,7 +232,7 @@ def _flow(h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     below = vstack([hstack([s * identity(k), -np.ones((k, 1))]) for s in (1.0, -1.0)]).tocsc()
     balance = hstack([D.T, np.zeros((h.size, 1))]).tocsc()
     bounds = [(None, None)] * k + [(0, None)]
-    found = linprog(cost, below, np.zeros(2 * k), balance, target, bounds=bounds, method="highs-ds")
+    found = linprog(cost, below, np.zeros(2 * k), balance, target, bounds=bounds, method="highs-ds", options=SHARP)
     if found.status != 0:
         raise CannotShow(f"no flow was found as a witness for the total variation: {found.message}")
     p = scale * found.x[:-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from frankwolfe.verify.arithmetic import Interval
 from frankwolfe.verify.describe import describe_domain, describe_objective, describe_point
 from frankwolfe.verify.domains import CannotShow, Domain, domain_of
 from frankwolfe.verify.files import read
-from frankwolfe.verify.objectives import Objective, objective_of
+from frankwolfe.verify.objectives import Objective, Tangent, objective_of
 
 TINY = 1e-280  # below it numbers have fewer digits
 ULPS = 256  # of the size of what was added up: what a run may lose by rounding in f(x) and in its bound
@@ -128,7 +129,7 @@ def verify(result: Any, objective: Any = None, domain: Any = None, *, slack: flo
 
 def described(objective: Any, domain: Any, claims: dict[str, Any]) -> dict[str, Any]:
     """Return objective and set as plain data, or why they have none; a function by its numbers at the points."""
-    points = [point for name in ("touch", "x") if isinstance(point := claims[name], np.ndarray)]
+    points = [claims["x"], *(claims["tangents"] or {"points": []})["points"]]
     out: dict[str, Any] = {}
     for name, thing, describe in (
         ("objective", objective, lambda f: describe_objective(f, points)),
@@ -143,10 +144,14 @@ def described(objective: Any, domain: Any, claims: dict[str, Any]) -> dict[str, 
 
 def claims_of(result: Any) -> dict[str, Any]:
     """Return what a result says, as plain data."""
-    touch = getattr(result, "touch", None)
+    tangents = None
+    if result.tangents is not None:
+        weights, points = result.tangents
+        tangents = {"weights": np.asarray(weights, np.float64), "points": [describe_point(p) for p in points]}
     return {
         "x": describe_point(result.x),
-        "touch": None if touch is None else describe_point(touch),
+        "tangents": tangents,
+        "residuals": None if result.residuals is None else np.asarray(result.residuals),
         "fun": float(result.fun),
         "lower_bound": float(result.lower_bound),
         "failure_probability": float(result.failure_probability),
@@ -242,12 +247,9 @@ class _Case:
         best, scale, trouble = -math.inf, 0.0, ""
         if objective is None or domain is None:
             return best, scale
-        for name in ("touch", "x"):
-            point = self.claims.get(name)
-            if point is None or (name == "x" and _same(point, self.claims.get("touch"))):
-                continue
+        for witness in self._witnesses(objective):
             try:
-                constant, slope, bend, at = objective.tangent(_double(point))
+                constant, slope, bend, at = witness()
                 height = domain.highest(-slope)
                 bound = constant - height
                 if bend:
@@ -261,6 +263,20 @@ class _Case:
         if best == -math.inf and trouble:
             self.unproven.append(f"a lower bound: {trouble}")
         return best, scale
+
+    def _witnesses(self, objective: Objective) -> list[Callable[[], Tangent]]:
+        """Return what may give an affine function below f: residuals, points of tangency, and x itself."""
+        x, tangents, residuals = (self.claims.get(name) for name in ("x", "tangents", "residuals"))
+        found: list[Callable[[], Tangent]] = []
+        if residuals is not None:
+            found.append(lambda: objective.from_residuals(np.asarray(residuals)))
+        touching = [(1.0, _double(x))]
+        if tangents is not None:
+            pairs = zip(tangents["weights"], tangents["points"], strict=True)
+            several = [(float(weight), _double(point)) for weight, point in pairs]
+            if len(several) > 1 or not _same(several[0][1], touching[0][1]):
+                found.append(lambda: objective.tangent(several))
+        return [*found, lambda: objective.tangent(touching)]
 
     def _compare(self, fun: float, claimed: float, upper: float, lower: float, rounding: float) -> None:
         if claimed > upper + rounding:
