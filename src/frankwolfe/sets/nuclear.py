@@ -10,12 +10,12 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 
 from frankwolfe.atoms import RankOne
-from frankwolfe.backends import Array, eps, host, namespace, vdot
+from frankwolfe.backends import Array, all_finite, eps, host, namespace, vdot
 from frankwolfe.backends.namespace import is_foreign
 from frankwolfe.kernels.lanczos import SingularPair, by_svd, norm_upper_bound, top_singular
 from frankwolfe.lowrank import LowRank
 from frankwolfe.sets.base import Ball, IterativeSet, LinearMinimum, ProjectableSet, SupportBound
-from frankwolfe.sets.norms import spectral_norm_above
+from frankwolfe.sets.norms import slack, spectral_norm_above
 from frankwolfe.sets.projections import project_l1
 
 _RTOL = 1e-10  # of the oracle where nobody says how accurate it should be
@@ -85,15 +85,15 @@ class NuclearBall(Ball, IterativeSet, ProjectableSet):
         return self.radius * spectral_norm_above(_as_matrix(c)) * (1 + 2.0**-52)
 
     def contains(self, x: Any, tol: float = 1e-9) -> bool:
-        limit = self.radius * (1 + tol)
         if isinstance(x, LowRank):
+            limit = self.radius * (1 + max(tol, 4 * eps(x.like) * math.sqrt(max(x.stored, 1))))
             # The triangle inequality often settles it without a factorisation.
             lengths = (abs(w) * math.sqrt(float(vdot(a, a)) * float(vdot(b, b))) for w, a, b in x.triples())
             return bool(sum(lengths) <= limit or x.nuclear_norm() <= limit)
         if not is_array_api_obj(x):
             raise TypeError(f"contains needs an array or a LowRank, got {type(x).__name__}; convert it first")
         xp = namespace(_as_matrix(x))
-        return bool(xp.sum(xp.linalg.svdvals(x)) <= limit)
+        return all_finite(x) and bool(xp.sum(xp.linalg.svdvals(x)) <= self.radius * (1 + slack(x, tol)))
 
     def project(self, x: Array) -> Array:
         """Return the nearest point (Frobenius norm) of the ball: singular values projected on the l1 ball.

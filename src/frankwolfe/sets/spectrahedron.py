@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+import array_api_compat
 import numpy as np
 
 from frankwolfe.atoms import Atom, RankOne
-from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled
-from frankwolfe.sets.base import Ball, ProjectableSet
+from frankwolfe.backends import Array, Scalar, all_finite, double, eps, host, largest, namespace, scaled
+from frankwolfe.kernels.device_proof import factorises
+from frankwolfe.sets.base import Ball, LinearMinimum, ProjectableSet
 from frankwolfe.sets.norms import slack, spectral_norm_above
 from frankwolfe.sets.projections import project_simplex
 
@@ -48,12 +50,23 @@ class Spectrahedron(Ball, ProjectableSet):
 
     radius: float = 1.0
 
+    exact_oracle: ClassVar[bool] = False
+
     def lmo(self, g: Array) -> Atom:
         q = _least(_symmetric_part(scaled(_square(g))))
         return RankOne(self.radius, q, q)
 
+    def minimum(self, g: Array) -> LinearMinimum:
+        """Return an atom with its value, and a proven lower bound on the minimum."""
+        atom = self.lmo(g)
+        value, top = atom.inner(g), float(largest(g))
+        return LinearMinimum(
+            atom, value, -self.radius * top * _largest_above(-g, -float(value) / (self.radius * (top or 1)))
+        )
+
     def support(self, g: Array) -> Scalar:
-        return self.radius * largest(g) * namespace(g).linalg.eigvalsh(_symmetric_part(scaled(_square(g))))[-1]
+        guess = float(namespace(g).linalg.eigvalsh(_symmetric_part(scaled(_square(g))))[-1])
+        return self.radius * float(largest(g)) * _largest_above(g, guess)
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return the distance of two orthogonal atoms, sqrt(2) * radius; zero for matrices of order one."""
@@ -84,6 +97,25 @@ def _square(x: Any) -> Any:
 
 def _symmetric_part(x: Array) -> Array:
     return 0.5 * (x + x.T)
+
+
+def _largest_above(g: Array, guess: float) -> float:
+    """Return an upper bound on the largest eigenvalue of the symmetric part of g / max|g|, from a guess.
+
+    Nothing is trusted about the guess: if the Cholesky factorisation of s - S runs to its end in floating point, then s
+    plus (n + 2) u times the trace is a bound (Rump, "Verification of positive definiteness", BIT 46, 2006).
+    """
+    wide = double(g)
+    S = _symmetric_part(scaled(g if wide is None else namespace(g).astype(g, wide)))
+    n, unit = int(S.shape[0]), eps(S)
+    diagonal = host(namespace(S).linalg.diagonal(S)).astype(np.float64)
+    one = namespace(S).eye(n, dtype=S.dtype, device=array_api_compat.device(S))
+    room = 4 * n * unit
+    while not factorises((guess + room) * one - S):
+        room *= 4
+    s = guess + room
+    # The last term is for the rounding of S itself, whose entries are at most one.
+    return s + 1.01 * ((n + 2) * unit * float(np.sum(np.abs(s - diagonal))) + 4 * unit * n)
 
 
 def _least(S: Array) -> Array:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
+
+import array_api_compat
 
 from frankwolfe.atoms import Atom, Dense, RankOne
-from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled
-from frankwolfe.sets.base import Ball, ProjectableSet, known_shape
+from frankwolfe.backends import Array, Scalar, all_finite, eps, largest, namespace, scaled
+from frankwolfe.sets.base import Ball, LinearMinimum, ProjectableSet, known_shape
 from frankwolfe.sets.norms import above, conjugate, dual_vectors, exponent, norm, slack
 from frankwolfe.sets.projections import project_lp
 
@@ -44,12 +47,18 @@ class SpectralBall(Ball, ProjectableSet):
            [0., 1.]])
     """
 
+    exact_oracle: ClassVar[bool] = False
+
     def lmo(self, g: Array) -> Atom:
         U, _, Wt = _svd(self, g)
         return Dense(-self.radius * (U @ Wt))
 
+    def minimum(self, g: Array) -> LinearMinimum:
+        """Return an atom with its value, and a lower bound that allows for the rounding of the decomposition."""
+        return _minimum(self, g, 1.0, lambda U, s, Wt: Dense(-self.radius * (U @ Wt)))
+
     def support(self, g: Array) -> Scalar:
-        return self.radius * largest(g) * namespace(g).sum(_singular_values(self, g))
+        return self.radius * _norm_above(g, _svd(self, g), 1.0)
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return 2 * radius * sqrt(min(m, n)) for m x n matrices; the shape is needed."""
@@ -100,6 +109,7 @@ class SchattenBall(Ball, ProjectableSet):
     """
 
     p: float
+    exact_oracle: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -110,13 +120,14 @@ class SchattenBall(Ball, ProjectableSet):
         return 1 < self.p <= 3
 
     def lmo(self, g: Array) -> Atom:
-        U, s, Wt = _svd(self, g)
-        if self.p == 1:
-            return RankOne(-self.radius, U[:, 0], Wt[0, :])
-        return Dense(-self.radius * ((U * dual_vectors(s, self.p)) @ Wt))
+        return self._atom(*_svd(self, g))
+
+    def minimum(self, g: Array) -> LinearMinimum:
+        """Return an atom with its value, and a lower bound that allows for the rounding of the decomposition."""
+        return _minimum(self, g, conjugate(self.p), self._atom)
 
     def support(self, g: Array) -> Scalar:
-        return self.radius * largest(g) * norm(_singular_values(self, g), conjugate(self.p))
+        return self.radius * _norm_above(g, _svd(self, g), conjugate(self.p))
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return 2 * radius * min(m, n)^max(0, 1/2 - 1/p) for m x n matrices; the shape is needed when p > 2."""
@@ -135,6 +146,11 @@ class SchattenBall(Ball, ProjectableSet):
     def project(self, x: Array) -> Array:
         return _project(self, x, self.p)
 
+    def _atom(self, U: Array, s: Array, Wt: Array) -> Atom:
+        if self.p == 1:
+            return RankOne(-self.radius, U[:, 0], Wt[0, :])
+        return Dense(-self.radius * ((U * dual_vectors(s, self.p)) @ Wt))
+
 
 def _matrix(domain: Any, x: Array) -> Array:
     if len(x.shape) != 2 or 0 in x.shape:
@@ -145,6 +161,29 @@ def _matrix(domain: Any, x: Array) -> Array:
 def _svd(domain: Any, g: Array) -> tuple[Array, Array, Array]:
     """Return the decomposition of g / max|g|."""
     return namespace(g).linalg.svd(scaled(_matrix(domain, g)), full_matrices=False)
+
+
+def _minimum(domain: Any, g: Array, q: float, atom_of: Callable[[Array, Array, Array], Atom]) -> LinearMinimum:
+    factors = _svd(domain, g)
+    atom = atom_of(*factors)
+    return LinearMinimum(atom, atom.inner(g), -domain.radius * _norm_above(g, factors, q))
+
+
+def _norm_above(g: Array, factors: tuple[Array, Array, Array], q: float) -> Scalar:
+    """Return an upper bound on the l_q norm of the singular values of g, from its computed decomposition.
+
+    With R = g - U S W' that norm is at most |U| |W| times that of S, plus k^max(0, 1/q - 1/2) times the Frobenius norm
+    of R, k the shorter side; |U|² exceeds one by no more than the Frobenius norm of U'U - 1. Nothing is trusted about
+    the decomposition, and what rounding does to these products is added.
+    """
+    xp, (U, s, Wt) = namespace(g), factors
+    (m, k), n = U.shape, Wt.shape[1]
+    unit = (k + 4) * eps(s)
+    left = norm(scaled(g) - (U * s) @ Wt, 2) + unit * (norm((xp.abs(U) * s) @ xp.abs(Wt), 2) + math.sqrt(m * n))
+    one = xp.eye(k, dtype=s.dtype, device=array_api_compat.device(s))
+    wide = [norm(Q.T @ Q - one, 2) + (Q.shape[0] + 4) * eps(s) * k for Q in (U, Wt.T)]
+    grown = (1 + wide[0]) * (1 + wide[1]) * (1 + (2 * k + 32) * eps(s))
+    return largest(g) * (norm(s, q) * grown + k ** max(0.0, 1 / q - 0.5) * left)
 
 
 def _singular_values(domain: Any, g: Array) -> Array:

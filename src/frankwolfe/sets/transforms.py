@@ -11,12 +11,12 @@ from typing import Any, Self
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
-from frankwolfe.backends import Array, Scalar, all_finite, namespace, vdot
+from frankwolfe.backends import Array, Scalar, all_finite, eps, namespace, vdot, zeros
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.sets.base import Set, require_shape
 from frankwolfe.sets.combination import Combination, inherit, of_kind
 from frankwolfe.sets.common import frozen, on_host
-from frankwolfe.sets.norms import above, slack
+from frankwolfe.sets.norms import above, norm, slack
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,13 @@ class Shifted(Combination):
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         require_shape(self, x, self.shape)
-        return all_finite(x) and self.part.contains(x - as_like(self.offset, x), tol)
+        if not all_finite(x):
+            return False
+        # Far from the origin x itself is rounded by more than the tolerance of a small set.
+        point = self.part.lmo(zeros(self.shape, x)).toarray()
+        size = float(norm(point, 2)) + self.part.diameter(self.shape)
+        rounding = 4 * eps(x) * float(np.linalg.norm(self.offset))
+        return self.part.contains(x - as_like(self.offset, x), max(tol, rounding / size) if size > 0 else tol)
 
     def with_radius(self, radius: float) -> Self:
         """Return the set of another radius, shifted as before."""
