@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -33,6 +34,34 @@ def test_best_region_against_all_regions(solver, shape, seed):
     assert np.vdot(g, v) == pytest.approx(best, abs=1e-12)
     assert naive.variation(v) <= 2.0 * (1 + 1e-12)
     assert float(ball.support(g)) == pytest.approx(-best, abs=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (3, 3), (2, 4), (5,), (9,)])
+@pytest.mark.parametrize("seed", range(6))
+def test_support_is_never_below_the_best_region_in_rational_arithmetic(solver, shape, seed):
+    rng = np.random.default_rng(seed)
+    g = rng.normal(size=shape) * 10.0 ** (rng.integers(-14, 14, size=shape) * (seed % 2))
+    g = (g + 1e8 * (seed % 3)) * [1.0, 1e-300, 1e290][seed // 2]
+    ball = TotalVariationBall(1.0)
+    exact = [Fraction(float(value)) for value in g.reshape(-1)]
+    mean = sum(exact, Fraction(0)) / len(exact)
+    best, size = Fraction(0), Fraction(float(np.sum(np.abs(g - np.mean(g)))))
+    for bits in itertools.product((0, 1), repeat=g.size):
+        region = np.array(bits, dtype=float).reshape(shape)
+        perimeter = Fraction(int(naive.variation(region)))
+        if perimeter:
+            best = max(
+                best, sum((a - mean for a, bit in zip(exact, bits, strict=True) if bit), Fraction(0)) / perimeter
+            )
+    for bound in (ball.support(g), -ball.minimum(g).lower):
+        assert Fraction(float(bound)) >= best
+        assert Fraction(float(bound)) <= best + size * Fraction(1e-13)
+
+
+def test_a_long_signal_in_single_precision_keeps_its_support():
+    g = np.random.default_rng(0).normal(size=200_000).astype(np.float32)
+    exact = float(TotalVariationBall(1.0).support(g.astype(np.float64)))
+    assert exact * (1 - 1e-12) <= float(TotalVariationBall(1.0).support(g)) <= exact * (1 + 1e-6)
 
 
 @needs_maxflow

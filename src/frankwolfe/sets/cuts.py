@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 
+from frankwolfe.sets.linear_programme import LinearProgramme
 
-def best_ratio_cut(weights: np.ndarray, max_cuts: int = 100) -> tuple[np.ndarray, float, float]:
-    """Return the region S maximising weights(S) / Per(S), with its perimeter and the ratio.
+_BITS = 50  # of the sum of all weights: sums and differences of such whole numbers are exact
+
+
+class Cut(NamedTuple):
+    """A region, its perimeter, and a number that no region's ratio of weight to perimeter exceeds."""
+
+    region: np.ndarray
+    perimeter: float
+    bound: float
+
+
+def best_ratio_cut(weights: np.ndarray, max_cuts: int = 100) -> Cut:
+    """Return the region S maximising weights(S) / Per(S), the weights less their mean.
 
     Parameters
     ----------
     weights : ndarray of shape (m, n)
-        Weight of each pixel, summing to zero; both sides at least two.
+        Weight of each pixel; both sides at least two.
     max_cuts : int, default=100
         Bound on Dinkelbach steps; a handful is usual.
 
@@ -22,27 +36,43 @@ def best_ratio_cut(weights: np.ndarray, max_cuts: int = 100) -> tuple[np.ndarray
     The perimeter counts pairs of neighbours with one pixel inside. For a guess r, the region maximising
     weights(S) - r Per(S) is a minimum cut; its own ratio is the next guess, which grows until no region is better.
 
+    Weights are rounded to multiples of a unit so small that a flow cannot be rounded, and guesses up to such multiples:
+    cuts are exact, and the last one proves the bound. A region and its complement have opposite weights, the smaller of
+    them has at most half of the longer side times its perimeter in pixels, and each is off by no more than it was
+    rounded.
+
     Examples
     --------
     >>> import numpy as np
     >>> region, perimeter, ratio = best_ratio_cut(np.array([[1.0, -1.0], [1.0, -1.0]]))
-    >>> region.astype(int), perimeter, ratio
+    >>> region.astype(int), perimeter, round(ratio, 12)
     (array([[1, 0],
            [1, 0]]), 2.0, 1.0)
     """
-    region, perimeter, ratio = _best_of(_straight_cuts(weights), weights)
+    centred = weights - weights.mean()
+    centred = centred - math.fsum(centred.reshape(-1)) / centred.size  # a mean far from zero was rounded
+    total = float(np.sum(np.abs(centred)))
+    if not total > 0:  # a constant direction: every region is as good
+        return Cut(*_best_of(_straight_cuts(weights), weights)[:2], 0.0)
+    unit = math.ldexp(1.0, math.frexp(total)[1] - _BITS)
+    whole = np.rint(centred / unit)
+    extra = int(whole.sum())
+    whole.reshape(-1)[: abs(extra)] -= math.copysign(1.0, extra)  # they are to sum to zero; there are more of them
+    off = float(np.max(np.abs(centred - unit * whole))) + abs(math.fsum(centred.reshape(-1))) / centred.size
+    off += 2.0**-51 * float(np.max(np.abs(centred)))  # the subtractions were rounded
+    region, perimeter, ratio = _best_of(_straight_cuts(whole), whole)
     maxflow = _maxflow()
     if maxflow is None:
-        return _best_of([region, *_levels(weights)], weights)
+        levels, bound = _levels(centred)
+        region, perimeter, _ = _best_of([region, *levels], whole)
+        return Cut(region, perimeter, bound + 0.5 * max(weights.shape) * off)
     for _ in range(max_cuts):
-        if not ratio > 0:  # a constant direction: every region is as good
-            break
-        candidate = _minimum_cut(maxflow, weights, ratio)
-        better = _best_of([region, candidate], weights)
-        if not better[2] > ratio:
-            break
+        better = _best_of([region, _minimum_cut(maxflow, whole, math.ceil(ratio))], whole)
+        if not better[2] > math.ceil(ratio):
+            bound = unit * math.ceil(ratio) + 0.5 * max(weights.shape) * off
+            return Cut(region, perimeter, bound * (1 + 1e-15))
         region, perimeter, ratio = better
-    return region, perimeter, ratio
+    return Cut(region, perimeter, total)  # never seen; every perimeter is at least two
 
 
 def perimeter_of(region: np.ndarray) -> int:
@@ -94,13 +124,12 @@ def _minimum_cut(maxflow: ModuleType, weights: np.ndarray, ratio: float) -> np.n
     return ~graph.get_grid_segments(nodes)
 
 
-def _levels(weights: np.ndarray) -> list[np.ndarray]:
-    """Return the level sets of an image maximising <weights, x> over unit total variation, by linear programming.
+def _levels(weights: np.ndarray) -> tuple[list[np.ndarray], float]:
+    """Return the level sets of an image maximising <weights, x> over unit total variation, and a bound on that.
 
     By the coarea formula one of the level sets has the best ratio. A vertex of the programme has two levels only.
     """
-    from scipy.optimize import linprog
-    from scipy.sparse import coo_array, eye_array, hstack
+    from scipy.sparse import coo_array, eye_array, hstack, vstack
 
     ids = np.arange(weights.size).reshape(weights.shape)
     heads = np.concatenate([ids[:-1].ravel(), ids[:, :-1].ravel()])
@@ -109,16 +138,15 @@ def _levels(weights: np.ndarray) -> list[np.ndarray]:
     signs = np.concatenate([np.ones(m), -np.ones(m)])
     differences = coo_array((signs, (np.tile(np.arange(m), 2), np.concatenate([heads, tails]))), shape=(m, n))
     # Variables: the image (its first pixel pinned at zero), then the positive and negative parts of its differences.
-    answer = linprog(
-        np.concatenate([-weights.ravel(), np.zeros(2 * m)]),
-        A_ub=np.concatenate([np.zeros(n), np.ones(2 * m)])[None, :],
-        b_ub=[1.0],
-        A_eq=hstack([differences, -eye_array(m), eye_array(m)]).tocsr(),
-        b_eq=np.zeros(m),
-        bounds=[(0, 0)] + [(None, None)] * (n - 1) + [(0, None)] * (2 * m),
-        method="highs",
-    )
-    if answer.x is None:
-        raise RuntimeError(f"the linear programme of the total-variation oracle failed: {answer.message}")
-    image = answer.x[:n].reshape(weights.shape)
-    return [image > level for level in np.unique(image)[:-1]]
+    rows = vstack([hstack([differences, -eye_array(m), eye_array(m)]), np.append(np.zeros(n), np.ones(2 * m))[None, :]])
+    low, high = np.append(np.full(n, -1.0), np.zeros(2 * m)), np.ones(n + 2 * m)
+    low[0] = high[0] = 0.0
+    sides = np.append(np.zeros(m), -np.inf), np.append(np.zeros(m), 1.0)
+    cost = np.append(-weights.reshape(-1), np.zeros(2 * m))
+    found, message = LinearProgramme(rows.tocsc(), sides, (low, high), warm=False).minimise(cost)
+    if found is None:
+        raise RuntimeError(f"the linear programme of the total-variation oracle failed: {message}")
+    image = found.x[:n].reshape(weights.shape)
+    # Pinned at the first pixel instead of at its mean, an image has the weights' sum, which is not quite zero, too.
+    bound = -found.lower + abs(math.fsum(weights.reshape(-1)))
+    return [image > level for level in np.unique(image)[:-1]], bound

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
-from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled
-from frankwolfe.sets.base import Ball, known_shape
-from frankwolfe.sets.cuts import best_ratio_cut
+from frankwolfe.backends import Array, Scalar, all_finite, eps, largest, namespace, scaled
+from frankwolfe.sets.base import Ball, LinearMinimum, known_shape
+from frankwolfe.sets.cuts import Cut, best_ratio_cut
 from frankwolfe.sets.norms import above, norm, slack
 
 
@@ -48,27 +49,36 @@ class TotalVariationBall(Ball):
     array([-2., -2.,  2.,  2.])
     """
 
+    exact_oracle: ClassVar[bool] = False
+
     def lmo(self, g: Array) -> Atom:
+        return self.minimum(g).atom
+
+    def minimum(self, g: Array) -> LinearMinimum:
+        """Return an atom with its value, and a lower bound that allows for the rounding of cuts and running sums."""
         if _is_image(g):
-            region, perimeter, _ = _best_region(g)
+            region, perimeter, bound = _best_region(g)
             v = region.astype(g.dtype if g.dtype.kind == "f" else np.float64)
-            return Dense((-self.radius / perimeter) * (v - float(np.mean(region))))
-        xp = namespace(g)
-        n = math.prod(g.shape)
+            atom = Dense((-self.radius / perimeter) * (v - float(np.mean(region))))
+            return LinearMinimum(atom, atom.inner(g), -self.radius * bound)
+        xp, n = namespace(g), math.prod(g.shape)
         if n == 1:
-            return Dense(xp.zeros_like(g))
-        sums = _running_sums(g)
+            return LinearMinimum(Dense(xp.zeros_like(g)), 0.0, 0.0)
+        sums, room, unit = _running_sums(g)
         i = int(xp.argmax(xp.abs(sums)))
-        step = xp.astype(xp.arange(n) > i, sums.dtype) - (n - 1 - i) / n
-        jump = self.radius * xp.where(sums[i] >= 0, xp.ones_like(sums[i]), -xp.ones_like(sums[i]))
-        return Dense(xp.reshape(jump * step, tuple(g.shape)))
+        step = xp.astype(xp.arange(n) > i, g.dtype) - (n - 1 - i) / n
+        jump = self.radius * xp.where(sums[i] >= 0, xp.ones_like(step[i]), -xp.ones_like(step[i]))
+        atom = Dense(xp.reshape(jump * step, tuple(g.shape)))
+        return LinearMinimum(atom, atom.inner(g), -self.radius * unit * (xp.abs(sums[i]) + room))
 
     def support(self, g: Array) -> Scalar:
+        """Return an upper bound on the support value, exact up to rounding."""
         if _is_image(g):
-            return self.radius * largest(g) * _best_region(-g)[2]
+            return self.radius * _best_region(-g).bound
         if math.prod(g.shape) == 1:
             return 0.0
-        return self.radius * largest(g) * largest(_running_sums(g))
+        sums, room, unit = _running_sums(g)
+        return self.radius * unit * (largest(sums) + room)
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return the exact diameter: twice the norm of the atom that cuts the longer side in half."""
@@ -108,18 +118,40 @@ def _differences(x: Array) -> list[Array]:
     return [x[1:] - x[:-1]] if x.ndim == 1 else [x[1:, :] - x[:-1, :], x[:, 1:] - x[:, :-1]]
 
 
-def _running_sums(g: Array) -> Array:
-    """Return the running sums of the scaled, centred direction, all but the last (which is zero)."""
-    xp = namespace(g)
-    flat = xp.reshape(scaled(g), (-1,))
-    return xp.cumulative_sum(flat - xp.mean(flat))[:-1]
+def _in_units(g: Array) -> tuple[Array, Scalar]:
+    """Return g in units of about its largest entry, and that unit: a power of two where NumPy makes it exact."""
+    if not isinstance(g, np.ndarray):
+        return scaled(g), largest(g)
+    exponent = math.frexp(float(largest(g)))[1]
+    return np.ldexp(g, -exponent), math.ldexp(1.0, exponent)
 
 
-def _best_region(g: Array) -> tuple[np.ndarray, float, float]:
-    """Return the region S of the image with the largest g(S) / Per(S), its perimeter and that ratio, for scaled g."""
+def _running_sums(g: Array) -> tuple[Array, Scalar, Scalar]:
+    """Return the running sums of the centred direction, all but the last (which is zero), their rounding, their unit.
+
+    NumPy adds up in the widest type there is: a running sum is not pairwise.
+    """
+    xp, n = namespace(g), math.prod(g.shape)
+    flat, unit = _in_units(xp.reshape(g, (-1,)))
+    if xp is np:
+        flat = flat.astype(np.float64) - float(np.mean(flat))
+        wide = np.cumsum(flat, dtype=np.longdouble)
+        sums = (wide - np.arange(1, n + 1) / n * wide[-1])[:-1].astype(np.float64)
+        room = (n * float(np.finfo(np.longdouble).eps) + 4 * eps(flat)) * np.sum(np.abs(flat))
+    else:
+        room = 4 * eps(flat) * xp.sum(xp.abs(flat))
+        flat = flat - xp.mean(flat)
+        sums = xp.cumulative_sum(flat)[:-1]
+        room = room + (2 * n + 4) * eps(flat) * xp.sum(xp.abs(flat))
+    return sums, room, unit
+
+
+def _best_region(g: Array) -> Cut:
+    """Return the region S of the image with the largest g(S) / Per(S), its perimeter and a bound on the ratio."""
     if not isinstance(g, np.ndarray):
         raise TypeError(
             f"TotalVariationBall takes images as NumPy arrays only, got {type(g).__name__}; use numpy.asarray"
         )
-    theta = scaled(g).astype(np.float64)
-    return best_ratio_cut(theta - theta.mean())
+    weights, unit = _in_units(g.astype(np.float64))
+    cut = best_ratio_cut(weights)
+    return cut._replace(bound=unit * cut.bound)
