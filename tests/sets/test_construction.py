@@ -8,6 +8,7 @@ import array_api_strict as strict
 import numpy as np
 import pytest
 
+import frankwolfe as fw
 from frankwolfe.sets import (
     Box,
     GroupBall,
@@ -237,3 +238,82 @@ def test_membership_of_simplex_and_box():
     assert not box.contains(np.array([-1.001, 3.0]))
     assert not box.contains(np.array([-1.0, 3.001]))
     assert box.contains(np.array([-1.001, 3.0]), tol=1e-2)
+
+
+VECTOR, MATRIX = np.array([1.0, 2.0, 3.0]), np.array([[1.0, 2.0, 3.0], [0.0, 1.0, 1.0]])
+MADE_FROM = {
+    "box": lambda w: Box(-w(VECTOR), w(VECTOR)),
+    "permutahedron": lambda w: fw.Permutahedron(w(VECTOR)),
+    "owl": lambda w: fw.OWLBall(1.0, weights=w(VECTOR[::-1])),
+    "hull": lambda w: fw.ConvexHull(w(MATRIX)),
+    "ellipsoid": lambda w: fw.Ellipsoid(w(VECTOR), w(MATRIX.T)),
+    "polytope": lambda w: fw.Polytope(w(MATRIX), w(np.ones(2)), lower=w(-VECTOR), upper=w(VECTOR)),
+    "equation": lambda w: fw.Polytope(A_eq=w(MATRIX[:1]), b_eq=w(np.ones(1)), lower=w(-VECTOR), upper=w(VECTOR)),
+    "flow": lambda w: fw.FlowPolytope([(0, 1), (0, 1), (0, 1)], 0, 1, capacity=w(VECTOR)),
+    "graph": lambda w: fw.FlowPolytope(w(np.array([[0, 1], [0, 1], [1, 2]])), 0, 2),
+    "shifted": lambda w: L1Ball(1.0) + w(VECTOR),
+    "image": lambda w: fw.sets.LinearImage(L1Ball(1.0), w(MATRIX)),
+    "groups": lambda w: GroupBall(1.0, groups=w(np.array([0, 1, 1]))),
+}
+
+
+@pytest.mark.parametrize("name", MADE_FROM)
+def test_masked_entries_are_no_numbers_and_the_order_of_bytes_does_not_matter(name):
+    make = MADE_FROM[name]
+    plain = make(np.asarray)
+    g = np.arange(1.0, 1 + np.prod(plain.shape or 3)).reshape(plain.shape or 3)
+    kinds = (lambda a: a.astype(a.dtype.newbyteorder(">")), np.ma.masked_array, lambda a: np.array(a, order="F"))
+    for twin in (make(kind) for kind in kinds):
+        assert twin == plain
+        assert hash(twin) == hash(plain)
+        assert type(twin.lmo(g).toarray()) is np.ndarray
+        assert np.array_equal(twin.lmo(g).toarray(), plain.lmo(g).toarray())
+    with pytest.raises(ValueError, match="has masked entries; fill them, or leave them out"):
+        make(lambda a: np.ma.masked_array(a, mask=np.arange(a.size).reshape(a.shape) == 0))
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+def test_matrices_are_arrays_of_two_dimensions():
+    matrix = np.asmatrix
+    assert fw.ConvexHull(matrix(MATRIX)) == fw.ConvexHull(MATRIX)
+    assert fw.Polytope(matrix(MATRIX), [1, 1], lower=-1.0, upper=1.0) == fw.Polytope(
+        MATRIX, [1, 1], lower=-1.0, upper=1.0
+    )
+    assert (L1Ball(1.0) + matrix(VECTOR)).shape == (1, 3)
+    for name in ("permutahedron", "owl", "ellipsoid", "polytope", "flow"):
+        with pytest.raises(ValueError, match=r"vector|one entry for each"):
+            MADE_FROM[name](matrix)
+
+
+SINGLE_POINTS = [
+    (Simplex(1, 2.0), (1,)),
+    (fw.Birkhoff(1), (1, 1)),
+    (Box([1.0, 2.0], [1.0, 2.0]), (2,)),
+    (Box(1.0, 1.0), (3,)),
+    (fw.Hypersimplex(3, k=3), (3,)),
+    (fw.ConvexHull([[1.0, 2.0]]), (2,)),
+    (fw.Polytope(lower=[1.0, 2.0], upper=[1.0, 2.0]), (2,)),
+    (fw.Permutahedron([2.0, 2.0]), (2,)),
+    (fw.Spectrahedron(2.0), (1, 1)),
+    (TotalVariationBall(1.0), (1,)),
+    (TotalVariationBall(1.0), (1, 1)),
+    (fw.FlowPolytope([(0, 1)], 0, 1), (1,)),
+    (2.0 * Simplex(1), (1,)),
+    (Simplex(1) + np.array([3.0]), (1,)),
+    (fw.sets.LinearImage(L1Ball(1.0), np.zeros((2, 2))), (2,)),
+    (fw.Ellipsoid([1.0, 2.0], np.zeros((2, 1))), (2,)),
+]
+
+
+@pytest.mark.parametrize(("domain", "shape"), SINGLE_POINTS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_single_point_is_a_set(domain, shape, dtype):
+    v = domain.lmo(np.zeros(shape, dtype)).toarray()
+    g = np.ones(shape, dtype)
+    assert domain.diameter(shape) == 0
+    assert domain.contains(v, tol=0.0)
+    assert not domain.contains(v + 1)
+    assert float(domain.support(g)) == pytest.approx(float(np.sum(v)), rel=1e-6)
+    assert domain.reach(g) >= float(np.sum(np.abs(v))) * (1 - 1e-7)
+    result = fw.minimize(fw.Function(lambda x: 0.5 * np.sum(x**2), lambda x: x), domain, v, method="fw", max_iter=3)
+    assert result.gap <= 1e-4

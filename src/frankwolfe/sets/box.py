@@ -12,6 +12,7 @@ from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import Array, Scalar, namespace
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.sets.base import ProjectableSet, known_shape, require_shape
+from frankwolfe.sets.common import unmasked
 from frankwolfe.sets.norms import above, slack
 from frankwolfe.validation import positive
 
@@ -98,7 +99,8 @@ class Box(ProjectableSet):
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         xp = namespace(x)
         lower, upper = self._bounds(x)
-        room = slack(x, tol) * max(float(np.max(np.abs(self.lower))), float(np.max(np.abs(self.upper))))
+        # Every entry has a size of its own.
+        room = slack(x, tol) * xp.maximum(xp.abs(lower), xp.abs(upper))
         return bool(xp.all(x >= lower - room)) and bool(xp.all(x <= upper + room))
 
     def with_radius(self, radius: float) -> Self:
@@ -118,6 +120,7 @@ class Box(ProjectableSet):
 
 
 def _bound(name: str, value: Any) -> np.ndarray:
+    value = unmasked(name, value)
     try:
         bound = np.array(value, dtype=np.float64)
     except (TypeError, ValueError):

@@ -16,6 +16,7 @@ from frankwolfe.atoms import Atom, Dense, Sparse
 from frankwolfe.backends import Array, Scalar, namespace
 from frankwolfe.sets.base import Set, known_shape, require_shape
 from frankwolfe.sets.combination import Combination, common_shape, entries_of, inherit, of_kind
+from frankwolfe.sets.common import unmasked
 from frankwolfe.sets.transforms import LinearImage, Scaled, Shifted
 
 
@@ -251,6 +252,7 @@ def add(domain: Set, other: Any) -> Any:
     if isinstance(other, Set):
         lists = (d.parts if isinstance(d, MinkowskiSum) else (d,) for d in (domain, other))
         return MinkowskiSum(*(part for parts in lists for part in parts))
+    other = unmasked("offset", other)
     if not array_api_compat.is_array_api_obj(other) or getattr(other, "ndim", 0) == 0:
         return NotImplemented
     if isinstance(domain, Shifted):

@@ -13,7 +13,7 @@ from frankwolfe.atoms import Atom, Sparse
 from frankwolfe.backends import Array, Scalar, all_finite, namespace, scaled
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.sets.base import LinearMinimum, Set, require_shape
-from frankwolfe.sets.common import on_host
+from frankwolfe.sets.common import on_host, unmasked
 from frankwolfe.sets.network import Layers, on_the_way, read_edges
 from frankwolfe.sets.norms import slack
 from frankwolfe.sets.polytope import Polytope
@@ -193,6 +193,7 @@ class FlowPolytope(Set):
 
 
 def _capacities(values: Any, m: int, cyclic: bool) -> np.ndarray:
+    values = unmasked("capacity", values)
     try:
         out = np.array(np.broadcast_to(np.asarray(values, dtype=np.float64), (m,)))
     except (TypeError, ValueError):

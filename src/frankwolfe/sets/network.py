@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from frankwolfe.sets.common import unmasked
+
 
 def read_edges(graph: Any, source: Hashable, target: Hashable) -> tuple[np.ndarray, tuple[int, int]]:
     """Return the edges as an array of node numbers, and the numbers of the two ends.
@@ -17,6 +19,7 @@ def read_edges(graph: Any, source: Hashable, target: Hashable) -> tuple[np.ndarr
     (array([[0, 1],
            [1, 2]]), (0, 2))
     """
+    graph = unmasked("graph", graph)
     if hasattr(graph, "tocoo"):
         entries = graph.tocsr(copy=True)
         entries.sum_duplicates()

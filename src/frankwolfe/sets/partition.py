@@ -9,6 +9,7 @@ import array_api_compat
 import numpy as np
 
 from frankwolfe.backends import Array, namespace
+from frankwolfe.sets.common import unmasked
 
 _REMEDY = "give index arrays that cover 0..d-1 once each, or one label per coordinate"
 
@@ -87,6 +88,7 @@ def _index(indices: np.ndarray, like: Array) -> Array:
 
 def _labels(groups: Any) -> np.ndarray:
     """Return the number of its group for every coordinate, or raise one clear error."""
+    groups = unmasked("groups", groups)
     if isinstance(groups, str) or not hasattr(groups, "__len__") or len(groups) == 0:
         raise ValueError(f"groups must be a nonempty partition of the coordinates, got {groups!r}; {_REMEDY}")
     if all(np.ndim(item) == 0 for item in groups):

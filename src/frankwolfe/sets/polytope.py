@@ -14,7 +14,7 @@ from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import Array, Scalar, all_finite
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.sets.base import LinearMinimum, Set, require_shape
-from frankwolfe.sets.common import no_radius, on_host
+from frankwolfe.sets.common import no_radius, on_host, unmasked
 from frankwolfe.sets.linear_programme import LinearProgramme, Minimum
 from frankwolfe.sets.norms import above, slack
 
@@ -224,6 +224,7 @@ def _rows(kind: str, A: Any, b: Any, n: int) -> tuple[Any, np.ndarray]:
         raise ValueError(f"A_{kind} and b_{kind} must be given together, got only one of them")
     if A is None:
         return csr_array((0, n)), np.zeros(0)
+    A, b = unmasked(f"A_{kind}", A), unmasked(f"b_{kind}", b)
     try:
         matrix, right = csr_array(A, dtype=np.float64, copy=True), np.array(b, dtype=np.float64).reshape(-1)
     except (TypeError, ValueError):
@@ -240,6 +241,7 @@ def _rows(kind: str, A: Any, b: Any, n: int) -> tuple[Any, np.ndarray]:
 
 
 def _bounds(name: str, values: Any, n: int) -> np.ndarray:
+    values = unmasked(name, values)
     try:
         return np.array(np.broadcast_to(np.asarray(values, dtype=np.float64), (n,)))
     except (TypeError, ValueError):
