@@ -392,3 +392,25 @@ def test_bad_problems_are_one_clear_sentence() -> None:
         fw.minimize(fw.Function(lambda x: 0.0, lambda x: np.zeros(7)), domain, np.zeros(3))
     with pytest.raises(ValueError, match="one number"):
         fw.minimize(fw.Function(lambda x: x, lambda x: x), domain, np.zeros(3))
+
+
+@pytest.mark.parametrize("method", ["auto", "fw", "afw", "away", "pairwise", "apgd", "hfw", "extrafw", "lazy", "bcg"])
+def test_a_gradient_that_is_zero_everywhere_is_found_out(method: str) -> None:
+    f = fw.Function(lambda x: float(x @ x + x[0]), lambda x: 0 * x, smoothness=2.0)
+    result = fw.minimize(f, fw.L2Ball(1.0), [0.5, 0.5, 0.0], method=method, max_iter=50)
+    assert result.status is fw.Status.WRONG_GRADIENT
+    assert result.lower_bound == -np.inf
+    constant = fw.Function(lambda x: 3.0, lambda x: 0 * x, smoothness=1.0)
+    assert fw.minimize(constant, fw.L2Ball(1.0), [0.5, 0.5, 0.0], method=method).success
+
+
+def test_the_last_trial_of_a_function_stays_inside_its_domain() -> None:
+    """A function that raises, or is infinite, away from the answer is none the worse for it."""
+
+    def f(x: np.ndarray) -> float:
+        if float(x @ x) > 0.1:
+            raise ValueError("outside")
+        return float(x @ x)
+
+    function = fw.Function(f, lambda x: 2 * x, smoothness=2.0)
+    assert fw.minimize(function, fw.L2Ball(1.0), np.full(3, 0.1), method="pgd").success

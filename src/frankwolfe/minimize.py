@@ -171,7 +171,9 @@ def _loop(
             if run.trouble is not None:
                 return run.trouble[0]
             if run.settled():
-                return Status.OPTIMAL
+                return Status.OPTIMAL if run.trouble is None else run.trouble[0]
+            if run.trouble is not None:
+                return run.trouble[0]
             if run.exhausted():
                 return Status.PRECISION
             if run.state.k >= max_iter:

@@ -9,17 +9,21 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from frankwolfe.backends.namespace import as_like
 from frankwolfe.certificates import FAR, FAR_GROWTH, PROOF_GROWTH, RETRY_GROWTH, Certificate, blame
 from frankwolfe.checkpoint import CheckpointError
 from frankwolfe.methods.base import Evidence
 from frankwolfe.methods.evidence import fetched
+from frankwolfe.objectives.check import contradicts
 from frankwolfe.objectives.relief import is_out_of_memory
-from frankwolfe.points import Point, Tangent
+from frankwolfe.points import Point, Tangent, mix
 from frankwolfe.problem import Counts, Problem
 from frankwolfe.result import Status
 from frankwolfe.rounding import FEW
 from frankwolfe.serialisation import plain
 from frankwolfe.trace import Trace
+
+TRIAL_KEY = 1 << 61  # random numbers of trials are apart from those of steps and proofs
 
 
 @plain
@@ -211,7 +215,29 @@ class Run:
         if not self.goal > 0 or not self.gap + drift <= self.goal or self.best is None:
             return False
         self._check_value()
+        if self.gap <= self.goal and not self.problem.objective.ours:
+            self._try_function()
         return self.gap <= self.goal
+
+    def _try_function(self) -> None:
+        """See whether a user's function and gradient agree between the answer and a point on the way to a vertex.
+
+        A gradient that is zero everywhere, say, makes any point look optimal.
+        """
+        problem, best = self.problem, self.best
+        if best is None or problem.domain is None or not problem.objective.convex:
+            return
+        direction = as_like(problem.rng(TRIAL_KEY).standard_normal(tuple(best.coords.shape)), best.coords)
+        try:
+            other = mix(best, Point.at(problem.domain.lmo(direction)), 0.5)
+            refuted = contradicts(problem.objective, best.coords, other.coords)
+        except Exception:  # a function need not be defined everywhere
+            return
+        if refuted:
+            reason = blame(problem, best, other)
+            wrong = reason.startswith("the gradient")
+            self.trouble = (Status.WRONG_GRADIENT if wrong else Status.NOT_CONVEX, reason)
+            self.certificate, self.hoped = Certificate(), Certificate()
 
     def exhausted(self) -> bool:
         """Tell whether the goal is less than rounding takes off the bound, and the rest of the gap is less, too."""

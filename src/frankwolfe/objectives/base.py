@@ -84,6 +84,9 @@ class Objective(ABC):
     convex: bool = True
     """Whether f is convex; bounds on the optimum are claimed only then."""
 
+    ours: bool = True
+    """Whether value and gradient are formulae of this library; those of a user are tried before an answer is given."""
+
     proven: bool = False
     """Whether convexity and gradient are beyond doubt: what contradicts them can only be rounding."""
 

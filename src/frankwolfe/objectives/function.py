@@ -58,6 +58,8 @@ class Function(Objective):
     (5.0, array([2., 4.]))
     """
 
+    ours = False
+
     def __init__(
         self,
         f: Callable[[Any], Scalar],
