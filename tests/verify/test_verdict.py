@@ -142,7 +142,7 @@ def test_a_useless_point_of_tangency_makes_a_weak_bound_never_a_wrong_one(solved
     rng = np.random.default_rng(0)
     for size in (1e-3, 1.0, 1e3, 1e200):
         claims = claims_of(result)
-        claims |= described(f, X, claims)
+        claims |= described(f, X, result)
         point = size * rng.standard_normal(8)
         claims["tangents"], claims["x"] = {"weights": np.ones(1), "points": [point]}, point
         assert judge(claims).lower <= result.fun

@@ -84,21 +84,21 @@ class Function(Objective):
     remarks = (f"f is trusted to be convex, and its values and gradients to be right to {TRUSTED} ulps",)
 
     def __init__(self, description: dict[str, Any]) -> None:
-        self.seen = description["seen"]
+        self.seen, self.convex = description["seen"], description["convex"]
 
     def value(self, x: np.ndarray) -> Value:
         at = self._at(x)
         scale = self._scale(at)
-        return Value(Interval.around(np.float64(at["value"]), TRUSTED * 2.0**-52 * scale), scale)
+        return Value(Interval.around(np.float64(at["value"]), TRUSTED * at["eps"] * scale), scale)
 
     def tangent(self, touching: Touching) -> Tangent:
         normalised(touching)
+        if not self.convex:
+            raise CannotShow("the function is not convex")
         total, constant, slope = Interval(0.0), Interval(0.0), Interval(np.zeros(touching[0][1].shape))
         for weight, point in touching:
             at = self._at(point)
-            if not at["convex"]:
-                raise CannotShow("the function is not convex")
-            value = Interval.around(np.float64(at["value"]), TRUSTED * 2.0**-52 * self._scale(at))
+            value = Interval.around(np.float64(at["value"]), TRUSTED * at["eps"] * self._scale(at))
             constant = constant + (value - dot(at["gradient"], at["at"])) * weight
             slope, total = slope + Interval(at["gradient"]) * weight, total + weight
         return Tangent(constant / total, slope / total)

@@ -16,7 +16,7 @@ from frankwolfe.verify.domains import CannotShow
 Description = dict[str, Any]
 
 
-def describe_objective(objective: Any, points: Sequence[np.ndarray] = ()) -> Description:
+def describe_objective(objective: Any, points: Sequence[Any] = ()) -> Description:
     """Return a description of an objective; of a user's function what it is at some points.
 
     Examples
@@ -68,21 +68,27 @@ def _described(thing: Any, known: dict[str, Callable[[Any], Description]], what:
 
 def array(values: Any) -> np.ndarray:
     """Return an array of any library as NumPy's, with the numbers it holds."""
-    if hasattr(values, "detach"):  # torch
+    if hasattr(values, "to_dense"):  # sparse, of torch
+        values = values.to_dense()
+    if hasattr(values, "detach"):
         values = values.detach().cpu()
-    if hasattr(values, "get") and not isinstance(values, np.ndarray):  # cupy
+        values = values.double() if values.is_floating_point() else values  # exact, and NumPy knows no bfloat16
+    elif hasattr(values, "get") and not isinstance(values, np.ndarray):  # cupy
         values = values.get()
-    return np.asarray(values)
+    found = np.asarray(values)
+    if found.dtype.kind not in "fiub":
+        raise CannotShow(f"{type(values).__name__} holds no numbers that can be read")
+    return found
 
 
 def matrix(data: Any) -> Any:
     """Return the numbers of a data matrix, dense or sparse."""
-    held = data.matrix
-    if hasattr(held, "tocoo") and hasattr(held, "nnz"):
-        return held
-    if type(data).__name__ == "OperatorMatrix" or hasattr(held, "matvec"):
+    held = getattr(data, "matrix", None)
+    if held is None:
+        raise CannotShow("the rows are not in memory; only data that can be read as one matrix are judged")
+    if hasattr(held, "matvec"):
         raise CannotShow("the data are a LinearOperator, a function and not numbers; pass the matrix itself")
-    return array(held)
+    return held if hasattr(held, "tocoo") else array(held)
 
 
 def _linear_model(objective: Any, loss: str, **more: Any) -> Description:
@@ -134,17 +140,34 @@ def _completion(objective: Any) -> Description:
     }
 
 
-def _function(objective: Any, points: Sequence[np.ndarray]) -> Description:
+def _function(objective: Any, points: Sequence[Any]) -> Description:
     if objective.tree is not None or objective.backend is not None:
         raise CannotShow("the function is differentiated by another library; only f and grad of arrays can be judged")
     seen = []
     for point in points:
-        if not isinstance(point, np.ndarray):
+        if isinstance(describe_point(point), dict):
             raise CannotShow("the function is one of low-rank matrices; only functions of arrays can be judged")
-        x = np.array(point, np.float64)
-        value, gradient = float(objective.f(x.copy())), np.array(objective.gradient(x.copy()), np.float64)
-        seen.append({"at": x, "value": value, "gradient": gradient, "convex": bool(objective.convex)})
-    return {"kind": "function", "seen": seen}
+        try:
+            x = _widened(point)
+            value, gradient = float(objective.f(x)), array(objective.gradient(x))
+        except Exception as error:
+            raise CannotShow(f"the function failed at a point in question: {error}") from None
+        eps = float(np.finfo(gradient.dtype).eps) if gradient.dtype.kind == "f" else 2.0**-52
+        at = np.array(array(x), np.float64)
+        seen.append({"at": at, "value": value, "gradient": gradient.astype(np.float64), "eps": eps})
+    return {"kind": "function", "seen": seen, "convex": bool(objective.convex)}
+
+
+def _widened(point: Any) -> Any:
+    """Return a copy of an array of any library in double precision, where the library has it."""
+    if isinstance(point, np.ndarray):
+        return np.array(point, np.float64)
+    if hasattr(point, "detach"):
+        return point.detach().clone().double()
+    if not hasattr(point, "__array_namespace__"):
+        return point
+    xp = point.__array_namespace__()
+    return xp.astype(point, xp.float64)
 
 
 def _fields(kind: str, *names: str) -> Callable[[Any], Description]:

@@ -124,12 +124,12 @@ def verify(result: Any, objective: Any = None, domain: Any = None, *, slack: flo
     if objective is None:
         raise TypeError("objective is missing: verify(result, objective, domain), or verify(path) of a saved result")
     claims = claims_of(result)
-    return judge(claims | described(objective, domain, claims), slack)
+    return judge(claims | described(objective, domain, result), slack)
 
 
-def described(objective: Any, domain: Any, claims: dict[str, Any]) -> dict[str, Any]:
+def described(objective: Any, domain: Any, result: Any) -> dict[str, Any]:
     """Return objective and set as plain data, or why they have none; a function by its numbers at the points."""
-    points = [claims["x"], *(claims["tangents"] or {"points": []})["points"]]
+    points = [result.x, *(result.tangents[1] if result.tangents is not None else ())]
     out: dict[str, Any] = {}
     for name, thing, describe in (
         ("objective", objective, lambda f: describe_objective(f, points)),
