@@ -313,7 +313,7 @@ def test_a_single_point_is_a_set(domain, shape, dtype):
     assert domain.diameter(shape) == 0
     assert domain.contains(v, tol=0.0)
     assert not domain.contains(v + 1)
-    assert float(domain.support(g)) == pytest.approx(float(np.sum(v)), rel=1e-6)
+    assert float(domain.support(g)) == pytest.approx(float(np.sum(v)), rel=1e-5)
     assert domain.reach(g) >= float(np.sum(np.abs(v))) * (1 - 1e-7)
     result = fw.minimize(fw.Function(lambda x: 0.5 * np.sum(x**2), lambda x: x), domain, v, method="fw", max_iter=3)
     assert result.gap <= 1e-4

@@ -7,6 +7,7 @@ import math
 import pickle
 import subprocess
 import sys
+from fractions import Fraction
 
 import cvxpy as cp
 import numpy as np
@@ -113,6 +114,48 @@ def test_polytope_answers_alike_cold_warm_and_without_highspy(monkeypatch):
         g = g + 0.3 * rng.normal(size=12)
         values = [float(domain.lmo(g).inner(g)) for domain in (warm, cold, plain)]
         np.testing.assert_allclose(values, values[0], rtol=1e-9)
+
+
+def whole_directions(shape, seed):
+    """Directions whose answers are exact in floating point, in units of 2**-20, and others that round."""
+    rng = np.random.default_rng(seed)
+    potentials = rng.integers(-(2**30), 2**30, size=(shape[0], *(1,) * (len(shape) - 1))) + np.zeros(shape)
+    return np.ldexp(rng.integers(-(2**20), 2**20, size=shape) + potentials * (seed % 2), -20)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_bounds_hold_where_costs_nearly_cancel(seed):
+    rng = np.random.default_rng(seed)
+    n = 5
+    g = whole_directions((n, n), seed)
+    least = min(math.fsum(g[i, p[i]] for i in range(n)) for p in itertools.permutations(range(n)))
+    for scale in (1.0, 1 / 3, 1e-300, 1e290):
+        found = Birkhoff(n).minimum(scale * g)
+        exact = min(
+            sum(Fraction(float(scale * g[i, p[i]])) for i in range(n)) for p in itertools.permutations(range(n))
+        )
+        assert Fraction(float(found.lower)) <= exact
+        assert Fraction(float(Birkhoff(n).support(-scale * g))) >= -exact
+        assert float(found.lower) >= scale * (least - 1e-13 * n * np.max(np.abs(g)))
+    points, matrix = rng.normal(size=(7, 40)), rng.normal(size=(40, 6))
+    direction = whole_directions((40,), seed) / 3
+    for domain, corners in (
+        (ConvexHull(points), points),
+        (LinearImage(L1Ball(2.0), matrix), np.concatenate([2 * matrix.T, -2 * matrix.T])),
+        (FlowPolytope([(i, i + 1) for i in range(20) for _ in range(2)], 0, 20), None),
+    ):
+        least = exactly_least(direction, corners)
+        assert Fraction(float(domain.minimum(direction).lower)) <= least
+        assert Fraction(float(domain.support(-direction))) >= -least
+        assert float(domain.minimum(direction).lower) >= float(least) - 1e-12 * domain.reach(np.abs(direction))
+
+
+def exactly_least(g, corners):
+    """Return the least product with a corner in rational arithmetic; without corners, of one edge from each pair."""
+    g = [Fraction(float(value)) for value in g]
+    if corners is None:
+        return sum((min(a, b) for a, b in zip(g[::2], g[1::2], strict=True)), Fraction(0))
+    return min(sum((a * Fraction(float(b)) for a, b in zip(g, x, strict=True)), Fraction(0)) for x in corners)
 
 
 def test_large_birkhoff_beats_random_permutations_and_is_dual_feasible():

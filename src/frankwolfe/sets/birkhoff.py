@@ -9,9 +9,9 @@ from typing import ClassVar, Self
 import numpy as np
 
 from frankwolfe.atoms import Atom, Sparse
-from frankwolfe.backends import Array, all_finite, namespace, scaled
+from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.sets.base import Set, require_shape
+from frankwolfe.sets.base import LinearMinimum, Set, require_shape
 from frankwolfe.sets.common import no_radius, on_host
 from frankwolfe.sets.norms import slack
 from frankwolfe.validation import integer
@@ -46,6 +46,7 @@ class Birkhoff(Set):
     """
 
     n: int
+    exact_oracle: ClassVar[bool] = False
     sparse_atoms: ClassVar[bool] = True
     holds_magnitudes: ClassVar[bool] = True
 
@@ -58,14 +59,16 @@ class Birkhoff(Set):
         return (self.n, self.n)
 
     def lmo(self, g: Array) -> Atom:
-        require_shape(self, g, self.shape)
-        from scipy.optimize import linear_sum_assignment
+        return self._sparse(self._assigned(g)[1], g)
 
-        rows, columns = linear_sum_assignment(scaled(on_host(g)))
-        places = rows * self.n + columns
-        xp = namespace(g)
-        indices = places if xp is np else xp.asarray(places)
-        return Sparse(indices, as_like(np.ones(self.n), g), self.shape)
+    def minimum(self, g: Array) -> LinearMinimum:
+        """Return a permutation with its value, and a lower bound proven by prices of the columns."""
+        cost, columns = self._assigned(g)
+        atom = self._sparse(columns, g)
+        return LinearMinimum(atom, atom.inner(g), float(largest(g)) * _below(cost, columns))
+
+    def support(self, g: Array) -> Scalar:
+        return float(largest(g)) * -_below(*self._assigned(-g))
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return the distance of two permutations that agree nowhere; zero where there is only one."""
@@ -80,5 +83,37 @@ class Birkhoff(Set):
         sums = (xp.sum(x, axis=0), xp.sum(x, axis=1))
         return bool(xp.min(x) >= -room) and all(bool(xp.max(xp.abs(s - 1)) <= room) for s in sums)
 
+    def _assigned(self, g: Array) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scaled direction in double precision and the best column for each row."""
+        require_shape(self, g, self.shape)
+        from scipy.optimize import linear_sum_assignment
+
+        cost = scaled(on_host(g))
+        return cost, linear_sum_assignment(cost)[1]
+
+    def _sparse(self, columns: np.ndarray, like: Array) -> Sparse:
+        places, xp = np.arange(self.n) * self.n + columns, namespace(like)
+        return Sparse(places if xp is np else xp.asarray(places), as_like(np.ones(self.n), like), self.shape)
+
     def with_radius(self, radius: float) -> Self:
         no_radius(self)
+
+
+def _below(cost: np.ndarray, columns: np.ndarray) -> float:
+    """Return a number that no assignment costs less than; entries of `cost` are at most one.
+
+    For any prices v of the columns, an assignment costs at least the sum of v and of the least c_ij - v_j of each row.
+    Good prices are the lengths of shortest ways from column to column, changing an assigned row each time.
+    """
+    n = len(cost)
+    change = cost - cost[np.arange(n), columns][:, None]
+    v = np.zeros(n)
+    for _ in range(n):
+        shorter = np.minimum(v, np.min(change + v[columns][:, None], axis=0))
+        if np.array_equal(shorter, v):
+            break
+        v = shorter
+    u = np.min(cost - v, axis=1)
+    # Scaling, and each difference, is rounded once.
+    room = 2.0**-52 * n * (2 + float(np.max(np.abs(v))))
+    return math.fsum([*u, *v]) - room

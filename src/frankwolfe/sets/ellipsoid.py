@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
-from frankwolfe.backends import Array, Scalar, all_finite, namespace, scaled, vdot
+from frankwolfe.backends import Array, Scalar, all_finite, eps, largest, namespace, scaled, vdot
 from frankwolfe.backends.namespace import as_like, nonzero
-from frankwolfe.sets.base import Set, require_shape
+from frankwolfe.sets.base import LinearMinimum, Set, require_shape
 from frankwolfe.sets.common import frozen, frozen_vector, on_host
 from frankwolfe.sets.norms import above, norm, slack
 from frankwolfe.validation import positive
@@ -53,6 +53,7 @@ class Ellipsoid(Set):
     center: Any
     matrix: Any
     radius: float = 1.0
+    exact_oracle: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", positive("radius", self.radius))
@@ -83,15 +84,19 @@ class Ellipsoid(Set):
         return True
 
     def lmo(self, g: Array) -> Atom:
-        require_shape(self, g, self.shape)
-        M, center = as_like(self.matrix, g), as_like(self.center, g)
-        h = scaled(_adjoint(M, scaled(g)))
-        step = (self.radius / nonzero(namespace(g).linalg.vector_norm(h))) * h
-        return Dense(center - (M * step if M.ndim == 1 else M @ step))
+        return self.minimum(g).atom
+
+    def minimum(self, g: Array) -> LinearMinimum:
+        """Return the atom with its value, and a lower bound that allows for the rounding of the products with M."""
+        M, center, h = self._adjoint(g)
+        direction = scaled(h)
+        step = (self.radius / nonzero(namespace(g).linalg.vector_norm(direction))) * direction
+        atom = Dense(center - (M * step if M.ndim == 1 else M @ step))
+        return LinearMinimum(atom, atom.inner(g), -self._farthest(-g, center, h))
 
     def support(self, g: Array) -> Scalar:
-        require_shape(self, g, self.shape)
-        return vdot(g, as_like(self.center, g)) + self.radius * norm(_adjoint(as_like(self.matrix, g), g), 2)
+        _, center, h = self._adjoint(g)
+        return self._farthest(g, center, h)
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return twice the longest half-axis."""
@@ -122,6 +127,18 @@ class Ellipsoid(Set):
     def with_radius(self, radius: float) -> Self:
         return replace(self, radius=radius)
 
+    def _adjoint(self, g: Array) -> tuple[Array, Array, Array]:
+        """Return M and the centre as arrays like g, and M'g for scaled g."""
+        require_shape(self, g, self.shape)
+        M = as_like(self.matrix, g)
+        return M, as_like(self.center, g), M * scaled(g) if M.ndim == 1 else M.T @ scaled(g)
+
+    def _farthest(self, g: Array, center: Array, h: Array) -> Scalar:
+        """Return an upper bound on the support value, from the centre and h = M'g for scaled g."""
+        size = self.radius * float(norm(self.matrix, 2)) + float(norm(self.center, 2))
+        room = (self.center.size + 16) * eps(g) * norm(scaled(g), 2) * size
+        return largest(g) * (vdot(scaled(g), center) + self.radius * norm(h, 2) + room)
+
     @cached_property
     def _axes(self) -> tuple[np.ndarray | None, np.ndarray]:
         """The directions of the half-axes (None: the coordinates) and their lengths for radius one."""
@@ -129,7 +146,3 @@ class Ellipsoid(Set):
             return None, np.abs(self.matrix)
         U, s, _ = np.linalg.svd(self.matrix, full_matrices=False)
         return U, s
-
-
-def _adjoint(M: Array, g: Array) -> Array:
-    return M * g if M.ndim == 1 else M.T @ g

@@ -15,7 +15,7 @@ from frankwolfe.backends.namespace import as_like
 from frankwolfe.sets.base import LinearMinimum, Set, require_shape
 from frankwolfe.sets.common import on_host, unmasked
 from frankwolfe.sets.network import Layers, on_the_way, read_edges
-from frankwolfe.sets.norms import slack
+from frankwolfe.sets.norms import norm, slack
 from frankwolfe.sets.polytope import Polytope
 from frankwolfe.validation import positive
 
@@ -67,6 +67,7 @@ class FlowPolytope(Set):
     target: Any
     radius: float = 1.0
     capacity: Any = None
+    exact_oracle: ClassVar[bool] = False
     sparse_atoms: ClassVar[bool] = True
     holds_magnitudes: ClassVar[bool] = True
 
@@ -88,7 +89,6 @@ class FlowPolytope(Set):
         else:
             object.__setattr__(self, "capacity", _capacities(self.capacity, len(edges), layers is None))
             object.__setattr__(self, "closed_form", False)
-            object.__setattr__(self, "exact_oracle", False)
             try:
                 self._polytope  # noqa: B018  solves for a first flow
             except ValueError:
@@ -123,7 +123,12 @@ class FlowPolytope(Set):
     def minimum(self, g: Array) -> LinearMinimum:
         """Return a flow of least cost and its cost, with capacities also a proven lower bound on that."""
         if self.capacity is None:
-            return super().minimum(g)
+            atom = self.lmo(g)
+            value = atom.inner(g)
+            # Two ways are compared by sums of their costs, edge by edge.
+            depth, size = 2 * self._route.longest + 8, on_host(g)[self.__dict__["_useful"]]
+            room = 2.0**-52 * depth * self.radius * float(min(depth * norm(size, math.inf), norm(size, 1)))
+            return LinearMinimum(atom, value, value - room)
         require_shape(self, g, self.shape)
         found = self._polytope.minimum(on_host(g))
         flow = found.atom.toarray()
@@ -132,7 +137,8 @@ class FlowPolytope(Set):
         return LinearMinimum(atom, atom.inner(g), found.lower)
 
     def support(self, g: Array) -> Scalar:
-        return super().support(g) if self.capacity is None else self._polytope.support(on_host(g))
+        """Return an upper bound on the support value, exact up to rounding."""
+        return -self.minimum(-g).lower if self.capacity is None else self._polytope.support(on_host(g))
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return an upper bound: for paths, from the edges in which two can differ; with capacities, from those."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
-from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled
+from frankwolfe.backends import Array, Scalar, all_finite, eps, largest, namespace, scaled, vdot
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.sets.base import Set, require_shape
+from frankwolfe.sets.base import LinearMinimum, Set, require_shape
 from frankwolfe.sets.common import frozen, no_radius, on_host
 from frankwolfe.sets.membership import hull_distance
-from frankwolfe.sets.norms import above, slack
+from frankwolfe.sets.norms import above, norm, norms, slack
 
 _PAIRS = 4000  # up to so many points all distances are compared
 
@@ -44,6 +44,7 @@ class ConvexHull(Set):
     """
 
     points: Any
+    exact_oracle: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         points = frozen("points", self.points)
@@ -66,11 +67,18 @@ class ConvexHull(Set):
         return self.points.shape[1:]
 
     def lmo(self, g: Array) -> Atom:
-        j = int(namespace(g).argmin(self._values(scaled(g))))
-        return Dense(as_like(self.points[j], g) if not isinstance(g, np.ndarray) else self.points[j].astype(g.dtype))
+        return self.minimum(g).atom
+
+    def minimum(self, g: Array) -> LinearMinimum:
+        """Return the best point with its value, and a lower bound that allows for the rounding of the products."""
+        values, room = self._values(scaled(g))
+        j = int(namespace(g).argmin(values))
+        point = self.points[j].astype(g.dtype) if isinstance(g, np.ndarray) else as_like(self.points[j], g)
+        return LinearMinimum(Dense(point), vdot(g, point), largest(g) * (values[j] - room))
 
     def support(self, g: Array) -> Scalar:
-        return largest(g) * namespace(g).max(self._values(scaled(g)))
+        values, room = self._values(scaled(g))
+        return largest(g) * (namespace(g).max(values) + room)
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return the largest distance of two points; of more than 4000 points, twice the largest from their mean."""
@@ -99,14 +107,19 @@ class ConvexHull(Set):
         return self.points.reshape(len(self.points), -1)
 
     @cached_property
+    def _longest(self) -> float:
+        return float(np.max(norms(self._rows, 2.0)))
+
+    @cached_property
     def _diameter(self) -> float:
         rows = self._rows - self._rows.mean(axis=0)
         if len(rows) > _PAIRS:
             return 2 * float(np.max(np.linalg.norm(rows, axis=1)))
         return max(float(np.max(np.linalg.norm(rows - row, axis=1))) for row in rows)
 
-    def _values(self, g: Array) -> Array:
-        """Return <g, point> for every point."""
+    def _values(self, g: Array) -> tuple[Array, Scalar]:
+        """Return <g, point> for every point, and how far rounding may have changed one."""
         require_shape(self, g, self.shape)
-        xp = namespace(g)
-        return as_like(self._rows, g) @ xp.reshape(g, (-1,)) if xp is not np else self._rows @ g.reshape(-1)
+        xp, d = namespace(g), self._rows.shape[1]
+        values = as_like(self._rows, g) @ xp.reshape(g, (-1,)) if xp is not np else self._rows @ g.reshape(-1)
+        return values, (d + 8) * eps(g) * norm(g, 2) * self._longest

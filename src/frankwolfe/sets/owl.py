@@ -123,6 +123,9 @@ class OWLBall(Ball, ProjectableSet):
 
     def _ratios(self, magnitudes: Array) -> Array:
         xp = namespace(magnitudes)
+        if xp is np:  # in the widest type there is: a running sum is not pairwise
+            sums = np.cumsum(np.sort(magnitudes)[::-1], dtype=np.longdouble)
+            return (sums / np.cumsum(self.weights, dtype=np.longdouble)).astype(np.float64)
         return xp.cumulative_sum(xp.flip(xp.sort(magnitudes))) / as_like(np.cumsum(self.weights), magnitudes)
 
     def _norm(self, x: Array) -> Scalar:

@@ -6,7 +6,7 @@ import math
 import numbers
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -220,6 +220,7 @@ class LinearImage(Combination):
 
     part: Set
     matrix: Any
+    exact_oracle: ClassVar[bool] = False
 
     def __new__(cls, part: Any = None, matrix: Any = None) -> Self:
         return of_kind(cls, (part,), projects=False)
@@ -236,7 +237,6 @@ class LinearImage(Combination):
             )
         object.__setattr__(self, "matrix", matrix)
         inherit(self, lambda part: part.closed_form, "closed_form", self.parts)
-        inherit(self, lambda part: part.exact_oracle, "exact_oracle", self.parts)
 
     def __repr__(self) -> str:
         return f"LinearImage({self.part!r}, <matrix of shape {self.matrix.shape}>)"
@@ -257,9 +257,6 @@ class LinearImage(Combination):
     def shape(self) -> tuple[int, ...]:
         """Shape of the points, ``(m,)``."""
         return self.matrix.shape[:1]
-
-    def support(self, g: Array) -> Scalar:
-        return self.part.support(self._questions(g)[0])
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return an upper bound: the diameter of the set times the largest singular value."""
@@ -292,7 +289,14 @@ class LinearImage(Combination):
         return Dense(as_like(self.matrix, v) @ namespace(v).reshape(v, (-1,)))
 
     def _total(self, g: Array, minima: list[Scalar]) -> Scalar:
-        return minima[0]
+        """Return the part's minimum less what the rounding of B'g can make of it."""
+        return minima[0] - (self.matrix.shape[0] + 8) * eps(g) * norm(g, 2) * self._size
+
+    @cached_property
+    def _size(self) -> float:
+        """An upper bound on \\|B\\| \\|x\\| over the part."""
+        point = self.part.lmo(np.zeros(self._inner_shape)).toarray()
+        return float(norm(self.matrix, 2)) * (float(norm(point, 2)) + self.part.diameter(self._inner_shape))
 
     @property
     def _inner_shape(self) -> tuple[int, ...]:
