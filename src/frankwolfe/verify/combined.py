@@ -11,9 +11,11 @@ from frankwolfe.verify.arithmetic import Interval, dot, sums
 from frankwolfe.verify.domains import CannotShow, Domain, domain_of, largest, require
 from frankwolfe.verify.functions import norm, norms
 from frankwolfe.verify.matrices import Matrix
+from frankwolfe.verify.polytopes import distance_from_hull, nearest_in_hull
 from frankwolfe.verify.spectral import norms_of_rows
 
 ULP = 2.0**-52
+MANY = 4096  # vertices of which averages are looked for
 
 
 class Product(Domain):
@@ -60,7 +62,27 @@ class MinkowskiSum(Domain):
         return float(sums(np.array([part.reach(e) for part in self.parts])).hi)
 
     def excess(self, x: np.ndarray) -> Interval:
-        raise CannotShow("no parts of x in the sets that are added up are known")
+        """Split x: into the nearest sum of points of sets with few vertices, and what is left for another one."""
+        best = np.inf
+        for i, last in enumerate(self.parts):
+            points = self.vertices(x.shape, without=i)
+            if points is not None:
+                near = points.T @ nearest_in_hull(np.ravel(x), points)
+                off = distance_from_hull(near, points) / self.size
+                rest = last.excess(x - near.reshape(x.shape))
+                best = min(best, max(float(off.hi), float(rest.hi) * last.size / self.size + 2 * ULP))
+        if best > 0.01:
+            raise CannotShow("no parts of x in the sets that are added up are known")
+        return Interval(-1.0, best)
+
+    def vertices(self, shape: tuple[int, ...], without: int = -1) -> np.ndarray | None:
+        total = np.zeros((1, math.prod(shape)))
+        for i, part in enumerate(self.parts):
+            points = part.vertices(shape) if i != without else np.zeros((1, 1))
+            if points is None or len(total) * len(points) > MANY:
+                return None
+            total = (total[:, None] + points).reshape(-1, total.shape[1])
+        return total
 
 
 class UnionHull(Domain):
@@ -81,9 +103,16 @@ class UnionHull(Domain):
 
     def excess(self, x: np.ndarray) -> Interval:
         high = min(float(part.excess(x).hi) for part in self.parts)
+        points = self.vertices(x.shape)
+        if points is not None:
+            return distance_from_hull(np.ravel(x), points) / self.size
         if high > 0.01:
             raise CannotShow("x is in none of the sets alone, and no mixture of points of them is known")
         return Interval(-1.0, high)
+
+    def vertices(self, shape: tuple[int, ...]) -> np.ndarray | None:
+        found = [points for part in self.parts if (points := part.vertices(shape)) is not None]
+        return np.vstack(found) if len(found) == len(self.parts) and sum(map(len, found)) <= MANY else None
 
 
 class Scaled(Domain):
@@ -103,6 +132,10 @@ class Scaled(Domain):
         x = x | {"weights": x["weights"] / self.factor} if isinstance(x, dict) else x / self.factor
         # One rounding of every entry: no more than an ulp of the set's size.
         return self.part.excess(x) + Interval(-2 * ULP, 2 * ULP)
+
+    def vertices(self, shape: tuple[int, ...]) -> np.ndarray | None:
+        points = self.part.vertices(shape)
+        return None if points is None else self.factor * points
 
 
 class Shifted(Domain):
@@ -127,6 +160,10 @@ class Shifted(Domain):
         found = self.part.excess(x - self.offset)
         return found * (self.part.size / self.size) + Interval(-2 * ULP, 2 * ULP)
 
+    def vertices(self, shape: tuple[int, ...]) -> np.ndarray | None:
+        points = self.part.vertices(shape)
+        return None if points is None else points + np.ravel(self.offset)
+
 
 class LinearImage(Domain):
     """A matrix times a set."""
@@ -147,6 +184,9 @@ class LinearImage(Domain):
 
     def excess(self, x: np.ndarray) -> Interval:
         require(x, self.matrix.shape[:1])
+        points = self.vertices(x.shape)
+        if points is not None:
+            return distance_from_hull(x, points) / (self.size or 1.0)
         z = np.linalg.lstsq(self.matrix, x, rcond=None)[0]
         inside = self.part.excess(z.reshape(self.inner))
         off = largest(abs(self.rows.times(z) - x)) / (self.size or 1.0)
@@ -154,6 +194,10 @@ class LinearImage(Domain):
         if high > 0.01:
             raise CannotShow("no point of the set is known that the matrix takes to x")
         return Interval(-1.0, high)
+
+    def vertices(self, shape: tuple[int, ...]) -> np.ndarray | None:
+        points = self.part.vertices(self.inner)
+        return None if points is None or len(points) > MANY else points @ self.matrix.T
 
 
 class Ellipsoid(Domain):

@@ -42,6 +42,10 @@ class Domain(ABC):
         spread = self.reach(error) if np.any(error) else 0.0
         return float(up(self.support(h.middle) + spread))
 
+    def vertices(self, shape: tuple[int, ...]) -> np.ndarray | None:
+        """Return points whose hull is the set (in it to rounding), one in a row, where they are few; else None."""
+        return None
+
     def farthest(self, at: np.ndarray) -> float:
         """Return an upper bound of the squared distance of a point of the set from another point."""
         # |v - at|² <= 2 |v|² + 2 |at|², and |v|_2 <= |v|_1.

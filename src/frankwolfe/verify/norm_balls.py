@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,10 @@ class L1Ball(Solid):
 
     def dual_norm(self, h: np.ndarray) -> Interval:
         return Interval(np.max(np.abs(h)))
+
+    def vertices(self, shape: tuple[int, ...]) -> np.ndarray | None:
+        corners = self.radius * np.eye(math.prod(shape))
+        return np.vstack([corners, -corners])
 
 
 class LInfBall(Solid):

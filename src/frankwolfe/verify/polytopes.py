@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,14 @@ class Box(Domain):
         outside = largest(Interval(x) - self.upper, self.lower - Interval(x))
         return outside / self.size
 
+    def vertices(self, shape: tuple[int, ...]) -> np.ndarray | None:
+        n = math.prod(shape)
+        if n > 10:
+            return None
+        corner = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
+        low, high = (np.ravel(np.broadcast_to(bound, shape)) for bound in (self.lower, self.upper))
+        return np.where(corner == 1, high, low)
+
 
 class Simplex(Domain):
     """Nonnegative entries that add up to the radius."""
@@ -46,6 +55,9 @@ class Simplex(Domain):
     def excess(self, x: np.ndarray) -> Interval:
         require(x, (self.dim,))
         return largest(abs(sums(x) - self.radius), Interval(-np.min(x))) / self.radius
+
+    def vertices(self, shape: tuple[int, ...]) -> np.ndarray | None:
+        return self.radius * np.eye(self.dim)
 
 
 class Hypersimplex(Domain):
@@ -144,13 +156,12 @@ class ConvexHull(Domain):
         require(x, self.shape)
         return distance_from_hull(np.ravel(x), self.points) / self.size
 
+    def vertices(self, shape: tuple[int, ...]) -> np.ndarray | None:
+        return self.points
 
-def distance_from_hull(x: np.ndarray, points: np.ndarray) -> Interval:
-    """Return an enclosure of a distance of x from the hull of the rows: weights are found, and then checked.
 
-    The upper end is the largest entry of x less the average by these weights, the lower end the distance to a plane
-    that has all points on its other side; both are zero for the same x.
-    """
+def nearest_in_hull(x: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Return the weights of about the nearest average of the rows."""
     from scipy.optimize import nnls
 
     scale = max(float(np.max(np.abs(points))), 5e-324)
@@ -160,8 +171,16 @@ def distance_from_hull(x: np.ndarray, points: np.ndarray) -> Interval:
         weights, _ = nnls(np.vstack([away.T, np.ones(len(points))]), np.append(np.zeros(x.size), 1.0))
     except RuntimeError:
         raise CannotShow("weights of the points of the hull were not found") from None
-    if not np.sum(weights) > 0:
-        weights = np.ones(len(points))
+    return weights / np.sum(weights) if np.sum(weights) > 0 else np.full(len(points), 1 / len(points))
+
+
+def distance_from_hull(x: np.ndarray, points: np.ndarray) -> Interval:
+    """Return an enclosure of a distance of x from the hull of the rows: weights are found, and then checked.
+
+    The upper end is the largest entry of x less the average by these weights, the lower end the distance to a plane
+    that has all points on its other side; both are zero for the same x.
+    """
+    weights = nearest_in_hull(x, points)
     total = sums(weights)
     apart = Interval(x) - Matrix(points).adjoint(weights) / total
     direction = apart.middle

@@ -91,8 +91,8 @@ def verify(result: Any, objective: Any = None, domain: Any = None, *, slack: flo
         Over which set.
     slack : float, default 0.5
         The claimed bound counts as shown where the proven gap is at most 1 + slack times the claimed one, up to
-        rounding. A method that averages tangents proves its bound with numbers that a result does not keep; the judge
-        starts from their mean point and may lose a little. Zero asks for the whole claim.
+        rounding. A method that averages many tangents proves its bound with more points than a result keeps, and the
+        judge may lose a little. Zero asks for the whole claim.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def verify(result: Any, objective: Any = None, domain: Any = None, *, slack: flo
     Notes
     -----
     The lower bound is that of the dual: f(y) >= <r, Ay> - φ*(r) for whatever r, so f* >= -φ*(r) - max <-A'r, y>. Only
-    the choice of r comes from the result (its point of tangency): a bad one makes the bound weak, never wrong.
+    the choice of r comes from the result (where its tangents touch f): a bad one makes the bound weak, never wrong.
 
     Examples
     --------
@@ -181,7 +181,7 @@ class _Case:
             self.false.append("lower_bound is not a number")
         else:
             self._compare(fun, claimed, upper, lower, ULPS * 2.0**-52 * max(scale, bound_scale, TINY))
-        if upper < lower and not self.false:
+        if upper < lower and not self.false and not self.unproven:
             self.remarks.append("f(x) is below f*: x is outside the set, by no more than rounding")
         if self.claims.get("failure_probability"):
             self.remarks.append("the run itself gives its bound a probability of being wrong; the proven one has none")
