@@ -23,6 +23,7 @@ from frankwolfe.rounding import FEW
 from frankwolfe.serialisation import plain
 from frankwolfe.trace import Trace
 
+PATIENCE = 32  # steps in which a gap that is mostly rounding must lose half of what is not
 TRIAL_KEY = 1 << 61  # random numbers of trials are apart from those of steps and proofs
 
 
@@ -46,6 +47,7 @@ class Saved(NamedTuple):
     checked: Point | None
     checked_value: float
     drift: float
+    rest: tuple[int, float]
 
 
 class Driven(Protocol):
@@ -111,6 +113,7 @@ class Run:
     note: str = ""
     checked: Point | None = None  # the best point whose value was computed afresh
     checked_value: float = math.inf
+    rest: tuple[int, float] = (0, math.inf)  # when, near the end, the gap without rounding was last halved, and to what
     drift: float = 0.0  # by how much the value of the last point that was checked had been too low
 
     @property
@@ -240,8 +243,15 @@ class Run:
             self.certificate, self.hoped = Certificate(), Certificate()
 
     def exhausted(self) -> bool:
-        """Tell whether the goal is less than rounding takes off the bound, and the rest of the gap is less, too."""
-        return 0 < self.goal < self.certificate.noise and self.gap <= 2 * self.certificate.noise
+        """Tell whether the gap is mostly what rounding takes off the bound, and the rest within the goal or at rest."""
+        noise = self.certificate.noise
+        if not (0 < self.goal < noise and self.gap <= 2 * noise):
+            return False
+        rest, (since, before) = self.gap - noise, self.rest
+        if rest > self.goal and not rest > 0.5 * before:
+            self.rest = (self.state.k, rest)
+            return False
+        return rest <= self.goal or self.state.k - since >= PATIENCE
 
     def fresh(self, x: Point) -> float:
         """Return f(x) from the coordinates alone, free of what rounding has done to the running image."""
@@ -292,6 +302,7 @@ class Run:
             checked=self.checked,
             checked_value=self.checked_value,
             drift=self.drift,
+            rest=self.rest,
         )
 
     def restore(self, saved: Saved) -> None:
@@ -303,12 +314,13 @@ class Run:
             numbers = float(saved.lower_bound), float(saved.failure), int(saved.next_proof)
             hoped, noise = float(saved.hoped), float(saved.noise)
             checked_value, drift = float(saved.checked_value), float(saved.drift)
+            rest = int(saved.rest[0]), float(saved.rest[1])
             trace, counts = Trace.from_array(saved.trace), Counts(*saved.counts)
         except Exception as error:  # a file put together by hand
             raise CheckpointError(f"the checkpoint holds no run ({error}); delete it to start afresh") from None
         self.state, self.best_value, self.elapsed = saved.state, found[0], found[1]
         self.best = saved.best if math.isfinite(found[0]) else None
         self.certificate = Certificate(*numbers, saved.unproven, known=saved.tangents, noise=noise)
-        self.checked, self.checked_value, self.drift = saved.checked, checked_value, drift
+        self.checked, self.checked_value, self.drift, self.rest = saved.checked, checked_value, drift, rest
         self.hoped.lower_bound = hoped
         self.problem.counts, self.trace = counts, trace

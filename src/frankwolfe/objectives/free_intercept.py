@@ -13,6 +13,7 @@ from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.partitioned import Partitioned, dense, norm2, ridge_along
 from frankwolfe.objectives.parts import Part, Sums, segment
+from frankwolfe.objectives.profiled import closer
 from frankwolfe.points import Point
 
 
@@ -101,9 +102,11 @@ class Balance:
             return
         self.numbers = numbers
         left, size, bend = (float(n) for n in numbers[:3])
+        near = self.exact  # so that one more step was right to rounding
         self.exact = settled(left, size, bend, self.knee, self.ulp)
         if self.exact:
-            self.done = True
+            moved = self.c if near else closer(self.c, left, bend, self.knee)
+            self.done, self.c = moved == self.c, moved
             return
         older, old = self.steps
         self.low, moved, self.high, *self.steps = narrow(self.low, self.c, self.high, older, old, left, bend)
