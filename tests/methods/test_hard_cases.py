@@ -199,3 +199,13 @@ def test_a_time_limit_ends_a_long_step() -> None:
     result = fw.minimize(f, fw.L2Ball(2.0), method=method, tol=0, time_limit=0.2)
     assert result.status is Status.TIME_LIMIT
     assert np.isfinite(result.fun)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_newton_goes_on_where_single_precision_shows_no_descent(seed: int) -> None:
+    """An x outside by a tenth of an ulp has a value that no point inside has: the model's minimiser is taken for it."""
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((2000, 100))
+    b = np.sign(A @ rng.standard_normal(100) + rng.standard_normal(2000))
+    result = fw.minimize(fw.Logistic(A.astype(np.float32), b), fw.L1Ball(5.0), method="newton", tol=3e-7, max_iter=40)
+    assert result.success

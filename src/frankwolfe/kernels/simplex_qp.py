@@ -63,7 +63,12 @@ def l1_qp(
     >>> l1_qp(np.eye(2), np.array([-3.0, 0.5]), 1.0, np.zeros(2))
     array([1., 0.])
     """
-    z = _minimised(H, b, np.array(start, dtype=np.float64), radius, tol, tick, signed=True)
+    # A start that rounding has put outside would have to come in first, uphill.
+    z = _minimised(H, b, _inside(np.array(start, dtype=np.float64), radius), radius, tol, tick, signed=True)
+    return _inside(z, radius)
+
+
+def _inside(z: np.ndarray, radius: float) -> np.ndarray:
     return z * min(1.0, radius / max(float(np.abs(z).sum()), 1e-300))
 
 

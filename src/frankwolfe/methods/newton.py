@@ -160,7 +160,11 @@ class NewtonFrankWolfe(Method):
         with calm(H.size):
             target = self._target(problem, H, g, here, vertex.point, gap, far)
         z = Point.at(as_like(target, x.coords))
-        x_next = problem.mix(x, z, problem.line_search(x, z, rtol=rtol))
+        step = problem.line_search(x, z, rtol=rtol)
+        if not step > 0:  # f does not show what the step gains, but the model does: taken if f does not rise either
+            value = float(at_x.value)
+            step = float(float(problem.value(z)) <= value + 4 * problem.eps * abs(value))
+        x_next = problem.mix(x, z, step)
         gap /= max(abs(float(at_x.value)), 1e-300)
         return state._replace(k=k + 1, x=x_next, gap=gap, rested=False), evidence
 
