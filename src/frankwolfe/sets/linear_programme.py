@@ -63,13 +63,13 @@ class LinearProgramme:
        Programming 99, 2004.
     """
 
-    def __init__(self, A: Any, rows: Sides, columns: Sides, warm: bool) -> None:
-        # First by the bounds as they are given (or a guess), then by those that the rows imply.
-        self.limits = columns
+    def __init__(self, A: Any, rows: Sides, columns: Sides, warm: bool, fine: bool = True) -> None:
+        # First by the bounds as they are given (or a guess), then, in fine units, by those that the rows imply.
+        self.limits, self.given = columns, (A, rows, columns) if fine else None
         rows_at, self.columns_at = _exponents(A, rows, columns)
         A, rows, columns = _scaled(A, rows, columns, rows_at, self.columns_at)
         implied = tightened(A, rows, columns)
-        rows_at, columns_at = _exponents(A, rows, implied, least=_THIN)
+        rows_at, columns_at = _exponents(A, rows, implied, least=_THIN if fine else 1.0)
         self.A, self.rows, self.columns = _scaled(A, rows, columns, rows_at, columns_at)
         self.columns_at, self.implied = self.columns_at + columns_at, _times(implied, -columns_at)
         counts = np.bincount(self.A.indices, minlength=rows_at.size)
@@ -84,12 +84,17 @@ class LinearProgramme:
         top = int(np.max((np.frexp(cost)[1] + self.columns_at)[some], initial=-10_000))
         c = np.ldexp(cost, np.maximum(self.columns_at + (_UNITS - top), -10_000))
         found, message = self._basic(c)
-        if found is None:
-            return None, message
+        if found is None:  # units of very different sizes may be too much for the solver
+            return (None, message) if self._coarse is None else self._coarse.minimise(cost)
         z, y = found
         x = np.clip(np.ldexp(self._repaired(z), self.columns_at), *self.limits)
         lower = math.nextafter(float(np.ldexp(self._below(c, y), top - _UNITS)), -math.inf) if some.any() else 0.0
         return Minimum(x, lower), message
+
+    @cached_property
+    def _coarse(self) -> LinearProgramme | None:
+        """The same programme in the units of the bounds as they were given."""
+        return None if self.given is None else LinearProgramme(*self.given, self.warm, fine=False)
 
     def _basic(self, c: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray] | None, str]:
         """Return a basic solution and its multipliers, in our units."""
