@@ -50,3 +50,22 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
 }
+
+
+def write_paper(app: object) -> None:
+    """Write the chapter on the paper from the summary that `frankwolfe reproduce all --publish` left in docs/paper."""
+    from frankwolfe.experiments.publish import write_chapter
+    from frankwolfe.experiments.summary import read_summary
+
+    here = Path(__file__).parent
+    write_chapter(read_summary(here / "paper" / "summary.json"), here / "paper.md", here / "_static" / "paper")
+
+
+html_sidebars = {"paper": []}  # its tables need the room
+html_static_path = ["_static"]
+html_css_files = ["paper.css"]
+
+
+def setup(app: object) -> None:
+    """Write what is generated before anything is read."""
+    app.connect("builder-inited", write_paper)  # pyright: ignore[reportAttributeAccessIssue]

@@ -9,8 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from frankwolfe.experiments import beyond, certificates, estimate, fig2, fig3, fig4, problems, table, theory
-from frankwolfe.experiments.estimate import Estimate
+from frankwolfe.experiments import (
+    beyond,
+    certificates,
+    cost,
+    estimate,
+    fig2,
+    fig3,
+    fig4,
+    maps,
+    problems,
+    table,
+    theory,
+    why,
+)
 
 SIZES = {"a9a": (120, 9), "mushrooms": (90, 8), "mnist": (80, 10), "covtype": (100, 6)}
 
@@ -41,17 +53,19 @@ def tiny():
         problems._objective.cache_clear()
         patch.setattr(fig2, "ITERATIONS", 40)
         patch.setattr(fig3, "ITERATIONS", 30)
-        patch.setattr(fig3, "QUICK_ROWS", {"mushrooms": 0, "mnist": 60, "covtype": 70})
+        patch.setattr(fig3, "SAMPLES", {"mushrooms": 0, "mnist": 60, "covtype": 70})
+        patch.setattr(maps, "RADII", (1.0, 5.0, 60.0))
         patch.setattr(fig4, "iterations", lambda quick: 50)
         patch.setattr(fig4, "BALL", problems.Ball("nuclear", 1.0))
         patch.setattr(fig4, "BASELINE_ITERATIONS", 10)
         patch.setattr(beyond, "window", lambda quick: (10, 60))
         patch.setattr(theory, "STEPS", 40)
-        short = {name: replace(getattr(certificates, name), iterations=50) for name in ("ACTIVE", "FACE", "VERTEX")}
-        for name, task in short.items():
-            patch.setattr(certificates, name, task)
-        mushrooms = Estimate(problems.Data("mushrooms"), problems.Ball("l2", 20.0), 50)
-        patch.setattr(certificates, "ALL", (*short.values(), mushrooms))
+        patch.setattr(cost, "STEPS", 5)
+        patch.setattr(why, "STEPS", 400)
+        patch.setattr(why, "WINDOW", (20, 360))
+        for name in ("ALL", "CURVED"):
+            patch.setattr(certificates, name, tuple(replace(e, iterations=50) for e in getattr(certificates, name)))
+        patch.setattr(certificates, "MUSHROOMS", tuple(replace(e, iterations=50) for e in certificates.MUSHROOMS))
         assert estimate.objective is problems.objective
         yield
     problems._objective.cache_clear()

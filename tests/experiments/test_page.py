@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from frankwolfe.experiments import reproduce
+from frankwolfe.experiments.page import write_page
+from frankwolfe.experiments.publish import SUMMARY
+from frankwolfe.experiments.summary import read_summary
 
 from .browser import Browser, chromium
 
@@ -17,6 +22,15 @@ PLOT = "document.getElementById('fig2-panel-0')"
 @pytest.fixture(scope="module")
 def page(tiny, tmp_path_factory):
     return reproduce("fig2", out=tmp_path_factory.mktemp("page"), quick=True, quiet=True, jobs=1)
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """The page with what is published: every claim, every table, every figure (thinned)."""
+    folder = tmp_path_factory.mktemp("published")
+    (folder / "figures").mkdir()
+    write_page(folder / "index.html", read_summary(Path(__file__).parents[2] / SUMMARY), [], False)
+    return folder / "index.html"
 
 
 @pytest.fixture
@@ -90,3 +104,31 @@ def test_it_fits_a_phone(page, browser):
     show(browser)
     assert browser.evaluate("document.documentElement.scrollWidth") <= 390
     assert browser.evaluate(f"{PLOT}.getBoundingClientRect().width") <= 390
+
+
+CUT_OFF = """
+[...document.querySelectorAll('table, .scroll, .panel, .facts, p, h2, h3')].filter(e => e.getClientRects().length)
+  .filter(e => e.getBoundingClientRect().right > innerWidth + 1 || e.scrollWidth > e.clientWidth + 1)
+  .map(e => e.tagName + ' ' + e.textContent.slice(0, 60))
+"""
+
+
+@pytest.mark.parametrize(("width", "phone"), [(1200, False), (390, True)])
+def test_nothing_is_cut_off(published, browser, width, phone):
+    browser.resize(width, 844, phone=phone)
+    browser.open(published)
+    browser.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    assert browser.evaluate(CUT_OFF) == []
+
+
+def test_every_claim_leads_to_its_figure(published, browser):
+    browser.open(published)
+    rows = "[...document.querySelectorAll('.claims tbody tr')]"
+    assert browser.evaluate(f"{rows}.length") == browser.evaluate(f"{rows}.filter(r => r.querySelector('a')).length")
+    landed = browser.evaluate(
+        "[...document.querySelectorAll('.claims a')].map(a => document.getElementById(a.hash.slice(1)))"
+        ".filter(e => e && e.classList.contains('figure') && e.querySelector('.plot')).length"
+    )
+    assert landed == browser.evaluate("document.querySelectorAll('.claims a').length")
+    assert browser.complaints == []

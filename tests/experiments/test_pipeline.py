@@ -31,7 +31,19 @@ def whole(tiny, tmp_path_factory):
 def test_the_page_and_its_files(whole):
     text = whole.read_text(encoding="utf-8")
     figures = whole.parent / "figures"
-    for key in ("fig1", "fig2", "fig3", "fig3-radii", "fig4", "beyond", "certificates", "proofs"):
+    for key in (
+        "fig1",
+        "fig2",
+        "fig3",
+        "fig3-radii",
+        "fig4",
+        "beyond",
+        "certificates",
+        "proven",
+        "why",
+        "map-mushrooms",
+        "cost",
+    ):
         assert f'id="{key}"' in text
         for kind in ("png", "svg", "csv"):
             assert (figures / f"{key}.{kind}").stat().st_size > 0
@@ -94,6 +106,7 @@ def test_a_killed_run_goes_on_where_it_was(task, tmp_path, monkeypatch):
     plain = Store(tmp_path / "plain")
     run_tasks([task], plain, None, 1, True)
     broken = Store(tmp_path / "broken")
+    monkeypatch.setattr(runs, "warm_up", lambda *_: None)  # its steps would be counted too
     steps = []
 
     def counting(problem, method, state, n, *, limit):
@@ -142,6 +155,19 @@ def test_an_interrupted_run_is_not_kept(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         run_tasks([task], store, None, 1, True)
     assert task not in store
+
+
+def test_clocks_start_after_a_few_steps_that_are_not_counted(tmp_path, monkeypatch):
+    order = []
+    original = runs.fw.minimize
+
+    def minimize(*args, **options):
+        order.append(options["max_iter"])
+        return original(*args, **options)
+
+    monkeypatch.setattr(runs.fw, "minimize", minimize)
+    run_tasks([TASKS["logistic"]], Store(tmp_path), None, 1, True)
+    assert order == [3, 60]
 
 
 def test_ranks_are_counted(tmp_path):

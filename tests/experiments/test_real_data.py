@@ -28,8 +28,8 @@ def fresh():
 )
 def test_mushrooms(kind, expected, data_dir, tmp_path):
     store = Store(tmp_path)
-    ball = Ball(kind, fig3.radius("mushrooms", kind))
-    data = Data("mushrooms")
+    (problem,) = fig3.main("mushrooms", kind, quick=False)
+    data, ball = problem.data, problem.ball
     runs = [Run(data, ball, method, fig3.ITERATIONS) for method in expected]
     run_tasks([Reference(data, ball), *runs], store, str(data_dir), 1, True)
     results = Results(store)
@@ -53,7 +53,7 @@ def test_a9a(data_dir, tmp_path):
 
 def test_the_start_of_figure_4(data_dir, tmp_path):
     store = Store(tmp_path)
-    runs = [Run(fig4.DATA, fig4.BALL, method, 100, ranks=True) for method in ("fw", "afw")]
+    runs = [Run(fig4.DATA, fig4.BALL, method, 100, ranks=True, start=fig4.START) for method in ("fw", "afw")]
     run_tasks(runs, store, str(data_dir), 1, True)
     results = Results(store)
     optimum = 0.318228554  # certified elsewhere to 2e-11; the errors here are a million times larger
@@ -63,6 +63,18 @@ def test_the_start_of_figure_4(data_dir, tmp_path):
     assert near(h["afw"], 4.6e-3, 0.1)
     assert near(ranks["fw"], 91, 0.05)
     assert near(ranks["afw"], 101, 0.05)
+    assert all(rank <= 101 for rank in ranks.values())
+
+
+def test_a_large_ball_is_not_active_on_covtype(data_dir, tmp_path):
+    store, data = Store(tmp_path), Data("covtype", rows=20000)
+    balls = [Ball("l2", r) for r in (5.0, 20.0, 100.0)]
+    run_tasks([Reference(data, ball) for ball in balls], store, str(data_dir), 1, True)
+    results = Results(store)
+    facts = [results.optimum(data, ball).facts for ball in balls]
+    assert [f["active"] for f in facts] == [True, True, False]
+    assert facts[2]["mu"] is None
+    assert facts[2]["gradient"] < 1e-6 < facts[1]["gradient"]
 
 
 def test_the_table_of_datasets(data_dir, tmp_path):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import frankwolfe as fw
-from frankwolfe.experiments.problems import Ball, gaussian
-from frankwolfe.experiments.reference import ball_quadratic, certified, newton, projected_steps
+from frankwolfe.experiments.problems import Ball, Data, gaussian
+from frankwolfe.experiments.reference import Reference, ball_quadratic, certified, geometry, newton, projected_steps
 
 SAMPLES = gaussian(0, n=150, d=12)
 BALLS = [
@@ -20,6 +20,7 @@ BALLS = [
     Ball("ksupport", 1.0, 2),
     Ball("group", 1.0, 1.0),
     Ball("group", 1.0, 1.5),
+    Ball("group", 1.0, 1.5, inner=1.5),
 ]
 
 
@@ -54,3 +55,23 @@ def test_projected_steps_certify_matrix_completion():
     ball = fw.NuclearBall(1.0)
     x, _ = projected_steps(f, ball, 1e-9)
     assert certified(f, ball, x).gap < 2e-9
+
+
+def test_whether_a_constraint_is_active_is_found_out():
+    f = fw.Logistic(SAMPLES.A, SAMPLES.b)
+    small, large = Ball("l2", 1.0), Ball("l2", 1000.0)
+    inside, outside = (geometry(f, b, newton(f, b.build(f.shape))[0]) for b in (small, large))
+    assert inside["active"]
+    assert inside["mu"] > 0
+    assert not outside["active"]
+    assert outside["mu"] is None
+    assert outside["worth"] < 1e-7
+
+
+def test_the_accuracy_is_that_of_the_last_point(tmp_path):
+    from frankwolfe.experiments.store import Store
+
+    facts = Reference(Data("gaussian"), Ball("l1", 1.0)).compute(Store(tmp_path), None).facts
+    assert 0 < facts["gap"] < 1e-9
+    assert facts["lower_bound"] <= facts["fun"]
+    assert facts["proven"] >= 0

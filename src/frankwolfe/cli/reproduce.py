@@ -8,7 +8,10 @@ from typing import Annotated
 import typer
 
 # Spelled out, so that `--help` need not import the experiments; a test keeps it equal to theirs.
-PARTS = ("fig1", "fig2", "fig3", "fig4", "beyond", "certificates", "table", "claims", "all")
+PARTS = (
+    *("certificates", "fig1", "fig2", "fig3", "maps", "fig4", "beyond", "proven", "why", "cost", "table"),
+    *("claims", "all"),
+)
 
 
 def reproduce(
@@ -20,6 +23,10 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="A first look in a few minutes: less of everything.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes side by side (two by default).")] = None,
+    publish: Annotated[
+        bool,
+        typer.Option("--publish", help="Write the documentation's summary and the README's table (in the sources)."),
+    ] = False,
 ) -> None:
     """Regenerate the paper's figures and tables from the data, with a verdict on every claim.
 
@@ -35,6 +42,6 @@ def reproduce(
         raise ValueError(f"--data: {str(data)!r} is not a folder")
     from frankwolfe.experiments import reproduce as run
 
-    page = run(part, out=out, data=data, quick=quick, quiet=quiet, jobs=jobs)
+    page = run(part, out=out, data=data, quick=quick, quiet=quiet, jobs=jobs, into=Path.cwd() if publish else None)
     if not quiet:
         typer.echo(f"wrote {page}")

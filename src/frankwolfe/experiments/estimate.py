@@ -20,9 +20,12 @@ from frankwolfe.problem import Problem
 class Estimate:
     """Open-loop AFW with everything that the paper's proofs speak of written down at each step.
 
-    Columns: `fun` is f(x_k); `es` and `fw` the best lower bounds so far from the estimate sequence and from tangents at
-    y_k; `excess` is f(x_k) - Φ_k* - ξ_k, which the paper's lemma says is never positive; `move` is |v_{k+1} - v_k|
-    and `drift` is |θ_{k+1} - ∇f(x*)|.
+    Columns: `fun` is f(xₖ); `es` and `fw` the best lower bounds so far from the estimate sequence and from tangents at
+    yₖ; `excess` is f(xₖ) - Φₖ* - ξₖ, which the paper's lemma says is never positive; `move` is |vₖ₊₁ - vₖ|,
+    `drift` is |θₖ₊₁ - ∇f(x*)|, `ahead` is |∇f(yₖ) - ∇f(x*)| and `theta` is |θₖ₊₁|.
+
+    Facts: what the constants of the lemmas are made of. `highest` is the largest value of f on the set that an ascent
+    from a few starts found, so that M = highest - f* is never overstated.
     """
 
     data: Data
@@ -44,9 +47,19 @@ class Estimate:
         domain = self.ball.build(f.shape)
         with threadpool_limits(limits=THREADS):
             optimum, _ = newton(f, domain)
-            table = _walk(f, domain, f.grad(optimum), self.iterations)
+            gradient = f.grad(optimum)
+            table = _walk(f, domain, gradient, self.iterations)
+            highest = _highest(f, domain, optimum)
         moving = np.flatnonzero(table["move"] > 1e-12 * self.ball.radius)
-        facts = {"last_move": int(moving[-1]) if moving.size else -1, "worst_excess": float(np.max(table["excess"]))}
+        facts = {
+            "last_move": int(moving[-1]) if moving.size else -1,
+            "worst_excess": float(np.max(table["excess"])),
+            "smoothness": float(f.smoothness),
+            "diameter": float(domain.diameter(f.shape)),
+            "gradient": float(np.linalg.norm(gradient)),
+            "fun": float(f.value(optimum)),
+            "highest": highest,
+        }
         kept = kept_rows(table["k"])
         return Outcome(facts, {c: values[kept] for c, values in table.items()})
 
@@ -58,7 +71,7 @@ def _walk(f: Any, domain: fw.Set, gradient: np.ndarray, iterations: int) -> dict
     state = method.init(problem, problem.start(None, False))
     start = float(f.value(np.zeros(f.shape)))
     es = tangent_bound = -np.inf
-    minimum, xi = start, 0.0  # Φ_0* and ξ_0
+    minimum, xi = start, 0.0  # Φ₀* and ξ₀
     v = np.zeros(f.shape)
     rows = []
     for k in range(iterations):
@@ -74,10 +87,23 @@ def _walk(f: Any, domain: fw.Set, gradient: np.ndarray, iterations: int) -> dict
         move = float(np.linalg.norm(v_next - v))
         xi = (1 - delta) * xi + 0.5 * L * delta**2 * move**2
         minimum = float(theta.offset + vertex.value + (1 - theta.weight) * start)
-        rows.append((k, fun, es, tangent_bound, excess, move, float(np.linalg.norm(theta.slope - gradient))))
+        drift, ahead = (float(np.linalg.norm(t.slope - gradient)) for t in (theta, at_y))
+        rows.append((k, fun, es, tangent_bound, excess, move, drift, ahead, float(np.linalg.norm(theta.slope))))
         v = v_next
-    columns = ("k", "fun", "es", "fw", "excess", "move", "drift")
+    columns = ("k", "fun", "es", "fw", "excess", "move", "drift", "ahead", "theta")
     return {c: np.array(values, dtype=float) for c, values in zip(columns, zip(*rows, strict=True), strict=True)}
+
+
+def _highest(f: Any, domain: fw.Set, optimum: np.ndarray) -> float:
+    """Return the largest value that ascents over the set reach: f is convex, so each step to a vertex goes up."""
+    rng = np.random.default_rng(0)
+    best = -np.inf
+    for start in (-optimum, *rng.standard_normal((3, *f.shape))):
+        x = start
+        for _ in range(30):
+            x = domain.lmo(-f.grad(x)).toarray()
+        best = max(best, float(f.value(x)))
+    return best
 
 
 def _bound(tangent: Tangent, domain: fw.Set) -> float:

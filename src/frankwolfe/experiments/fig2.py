@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from frankwolfe.experiments.figures import Figure, Panel, Section, Table, error_curve
 from frankwolfe.experiments.problems import METHODS, Ball, Data
 from frankwolfe.experiments.reference import Reference
@@ -11,16 +13,19 @@ from frankwolfe.experiments.store import Task
 
 DATA = Data("a9a")
 RADIUS = 40.0
-NEIGHBOURS = (5.0, 20.0, 60.0, 659.0)
+NEIGHBOURS = (5.0, 20.0, 659.0)
 ITERATIONS = 1000
 WINDOW = 20
 PAPER = ("gd", "agm", "fw", "afw")
-BEYOND = ("fw-short", "fw-line", "afw-line")
+BEYOND = ("fw-short", "afw-line")
 
 
 def radii(quick: bool) -> tuple[float, ...]:
     """Return the radii that are run, the paper's figure first."""
     return (RADIUS,) if quick else (RADIUS, *NEIGHBOURS)
+
+
+LARGEST = max(NEIGHBOURS)  # the ball whose optimum stands for that of no constraint at all
 
 
 def runs(radius: float, quick: bool) -> list[Run]:
@@ -30,7 +35,16 @@ def runs(radius: float, quick: bool) -> list[Run]:
 
 
 def tasks(quick: bool) -> list[Task]:
-    return [t for r in radii(quick) for t in (Reference(DATA, Ball("l2", r)), *runs(r, quick))]
+    out: list[Task] = [Reference(DATA, Ball("l2", LARGEST))]
+    for r in radii(quick):
+        out += [Reference(DATA, Ball("l2", r)), *runs(r, quick)]
+    return out
+
+
+def price(results: Results, radius: float) -> float:
+    """Return what the constraint costs: f* on this ball above f* on the largest."""
+    here, there = (results.optimum(DATA, Ball("l2", r)).facts["fun"] for r in (radius, LARGEST))
+    return max(here - there, 0.0)
 
 
 def errors(results: Results, radius: float, quick: bool) -> dict[str, float]:
@@ -47,38 +61,57 @@ def section(results: Results, quick: bool) -> Section:
         facts = results.optimum(DATA, Ball("l2", radius)).facts
         h = errors(results, radius, quick)
         order = " < ".join(METHODS[m].name for m in sorted(PAPER, key=lambda m: h[m]))
-        active = "on the boundary" if facts["norm"] > (1 - 1e-9) * radius else f"inside, |x*| = {facts['norm']:.3g}"
         rows.append(
             [
                 f"{radius:g}",
                 *(f"{h[m]:.2e}" for m in PAPER),
                 order,
-                active,
+                f"{price(results, radius):.1e}",
                 f"{facts['gradient']:.1e}",
                 f"{facts['gap']:.0e}",
             ]
         )
-    head = ["R", *(f"{METHODS[m].name}" for m in PAPER), "order", "the solution found", "|∇f(x*)|", "f* known to"]
+    head = ["R", *(f"{METHODS[m].name}" for m in PAPER), "order", "price of the ball", "|∇f(x*)|", "f* known to"]
     intro = (
-        "<p>The paper does not say which radius it used. R = 40 was picked after scanning 2, 5, 10, 20, 40, 60 and 659 "
-        "because it gives the order that the text describes; that it does so is therefore by construction. The "
-        f"neighbours show how much hangs on the choice. {_flatness(results, quick)}</p>"
+        "<p>The paper does not say which radius it used. R = 40 was picked after scanning 2, 5, 10, 20, 40, 60 and "
+        "659 because it gives the order that the text describes; that it does so is therefore by construction. The "
+        "neighbours show how much hangs on the choice. Whether a ball is active cannot be read off |x*| here, since f "
+        "is flat in some directions and minimisers of every norm from about 13 on exist; what counts is the price of "
+        f"the ball, f* on it above f* on the ball of radius {LARGEST:g}. Where that is far below the errors drawn, "
+        "the constraint plays no part in them.</p>"
     )
-    table = Table("fig2-radii", f"f(x) − f* after {ITERATIONS} iterations", head, rows)
-    return Section("fig2", "Figure 2: an inactive constraint", intro, figures, [table])
+    table = Table(
+        "fig2-radii", f"f(x) − f* after {ITERATIONS} iterations", head, rows,
+        "At R = 5 the ball costs as much as the errors: there the constraint is active, and the claim about inactive "
+        "constraints says nothing.",
+    )  # fmt: skip
+    zigzag = Table(
+        "fig2-stability", "How much the errors zig-zag",
+        ["R", "FW: median", "FW: largest rise", "AFW: median", "AFW: largest rise"],
+        [[f"{r:g}", *(w for m in ("fw", "afw") for w in _zigzag(results, r, m, quick))] for r in sorted(radii(quick))],
+        f"Median over all windows of {WINDOW} iterations of the largest error in the window over the smallest; and "
+        "the largest rise of the error from one iteration to the next, after the first ten.",
+    )  # fmt: skip
+    return Section("fig2", "Figure 2: an inactive constraint", intro, figures, [table, zigzag])
 
 
-def _flatness(results: Results, quick: bool) -> str:
-    """Say in numbers why no moderate radius is strictly inactive."""
-    if quick:
-        return ""
-    best = min(results.optimum(DATA, Ball("l2", r)).facts["fun"] for r in radii(quick))
-    over = {r: results.optimum(DATA, Ball("l2", r)).facts["fun"] - best for r in (20.0, RADIUS)}
-    words = " and ".join(f"{h:.0e} (R = {r:g})" for r, h in over.items())
-    return (
-        "No moderate radius is strictly inactive: the optimal value still falls with R, but the ball costs no more "
-        f"than {words} against the largest radius, far below the errors drawn here."
-    )
+def stability(h: np.ndarray) -> tuple[float, float]:
+    """Return the median of max/min within windows, and the largest relative rise from one iteration to the next.
+
+    Examples
+    --------
+    >>> stability(np.ones(50))
+    (1.0, 0.0)
+    """
+    windows = np.lib.stride_tricks.sliding_window_view(np.maximum(h[1:], 1e-16), min(WINDOW, h.size - 1))
+    rises = h[11:] / np.maximum(h[10:-1], 1e-16) - 1
+    return float(np.median(windows.max(axis=1) / windows.min(axis=1))), float(np.max(rises, initial=0.0))
+
+
+def _zigzag(results: Results, radius: float, method: str, quick: bool) -> tuple[str, str]:
+    run = next(r for r in runs(radius, quick) if r.method == method)
+    median, rise = stability(results.series(run).h)
+    return f"{median:.2f}", f"+{100 * rise:.0f} %"
 
 
 def _figure(results: Results, quick: bool) -> Figure:
@@ -88,9 +121,7 @@ def _figure(results: Results, quick: bool) -> Figure:
     return Figure(
         "fig2",
         "a9a, l2 ball that is effectively inactive",
-        f"Shaded: smallest and largest error within {WINDOW} iterations, the zig-zag. Click on a legend entry to "
-        "show the "
-        "variants that the paper leaves out. Certified accuracy of f*: "
+        f"Shaded: smallest and largest error within {WINDOW} iterations, the zig-zag. f* is known to "
         f"{series[0].floor:.0e}.",
         [panel],
         axes=("k", "time", "n_pass"),

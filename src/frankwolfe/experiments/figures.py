@@ -17,6 +17,8 @@ AXES = {
     "time": "seconds",
     "n_pass": "passes over the data",
     "n_matvec": "matrix-vector products in the oracle",
+    "n_lmo": "oracle calls",
+    "n_grad": "gradients",
 }
 POINTS = 180  # places per curve on the page, two rows each; the CSV files have every row
 
@@ -38,16 +40,30 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Heat:
+    """A map of numbers: a row of `z` for each of `rows` (words), a column for each of `x`; `words` says what z is.
+
+    Colours are for log10 of z, white at one; NaN stays empty.
+    """
+
+    x: np.ndarray
+    rows: list[str]
+    z: np.ndarray
+    words: str
+
+
+@dataclass(frozen=True)
 class Panel:
-    """Axes with their curves; `floor` is the accuracy of f*, below which nothing is known."""
+    """Axes with their curves, or with a map; `floor` is the accuracy of f*, below which nothing is known."""
 
     title: str
-    curves: list[Curve]
+    curves: list[Curve] = field(default_factory=list)
     ylabel: str = "f(x) − f*"
     note: str = ""
     floor: float = 0.0
     log: tuple[bool, bool] = (True, True)
     xlabel: str = ""
+    heat: Heat | None = None
 
 
 @dataclass(frozen=True)
@@ -64,13 +80,14 @@ class Figure:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the page, also saved as CSV."""
+    """A table of the page, also saved as CSV; `words` is for tables of sentences, which wrap."""
 
     key: str
     title: str
     head: list[str]
     rows: list[list[Any]]
     note: str = ""
+    words: bool = False
 
 
 @dataclass(frozen=True)
@@ -142,7 +159,7 @@ def save_numbers(figure: Figure, folder: Path) -> Path:
     columns: dict[str, list[Any]] = {"panel": [], "curve": [], **{axis: [] for axis in figure.axes}}
     columns |= {"y": [], "low": [], "high": []}
     for panel in figure.panels:
-        for curve in panel.curves:
+        for curve in (*panel.curves, *_rows(panel.heat, figure.axes[0])):
             n = curve.y.size
             columns["panel"] += [panel.title] * n
             columns["curve"] += [curve.name] * n
@@ -156,10 +173,18 @@ def save_numbers(figure: Figure, folder: Path) -> Path:
     return path
 
 
-def payload(figure: Figure) -> dict[str, Any]:
-    """Return a figure as plain data for the page's script: each column once, thinned, six digits."""
+def _rows(heat: Heat | None, axis: str) -> list[Curve]:
+    """Return the rows of a map as curves, for the file of numbers."""
+    return [] if heat is None else [Curve(r, {axis: heat.x}, z, "") for r, z in zip(heat.rows, heat.z, strict=True)]
+
+
+def payload(figure: Figure, points: int = POINTS, digits: int = 6) -> dict[str, Any]:
+    """Return a figure as plain data: each column once, thinned, to so many digits. `from_payload` reads it back."""
     return {
         "key": figure.key,
+        "title": figure.title,
+        "caption": figure.caption,
+        "columns": figure.columns,
         "axes": {axis: AXES.get(axis, axis) for axis in figure.axes},
         "panels": [
             {
@@ -167,16 +192,54 @@ def payload(figure: Figure) -> dict[str, Any]:
                 "ylabel": panel.ylabel,
                 "xlabel": panel.xlabel,
                 "log": list(panel.log),
-                "floor": panel.floor,
-                "curves": [_curve(curve, figure.axes, panel.log[1]) for curve in panel.curves],
+                "floor": float(f"{panel.floor:.{digits}g}"),
+                "curves": [_curve(curve, figure.axes, panel.log[1], points, digits) for curve in panel.curves],
+                **({} if panel.heat is None else {"heat": _heat(panel.heat, digits)}),
             }
             for panel in figure.panels
         ],
     }
 
 
-def _curve(curve: Curve, axes: tuple[str, ...], positive: bool) -> dict[str, Any]:
-    rows = spread(curve.y.size)
+def from_payload(data: dict[str, Any]) -> Figure:
+    """Return the figure that `payload` wrote down.
+
+    Examples
+    --------
+    >>> drawn = Figure("a", "A", "", [Panel("p", [Curve("c", {"k": np.arange(1, 4)}, np.ones(3), "red")])], axes=("k",))
+    >>> from_payload(payload(drawn)).panels[0].curves[0].y
+    array([1., 1., 1.])
+    """
+    panels = [
+        Panel(
+            p["title"],
+            [Curve(**{**c, "x": {a: np.array(x) for a, x in c["x"].items()}, **_arrays(c)}) for c in p["curves"]],
+            ylabel=p["ylabel"],
+            floor=p["floor"],
+            log=tuple(p["log"]),
+            xlabel=p["xlabel"],
+            heat=_heat_of(p["heat"]) if "heat" in p else None,
+        )
+        for p in data["panels"]
+    ]
+    return Figure(data["key"], data["title"], data["caption"], panels, data["columns"], tuple(data["axes"]))
+
+
+def _arrays(curve: dict[str, Any]) -> dict[str, np.ndarray]:
+    return {name: np.array(curve[name], dtype=float) for name in ("y", "low", "high") if name in curve}
+
+
+def _heat(heat: Heat, digits: int) -> dict[str, Any]:
+    z = [[None if not np.isfinite(v) else float(f"{v:.{digits}g}") for v in row] for row in heat.z]
+    return {"x": _short(heat.x, digits), "rows": heat.rows, "z": z, "words": heat.words}
+
+
+def _heat_of(data: dict[str, Any]) -> Heat:
+    return Heat(np.array(data["x"]), data["rows"], np.array(data["z"], dtype=float), data["words"])
+
+
+def _curve(curve: Curve, axes: tuple[str, ...], positive: bool, points: int, digits: int) -> dict[str, Any]:
+    rows = spread(curve.y.size, points)
     usable = np.nan_to_num(curve.y, nan=-1.0) > 0 if positive else np.isfinite(curve.y)
     rows = rows[usable[rows]]
     out: dict[str, Any] = {
@@ -186,14 +249,14 @@ def _curve(curve: Curve, axes: tuple[str, ...], positive: bool) -> dict[str, Any
         "width": curve.width,
         "shown": curve.shown,
         "mode": curve.mode,
-        "x": {axis: _short(curve.x[axis][rows]) for axis in axes if axis in curve.x},
-        "y": _short(curve.y[rows]),
+        "x": {axis: _short(curve.x[axis][rows], digits) for axis in axes if axis in curve.x},
+        "y": _short(curve.y[rows], digits),
     }
     if curve.low is not None and curve.high is not None:
         least = 1e-300 if positive else -np.inf
-        out |= {"low": _short(np.maximum(curve.low[rows], least)), "high": _short(curve.high[rows])}
+        out |= {"low": _short(np.maximum(curve.low[rows], least), digits), "high": _short(curve.high[rows], digits)}
     return out
 
 
-def _short(values: np.ndarray) -> list[float]:
-    return [float(f"{v:.6g}") for v in values]
+def _short(values: np.ndarray, digits: int) -> list[float]:
+    return [float(f"{v:.{digits}g}") for v in values]

@@ -12,7 +12,21 @@
     };
   }
 
+  // A map: log10 of the ratios, white at one.
+  function heat(panel) {
+    var map = panel.heat;
+    var z = map.z.map(function (row) { return row.map(function (v) { return v === null ? null : Math.log10(v); }); });
+    return [{
+      x: map.x, y: map.rows, z: z, customdata: map.z, type: "heatmap",
+      colorscale: [[0, "#b2182b"], [0.25, "#ef8a62"], [0.5, "#f7f7f7"], [0.75, "#67a9cf"], [1, "#2166ac"]],
+      zmin: -2, zmax: 2, hoverongaps: false,
+      hovertemplate: "R = %{y}, k = %{x}: %{customdata:.3~g}<extra></extra>",
+      colorbar: { thickness: 10, tickvals: [-2, -1, 0, 1, 2], ticktext: ["1/100", "1/10", "1", "10", "100"] }
+    }];
+  }
+
   function traces(panel, axis) {
+    if (panel.heat) { return heat(panel); }
     var out = [];
     panel.curves.forEach(function (curve) {
       var x = curve.x[axis];
@@ -29,6 +43,15 @@
   }
 
   function layout(panel, data, words) {
+    if (panel.heat) {
+      return {
+        margin: { l: 58, r: 12, t: 8, b: 44 }, height: 300, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+        font: { color: css("--ink"), size: 12, family: "inherit" }, hoverlabel: { font: { family: "inherit" } },
+        modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--faint"), activecolor: css("--accent") },
+        xaxis: { title: { text: words, standoff: 6 }, type: "log", dtick: 1, automargin: true },
+        yaxis: { title: { text: panel.ylabel, standoff: 4 }, type: "category", automargin: true }
+      };
+    }
     var ink = css("--ink"), faint = css("--line"), limits = range(panel, hiddenIn(data));
     var grid = { gridcolor: faint, zeroline: false, linecolor: faint, automargin: true };
     var shapes = [];
@@ -91,6 +114,7 @@
   function draw(figure, axis) {
     figure.panels.forEach(function (panel, i) {
       var plot = document.getElementById(figure.key + "-panel-" + i);
+      if (panel.heat) { plot.style.minHeight = "300px"; }
       var kept = visibilityOf(plot);
       var data = traces(panel, axis);
       data.forEach(function (trace) { if (trace.legendgroup in kept) { trace.visible = kept[trace.legendgroup]; } });

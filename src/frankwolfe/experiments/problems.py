@@ -40,11 +40,24 @@ class Data:
 
 @dataclass(frozen=True)
 class Ball:
-    """A ball by the name of its norm; `option` is p of an lp ball, k of the k-support norm, p of a group norm."""
+    """A ball by the name of its norm.
+
+    Parameters
+    ----------
+    kind : str
+        "l1", "l2", "lp", "ksupport", "group" or "nuclear".
+    radius : float
+        Its radius.
+    option : float
+        p of an lp ball, k of the k-support norm, p (across the groups) of a group norm.
+    inner : float, default 2
+        s (inside the groups) of a group norm.
+    """
 
     kind: str
     radius: float
     option: float = 0.0
+    inner: float = 2.0
 
     def build(self, shape: tuple[int, ...]) -> fw.Set:
         """Return the set, for points of this shape."""
@@ -58,7 +71,7 @@ class Ball:
             "l2": "l2",
             "lp": f"l{self.option:g}",
             "ksupport": f"{self.option:g}-support",
-            "group": f"group (l2 inside, l{self.option:g} across)",
+            "group": f"group (l{self.inner:g} inside, l{self.option:g} across)",
             "nuclear": "nuclear-norm",
         }[self.kind]
 
@@ -76,7 +89,7 @@ _BALLS: dict[str, Callable[[Ball, tuple[int, ...]], fw.Set]] = {
     "l2": lambda ball, shape: fw.L2Ball(ball.radius),
     "lp": lambda ball, shape: fw.LpBall(ball.radius, p=ball.option),
     "ksupport": lambda ball, shape: fw.KSupportBall(ball.radius, k=int(ball.option)),
-    "group": lambda ball, shape: fw.GroupBall(ball.radius, groups=_groups(shape[0]), s=2, p=ball.option),
+    "group": lambda ball, shape: fw.GroupBall(ball.radius, groups=_groups(shape[0]), s=ball.inner, p=ball.option),
     "nuclear": lambda ball, shape: fw.NuclearBall(ball.radius),
 }
 
@@ -108,7 +121,14 @@ METHODS: dict[str, Label] = {
         "dot",
         lambda: fw.AcceleratedFrankWolfe(line_search=True),
     ),
-    "afw-2": Label("AFW, step 2/(k+2)", "forgets x_0", GREY, "dashdot", lambda: fw.AcceleratedFrankWolfe(offset=2.0)),
+    "afw-2": Label("AFW, step 2/(k+2)", "forgets x₀", GREY, "dashdot", lambda: fw.AcceleratedFrankWolfe(offset=2.0)),
+    "cgs": Label(
+        "CGS",
+        "conditional gradient sliding (Lan and Zhou), many oracle calls for one gradient",
+        OLIVE,
+        "dashdot",
+        fw.ConditionalGradientSliding,
+    ),
     "agm-restart": Label(
         "AGM, restarted",
         "projected AGM, momentum dropped when it points uphill",

@@ -1,4 +1,7 @@
-"""The optimal value, from a solve whose accuracy is proven: f* lies between `lower_bound` and `fun`."""
+"""The optimal value, from a solve whose accuracy is known: f* lies between `lower_bound` and `fun`, and within `gap`.
+
+`gap` is the Frank-Wolfe gap at the last point as computed; `proven` is what remains when rounding is allowed for.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,13 @@ from frankwolfe.experiments.store import Outcome, Store
 GOAL = 1e-11
 """The certified gap to reach; the solve stops earlier where rounding does not allow more."""
 
-OUTER = 60
+NEGLIGIBLE = 1e-7
+"""A constraint whose worth is below this does not count as active: nothing drawn here could show it."""
+
+UNSOLVED = 1e-5
+"""A reference solve that ends above this has failed."""
+
+OUTER = 40
 INNER = 5_000
 NUCLEAR_STEPS = 200
 NUCLEAR_GOAL = 2e-11
@@ -50,18 +59,25 @@ class Reference:
         with threadpool_limits(limits=THREADS):
             if isinstance(domain, fw.NuclearBall):
                 return _matrix(f, domain, self.goal or NUCLEAR_GOAL, began)
-            x, steps = newton(f, domain)
+            x, steps = newton(f, domain, self.goal or GOAL)
             proof = certified(f, domain, x)
             facts = {
-                "solver": "projected Newton: quadratic models over the set, exact line search",
+                "solver": "Newton over the set: quadratic models minimised over the ball, exact line search",
                 "steps": steps,
-                "fun": proof.fun,
-                "lower_bound": proof.lower_bound,
-                "gap": proof.gap,
+                **_accuracy(proof, f.grad(x), x, domain),
                 **geometry(f, self.ball, x),
                 "time": monotonic() - began,
             }
         return Outcome(facts, {"x": x})
+
+
+def _accuracy(proof: fw.Result, g: Any, x: np.ndarray, domain: fw.Set) -> dict[str, float]:
+    """Return f*, the Frank-Wolfe gap as computed, and what is proven once every rounding error is allowed for."""
+    inner = float(g @ x) if isinstance(g, np.ndarray) else float(g.values @ x[g.pattern.rows, g.pattern.cols])
+    gap = max(inner + float(domain.support(-g)), 4 * float(np.spacing(abs(proof.fun))))
+    if gap > UNSOLVED:
+        raise RuntimeError(f"the reference solve stopped at a gap of {gap:.1e}")
+    return {"fun": proof.fun, "lower_bound": proof.lower_bound, "gap": gap, "proven": proof.gap}
 
 
 def certified(f: Any, domain: fw.Set, x: np.ndarray) -> fw.Result:
@@ -69,15 +85,18 @@ def certified(f: Any, domain: fw.Set, x: np.ndarray) -> fw.Result:
     return fw.minimize(f, domain, x0=x, method="fw", max_iter=1, tol=0, progress=False)
 
 
-def newton(f: fw.Logistic, domain: fw.Set) -> tuple[np.ndarray, int]:
+def newton(f: fw.Logistic, domain: fw.Set, goal: float = GOAL) -> tuple[np.ndarray, int]:
     """Minimise a logistic loss with few features over a set, to all the accuracy that rounding allows.
 
     Notes
     -----
-    Each step minimises the second-order model over the set itself, so that the constraint is exact, and then searches
-    the segment. Where the Hessian is small (d up to a thousand or so) this takes a dozen reads of the data however
-    badly conditioned the problem is, which first-order methods would feel.
+    On l1 balls this is the library's own second-order method. Elsewhere each step minimises the second-order model
+    over the set itself, so that the constraint is exact, and then searches the segment. Where the Hessian is
+    small (d up to a thousand or so) this takes a dozen reads of the data however badly conditioned the problem is.
     """
+    if isinstance(domain, fw.L1Ball):
+        result = fw.minimize(f, domain, method="newton", tol=goal, max_iter=OUTER, n_threads=THREADS, progress=False)
+        return np.asarray(result.x), result.n_iter
     x = np.zeros(f.shape)
     best, best_gap, stalled = x, np.inf, 0
     for step in range(OUTER):
@@ -87,7 +106,7 @@ def newton(f: fw.Logistic, domain: fw.Set) -> tuple[np.ndarray, int]:
             stalled = stalled if gap > 0.9 * best_gap else 0
             best, best_gap = x, gap
         stalled += 1
-        if best_gap <= GOAL or stalled > 6:
+        if best_gap <= goal or stalled > 6:
             return best, step
         target = _model_minimiser(hessian(f, x), g, x, domain, gap)
         gamma = _line_search(f, x, target)
@@ -111,39 +130,14 @@ def hessian(f: fw.Logistic, x: np.ndarray) -> np.ndarray:
 
 def _model_minimiser(H: np.ndarray, g: np.ndarray, x: np.ndarray, domain: fw.Set, gap: float) -> np.ndarray:
     """Return the minimiser of g'(u - x) + (u - x)'H(u - x)/2 over the set."""
-    c = g - H @ x
     if isinstance(domain, fw.L2Ball):
-        return ball_quadratic(H, c, domain.radius)
+        return ball_quadratic(H, g - H @ x, domain.radius)
     projectable = isinstance(domain, fw.ProjectableSet)
     method = fw.AcceleratedProjectedGradient(restart=True) if projectable else fw.AcceleratedFrankWolfe()
-    model = fw.Quadratic(H, c)
     # An inexact model is enough: a hundredth of the gap still open.
-    inner = fw.minimize(model, domain, x0=x, method=method, tol=max(0.01 * gap, 1e-15), max_iter=INNER, progress=False)
-    u = np.asarray(inner.x)
-    if isinstance(domain, fw.L1Ball):
-        polished = _on_face(H, c, u, domain.radius)
-        if model.value(polished) < model.value(u):
-            u = polished
-    return u
-
-
-def _on_face(H: np.ndarray, c: np.ndarray, u: np.ndarray, radius: float) -> np.ndarray:
-    """Return the minimiser of a quadratic over the face of the l1 ball that u lies on, as far as signs allow."""
-    support = np.flatnonzero(np.abs(u) > 1e-7 * radius)
-    signs = np.sign(u[support])
-    if np.abs(u).sum() < (1 - 1e-9) * radius or not support.size:
-        return u
-    m = support.size
-    system = np.zeros((m + 1, m + 1))
-    system[:m, :m] = H[np.ix_(support, support)]
-    system[:m, m] = system[m, :m] = signs
-    goal = np.linalg.lstsq(system, np.append(-c[support], radius), rcond=None)[0][:m]
-    step = goal - u[support]
-    crossing = signs * goal < 0
-    reach = np.min(-u[support][crossing] / step[crossing], initial=1.0)
-    out = np.zeros_like(u)
-    out[support] = u[support] + reach * step
-    return out * min(1.0, radius / np.abs(out).sum())
+    tol = max(0.01 * gap, 1e-15)
+    model = fw.Quadratic(H, g - H @ x)
+    return np.asarray(fw.minimize(model, domain, x0=x, method=method, tol=tol, max_iter=INNER, progress=False).x)
 
 
 def ball_quadratic(H: np.ndarray, c: np.ndarray, radius: float) -> np.ndarray:
@@ -187,20 +181,34 @@ def _line_search(f: fw.Logistic, x: np.ndarray, target: np.ndarray) -> float:
 
 
 def geometry(f: fw.Logistic, ball: Ball, x: np.ndarray) -> dict[str, Any]:
-    """Return what decides how fast Frank-Wolfe methods are: the gradient at the optimum, and the curvature μ.
+    """Return what the hypotheses of the theorems ask about: the gradient at the optimum, its entries, the curvature μ.
 
-    μ = R λmax(P∇²f P)/|∇f|, with P the projector on the tangent plane of the l2 ball; None for other sets and where the
-    constraint is not active.
+    `boundary` tells whether x* lies on the sphere, `worth` is R|∇f(x*)|_* (what the constraint costs, to first order,
+    if the radius shrinks to nothing), `active` whether both say that the constraint matters. `largest`, `margin` and
+    `least` are of the moduli of the entries of ∇f(x*): the largest, how far the largest (of a k-support ball: the k-th)
+    is ahead of the next, and the smallest. μ = R λmax(P∇²f P)/|∇f|, with P the projector on the tangent plane of the l2
+    ball; None for other sets and where the constraint is not active.
     """
     g = f.grad(x)
     norm = float(np.linalg.norm(g))
+    domain = ball.build(f.shape)
+    entries = np.sort(np.abs(g))[::-1]
+    place = int(ball.option) if ball.kind == "ksupport" else 1
+    boundary = not domain.contains((1 + 1e-6) * x)
+    worth = float(domain.support(-g))
     facts = {
         "norm": float(np.linalg.norm(x, 1 if ball.kind == "l1" else 2)),
         "nonzeros": int(np.count_nonzero(np.abs(x) > 1e-8 * max(float(np.max(np.abs(x))), 1e-300))),
         "gradient": norm,
+        "boundary": boundary,
+        "worth": worth,
+        "active": bool(boundary and worth > NEGLIGIBLE),
+        "largest": float(entries[0]),
+        "margin": float(entries[place - 1] - entries[place]) if entries.size > place else float(entries[-1]),
+        "least": float(entries[-1]),
         "mu": None,
     }
-    if ball.kind == "l2" and facts["norm"] > (1 - 1e-9) * ball.radius and norm > 0:
+    if ball.kind == "l2" and facts["active"]:
         unit = x / np.linalg.norm(x)
         H = hessian(f, x)
         H = H - np.outer(unit, unit @ H)
@@ -216,12 +224,12 @@ def _matrix(f: fw.MatrixCompletion, domain: fw.NuclearBall, goal: float, began: 
     facts = {
         "solver": "accelerated projected gradient with restarts, by eigenvalues of the Gram matrix",
         "steps": steps,
-        "fun": proof.fun,
-        "lower_bound": proof.lower_bound,
-        "gap": proof.gap,
+        **_accuracy(proof, f.grad(x), x, domain),
         "norm": float(sigma.sum()),
         "nonzeros": int(np.count_nonzero(sigma > 1e-6)),
         "gradient": float(np.linalg.norm(f.grad(x).values)),
+        "boundary": bool(sigma.sum() > (1 - 1e-6) * domain.radius),
+        "active": bool(sigma.sum() > (1 - 1e-6) * domain.radius),
         "mu": None,
         "time": monotonic() - began,
     }

@@ -7,20 +7,39 @@ from pathlib import Path
 from time import monotonic
 from types import ModuleType
 
-from frankwolfe.experiments import beyond, certificates, claims, fig1, fig2, fig3, fig4, table
+from frankwolfe.experiments import (
+    beyond,
+    certificates,
+    claims,
+    cost,
+    fig1,
+    fig2,
+    fig3,
+    fig4,
+    maps,
+    proven,
+    publish,
+    table,
+    why,
+)
 from frankwolfe.experiments.figures import Section, save_numbers
 from frankwolfe.experiments.page import write_page
 from frankwolfe.experiments.runner import Results, run_tasks
 from frankwolfe.experiments.static import save_pictures
 from frankwolfe.experiments.store import Store
+from frankwolfe.experiments.summary import about_machine, summarise
 
 MODULES: dict[str, ModuleType] = {
+    "certificates": certificates,
     "fig1": fig1,
     "fig2": fig2,
     "fig3": fig3,
+    "maps": maps,
     "fig4": fig4,
     "beyond": beyond,
-    "certificates": certificates,
+    "proven": proven,
+    "why": why,
+    "cost": cost,
     "table": table,
 }
 PARTS = (*MODULES, "claims", "all")
@@ -34,6 +53,7 @@ def reproduce(
     quick: bool = False,
     quiet: bool = False,
     jobs: int | None = None,
+    into: str | os.PathLike[str] | None = None,
 ) -> Path:
     """Regenerate the paper's figures and tables, and judge its claims.
 
@@ -52,6 +72,9 @@ def reproduce(
     jobs : int, optional
         Processes side by side, each with one thread; two by default where the machine has them. The numbers do
         not depend on it.
+    into : path, optional
+        The project's own sources: write there the summary that the documentation's chapter is built from, and the
+        README's table of verdicts. For the full run of everything only.
 
     Returns
     -------
@@ -60,6 +83,9 @@ def reproduce(
     """
     if part not in PARTS:
         raise ValueError(f"part must be one of {', '.join(PARTS)}, got {part!r}")
+    sources = None if into is None else publish.checkout(Path(into))
+    if sources is not None and (quick or part not in ("all", "claims")):
+        raise ValueError("--publish is for the full run of everything")
     began = monotonic()
     jobs = min(2, os.cpu_count() or 1) if jobs is None else jobs
     folder = Path(out)
@@ -80,13 +106,18 @@ def reproduce(
     page = folder / "index.html"
     missing = [name for name in MODULES if name not in present]
     about = {
+        "command": f"frankwolfe reproduce {part}" + (" --quick" if quick else ""),
+        **about_machine(),
         "pieces of work done in this call": done,
         "pieces found from before": len({store.stem(t) for t in asked}) - done,
         "seconds for those done": round(computed),
         "processes side by side": jobs,
         "threads each": 1,
     }
-    write_page(page, sections, missing, results, quick, about)
+    summary = summarise(results, sections, quick, about)
+    write_page(page, summary, missing, quick)
+    if sources is not None:
+        publish.publish(summary, sources)
     return page
 
 

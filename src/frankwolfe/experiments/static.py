@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.experiments.figures import AXES, Curve, Figure, Panel
+from frankwolfe.experiments.figures import AXES, Curve, Figure, Heat, Panel
 from frankwolfe.plotting.style import FAINT, style
 from frankwolfe.validation import optional
 
@@ -20,7 +20,7 @@ _DASHES: dict[str, Any] = {
 }
 
 
-def save_pictures(figure: Figure, folder: Path) -> list[Path]:
+def save_pictures(figure: Figure, folder: Path, kinds: tuple[str, ...] = ("png", "svg")) -> list[Path]:
     """Draw a figure against its first axis; write it as PNG and SVG and return the paths."""
     matplotlib = optional("matplotlib", extra="plot")
     rows = math.ceil(len(figure.panels) / figure.columns)
@@ -32,13 +32,33 @@ def save_pictures(figure: Figure, folder: Path) -> list[Path]:
             _draw(ax, panel, figure.axes[0])
         for ax in axes[len(figure.panels) :]:
             ax.set_visible(False)
-        paths = [folder / f"{figure.key}.png", folder / f"{figure.key}.svg"]
-        drawn.savefig(paths[0], dpi=150)
-        drawn.savefig(paths[1], metadata={"Date": None})
+        paths = [folder / f"{figure.key}.{kind}" for kind in kinds]
+        for path in paths:
+            drawn.savefig(path, **({"metadata": {"Date": None}} if path.suffix == ".svg" else {"dpi": 150}))
     return paths
 
 
+def _map(ax: Any, panel: Panel, heat: Heat) -> None:
+    """Draw a map: colours for log10 of the ratio, white at one, between a hundredth and a hundred."""
+    edges = np.sqrt(heat.x[1:] * heat.x[:-1])
+    edges = np.concatenate([[heat.x[0] ** 1.5 / edges[0] ** 0.5], edges, [heat.x[-1] ** 1.5 / edges[-1] ** 0.5]])
+    rows = np.arange(len(heat.rows) + 1) - 0.5
+    with np.errstate(divide="ignore"):
+        z = np.log10(heat.z)
+    drawn = ax.pcolormesh(edges, rows, np.ma.masked_invalid(z), cmap="RdBu", vmin=-2, vmax=2)
+    ax.set_xscale("log")
+    ax.set_yticks(range(len(heat.rows)), heat.rows)
+    ax.set(title=panel.title, ylabel=panel.ylabel, xlabel=panel.xlabel)
+    ax.title.set_fontsize(9.5)
+    ax.grid(visible=False)
+    bar = ax.figure.colorbar(drawn, ax=ax, extend="both", ticks=range(-2, 3))
+    bar.ax.set_yticklabels(["1/100", "1/10", "1", "10", "100"])
+
+
 def _draw(ax: Any, panel: Panel, axis: str) -> None:
+    if panel.heat is not None:
+        _map(ax, panel, panel.heat)
+        return
     for curve in panel.curves:
         if curve.shown:
             _line(ax, curve, axis, panel.log)

@@ -14,7 +14,7 @@ import numpy as np
 
 import frankwolfe
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever the meaning of a stored number changes; older files are then computed afresh."""
 
 _INTEGERS = frozenset({"k", "n_grad", "n_lmo", "n_matvec", "n_proj", "rank", "rank_relative"})

@@ -87,9 +87,8 @@ def section(results: Results, quick: bool) -> Section:
     head = ["dataset", "counted", "nonzeros", "density", "label +1", "in the paper", "differs in"]
     table = Table(
         "datasets", "Counted from the files", head, rows,
-        "covtype is a random 70 % of 581012 rows. The paper's 12.4 % for mnist is not the density of the pixels; "
-        "we found "
-        "no reading of the data that gives it exactly. MovieLens: users × items and observed ratings.",
+        "covtype is a random 70 % of 581012 rows. The paper's 12.4 % for mnist is not the density of the pixels; we "
+        "found no reading of the data that gives it exactly. MovieLens: users × items and observed ratings.",
     )  # fmt: skip
     return Section("table", "The datasets", "", [], [table])
 

@@ -1,57 +1,128 @@
-"""Verdicts: computed from measured numbers, never typed by hand."""
+"""Verdicts: computed from measured numbers, never typed by hand, and only where the claim's hypotheses hold."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-HOLDS, PARTLY, FAILS, UNKNOWN = "holds", "holds only for", "does not hold", "not run"
+import numpy as np
+
+HOLDS, PARTLY, FAILS = "holds", "holds in part", "does not hold"
+UNDECIDED, OUTSIDE, UNKNOWN = "not decided", "not applicable", "not run"
+KINDS = (HOLDS, PARTLY, FAILS, UNDECIDED, OUTSIDE, UNKNOWN)
 
 
-class Verdict(NamedTuple):
-    """One of the four kinds, with what it is limited to."""
+class Case(NamedTuple):
+    """One setting in which a claim was tried: what its hypothesis asks there, what was measured, the verdict."""
 
-    kind: str
-    detail: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.detail}".strip()
+    name: str
+    verdict: str
+    measured: str
+    hypothesis: str = ""
 
 
 class Judged(NamedTuple):
-    """What was measured, in which setting, and the verdict."""
+    """The verdict on a claim, the one number behind it, a sentence of reasoning, and the cases."""
 
-    measured: str
-    setting: str
-    verdict: Verdict
+    verdict: str
+    number: str
+    sentence: str
+    cases: tuple[Case, ...] = ()
 
 
-def across(cases: Mapping[str, bool]) -> Verdict:
-    """Return the verdict on a claim that was tried in several cases.
+NOT_RUN = Judged(UNKNOWN, "", "The runs that this verdict rests on have not been done.")
+
+
+def across(verdicts: Sequence[str]) -> str:
+    """Return the verdict on a claim from those on its cases; cases outside its hypotheses do not count.
 
     Examples
     --------
-    >>> str(across({"l2": True, "l1": True}))
-    'holds'
-    >>> str(across({"l2": True, "l1": False}))
-    'holds only for l2 (1 of 2)'
-    >>> str(across({"l2": False}))
-    'does not hold'
+    >>> across([HOLDS, OUTSIDE]), across([HOLDS, FAILS]), across([UNDECIDED, FAILS])
+    ('holds', 'holds in part', 'does not hold')
+    >>> across([OUTSIDE]), across([]), across([HOLDS, UNDECIDED])
+    ('not applicable', 'not run', 'holds in part')
     """
-    if not cases:
-        return Verdict(UNKNOWN)
-    good = [name for name, true in cases.items() if true]
-    if len(good) == len(cases):
-        return Verdict(HOLDS)
-    if not good:
-        return Verdict(FAILS)
-    return Verdict(PARTLY, f"{', '.join(good)} ({len(good)} of {len(cases)})")
+    if not verdicts:
+        return UNKNOWN
+    inside = [v for v in verdicts if v not in (OUTSIDE, UNKNOWN)]
+    if not inside:
+        return OUTSIDE if OUTSIDE in verdicts else UNKNOWN
+    if all(v == inside[0] for v in inside):
+        return inside[0]
+    if any(v in (HOLDS, PARTLY) for v in inside):
+        return PARTLY
+    return FAILS
 
 
-def single(true: bool, detail: str = "") -> Verdict:
-    """Return the verdict on a claim with one case."""
-    return Verdict(HOLDS if true else FAILS, detail)
+def judged(cases: Sequence[Case], sentence: str, number: str = "") -> Judged:
+    """Return the judgement on several cases; by default the number is how many of those that apply hold."""
+    inside = [c for c in cases if c.verdict not in (OUTSIDE, UNKNOWN)]
+    counted = f"{sum(c.verdict == HOLDS for c in inside)} of {len(inside)} cases"
+    return Judged(across([c.verdict for c in cases]), number or counted, sentence, tuple(cases))
+
+
+def verdict(true: bool) -> str:
+    """Return the verdict of a plain yes or no."""
+    return HOLDS if true else FAILS
+
+
+def at_most(low: float, high: float, limit: float) -> str:
+    """Return the verdict on "at most `limit`" of a number known up to an interval.
+
+    Examples
+    --------
+    >>> at_most(-2.1, -1.9, -1.7), at_most(-2.48, -1.47, -1.7), at_most(-1.2, -0.8, -1.7)
+    ('holds', 'not decided', 'does not hold')
+    """
+    return HOLDS if high <= limit else FAILS if low > limit else UNDECIDED
+
+
+def stretches(k: np.ndarray, true: np.ndarray) -> list[tuple[int, int]]:
+    """Return the ranges of k in which something is true.
+
+    Examples
+    --------
+    >>> stretches(np.arange(6), np.array([False, True, True, False, True, True]))
+    [(1, 2), (4, 5)]
+    """
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], np.asarray(true, dtype=bool), [False]]).astype(int)))
+    return [(int(k[first]), int(k[last - 1])) for first, last in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def ordering(k: np.ndarray, true: np.ndarray) -> tuple[str, str]:
+    """Return the verdict on an ordering of curves, and the ranges of k in which it is seen.
+
+    It holds if it is there from a tenth of the run at the latest to its end, and does not if it is there in less than
+    a tenth of all k; anything between holds in part, and the range says where.
+
+    Examples
+    --------
+    >>> k = np.arange(1, 501)
+    >>> ordering(k, k >= 20), ordering(k, k >= 300), ordering(k, k < 10)
+    (('holds', 'k ≥ 20'), ('holds in part', 'k ≥ 300'), ('does not hold', 'k ≤ 9'))
+    >>> ordering(k, k > 0), ordering(k, k > 600)
+    (('holds', 'every k'), ('does not hold', 'no k'))
+    """
+    ranges = stretches(k, true)
+    first, last = int(k[0]), int(k[-1])
+    if not ranges:
+        return FAILS, "no k"
+    if ranges == [(first, last)]:
+        return HOLDS, "every k"
+    shown = sorted(sorted(ranges, key=lambda r: r[0] - r[1])[:3])
+    words = [_range(a, b, first, last) for a, b in shown]
+    text = " and ".join(words) + (f" (and {len(ranges) - 3} shorter ranges)" if len(ranges) > 3 else "")
+    if ranges[-1][1] == last and ranges[-1][0] <= max(last // 10, 2):
+        return HOLDS, text
+    return (PARTLY if float(np.mean(true)) >= 0.1 else FAILS), text
+
+
+def _range(a: int, b: int, first: int, last: int) -> str:
+    if a == b:
+        return f"k = {a}"
+    return f"k ≥ {a}" if b == last else f"k ≤ {b}" if a == first else f"{a} ≤ k ≤ {b}"
 
 
 def ordered(h: Mapping[str, float], *chain: str) -> bool:
@@ -70,7 +141,7 @@ def near(measured: float, expected: float, tolerance: float) -> bool:
     return abs(measured - expected) <= tolerance * abs(expected)
 
 
-def spread_of(values: list[float], digits: int = 2) -> str:
+def spread_of(values: Sequence[float], digits: int = 2) -> str:
     """Return the range of some numbers in words.
 
     Examples
