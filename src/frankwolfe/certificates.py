@@ -113,7 +113,7 @@ class Certificate:
             proof = problem.certify(coords, PROOF_KEY + 2 * k + place)
             value = proof.value if value is None else value
             self.failure += proof.failure
-            self._raise_to(proof.bound, coords, proof.noise)
+            self._raise_to(proof.bound, None if isinstance(coords, PatternMatrix) else coords, proof.noise)
         self.next_proof = max(k + 2, math.ceil(PROOF_GROWTH * (k + 1)))
         return value
 

@@ -123,6 +123,17 @@ class LowRank(Mixable):
     def dtype(self) -> np.dtype:
         return self.like.dtype
 
+    def in_kind(self, like: Any) -> LowRank:
+        """Return the matrix with its factors as arrays of the library, device and dtype of `like`.
+
+        Examples
+        --------
+        >>> LowRank.from_arrays([[1.0]], [[3.0]]).in_kind(np.zeros(1, np.float32))
+        LowRank(1 x 1, 1 factors, float32)
+        """
+        left, right = ([as_like(factor, like) for factor in side] for side in (self.left, self.right))
+        return LowRank(self.weights, left, right, self.shape, settled=self.settled, like=like)
+
     @property
     def _xp(self) -> Any:
         return namespace(self.like)

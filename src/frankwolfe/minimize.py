@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from frankwolfe.backends.precision import exact_products
 from frankwolfe.checkpoint import Checkpoint, identity
 from frankwolfe.interruption import interruptible
 from frankwolfe.kernels.threads import libraries, limited
@@ -105,7 +106,7 @@ def minimize(
     limit = None if time_limit is None else nonnegative("time_limit", time_limit)
     threads = None if n_threads is None else integer("n_threads", n_threads, 1)
     limits = (nonnegative("tol", tol), nonnegative("rtol", rtol), integer("trace_every", trace_every, 1))
-    with thread_limit(threads):
+    with thread_limit(threads), exact_products():
         forms = (False, False) if domain is None else (domain.sparse_atoms, domain.parallel_atoms)
         problem = Problem(objective.oriented(*forms), domain, seed)
         run = Run(problem, None, *limits)

@@ -110,15 +110,17 @@ class Problem:
     def judged(self, at_y: Evaluation, y: Point) -> Evaluation:
         """Return an evaluation with what rounding may have done to it, and with the point where the tangent touches."""
         if self.exact is not None:  # the tangent is a hope until it is proven in double precision
-            return at_y._replace(at=self._touch(y, at_y.value))
-        return at_y._replace(noise=self.objective.noise(at_y, self.extent), at=self._touch(y, at_y.value))
+            return at_y._replace(at=self._touch(y, at_y))
+        return at_y._replace(noise=self.objective.noise(at_y, self.extent), at=self._touch(y, at_y))
 
-    def _touch(self, y: Point, value: Scalar) -> Any:
+    def _touch(self, y: Point, at_y: Evaluation) -> Any:
         """Return y as a point of tangency, in the form that averages of them are kept in; None where they are not."""
+        if self.exact is not None and isinstance(at_y.slope, PatternMatrix):
+            return PatternMatrix(y.image, at_y.slope.pattern)  # the entries are all that f knows of a matrix
         if isinstance(y.coords, Atom):
             return None
         if isinstance(y.coords, np.ndarray) and not is_long(y.coords) and not isinstance(self.domain, SetBatch):
-            return Touches.at(y.coords, float(value))
+            return Touches.at(y.coords, float(at_y.value))
         # Of what is large, averages are kept where proofs in double precision need them: they cost as much as a step.
         large = isinstance(y.coords, LowRank) or is_long(y.coords)
         return None if large and self.exact is None else y.coords
@@ -285,7 +287,7 @@ class Problem:
         """
         assert self.domain is not None
         exact, moved = self.objective if self.exact is None else self.exact, 0.0 if self.exact is None else 4 * self.eps
-        point = Point.at(exact.start(coords, dense=False))
+        point = Point.at(exact.start(coords, dense=not isinstance(coords, LowRank)))
         at = exact.evaluate(point, point)
         self.counts.n_pass += at.passes
         if isinstance(self.domain, IterativeSet):

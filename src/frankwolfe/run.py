@@ -12,6 +12,7 @@ import numpy as np
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.certificates import FAR, FAR_GROWTH, PROOF_GROWTH, RETRY_GROWTH, Certificate, blame
 from frankwolfe.checkpoint import CheckpointError
+from frankwolfe.lowrank import LowRank
 from frankwolfe.methods.base import Evidence
 from frankwolfe.methods.evidence import fetched
 from frankwolfe.objectives.check import contradicts
@@ -257,7 +258,7 @@ class Run:
         """Return f(x) from the coordinates alone, free of what rounding has done to the running image."""
         exact = self.problem.exact
         if exact is not None:
-            point = Point.at(exact.start(x.coords, dense=False))
+            point = Point.at(exact.start(x.coords, dense=not isinstance(x.coords, LowRank)))
             # On a device one kernel reads narrow numbers as they are stored, and the gradient comes for nothing.
             return float(exact.evaluate(point, point).value if self.problem.away else exact.value_at(point)[0])
         return float(self.problem.value(Point.at(x.coords)))

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+
+# Several processes share a GPU: JAX would take all of its memory for the first.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 NAMES = ("strict", "torch", "jax", "cupy", "cuda")
 MODULES = {"strict": "array_api_strict", "torch": "torch", "jax": "jax", "cupy": "cupy", "cuda": "torch"}

@@ -71,8 +71,9 @@ def test_a_device_changes_nothing_but_the_place(device: str, kind: str, constrai
 def test_a_radius_is_chosen_on_a_device(device: str, kind: str) -> None:
     """Folds are the same rows with other weights there, and give the same scores."""
     usable(device)
-    weight = RNG.random(120) + 0.1
-    options = {"constraint": "l1", "radii": [0.3, 1.0, 3.0], "cv": 3, "method": "apgd", "tol": 1e-3}
+    weight = np.random.default_rng(1).random(120) + 0.1
+    # Solutions to a looser tolerance may differ, and then their scores on other rows do.
+    options = {"constraint": "l1", "radii": [0.3, 1.0, 3.0], "cv": 3, "method": "apgd", "tol": 1e-5}
     here = estimator(kind, True, **options, device="cpu").fit(X + 0.5, TARGETS[kind], sample_weight=weight)
     there = estimator(kind, True, **options, device=device).fit(X + 0.5, TARGETS[kind], sample_weight=weight)
     np.testing.assert_allclose(there.radii_, here.radii_)

@@ -18,6 +18,7 @@ if not torch.cuda.is_available():
     pytest.skip("there is no GPU here", allow_module_level=True)
 
 from frankwolfe.backends import rows as passes  # noqa: E402
+from frankwolfe.backends.capture import Graph  # noqa: E402
 from frankwolfe.objectives.device_data import TorchMatrix  # noqa: E402
 
 
@@ -471,3 +472,23 @@ def test_auto_takes_the_gpu_for_large_data() -> None:
     assert place(A).matrix.is_cuda
     assert isinstance(place(A[:1000]), np.ndarray)
     assert place(A, "cpu") is A
+
+
+def test_the_collector_of_garbage_does_not_end_a_capture() -> None:
+    """A graph that is garbage gives back memory when it is found, which a capture does not survive."""
+
+    def work(inputs: list[Any]) -> list[Any]:
+        kept = [[torch.sqrt(inputs[0] + i)] for i in range(50)]
+        return [kept[-1][0]]
+
+    ones, before = [torch.ones(1 << 20, device="cuda")], gc.get_threshold()
+    ring: list[Any] = [Graph(work, ones)]
+    ring.append(ring)
+    del ring
+    try:
+        gc.set_threshold(1)
+        graph = Graph(work, ones)
+    finally:
+        gc.set_threshold(*before)
+    assert gc.isenabled()
+    np.testing.assert_allclose(graph.launch(ones)[0][:3].cpu(), 50**0.5, rtol=1e-6)

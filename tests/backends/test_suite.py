@@ -63,6 +63,7 @@ STEPS_SINGLE = {
     ("away", None): 22,
     ("pairwise", None): 6,
     ("bpcg", None): 12,
+    ("bcg", None): 12,
     ("lazy", None): 12,
     ("boosted", None): 22,
     ("boosted", "l3"): 5,

@@ -104,6 +104,15 @@ def _with_jax(f: Callable[[Any], Any], of: Callable[[Any], Any]) -> Callable[[An
     return both
 
 
+def answers_in_double(f: Callable[[Any], Any], of: Callable[[Any], Any], shape: tuple[int, ...]) -> bool:
+    """Tell whether a JAX function answers an array of 64-bit numbers with one, even where JAX has 32 by default."""
+    import jax
+
+    with _double():
+        answer = jax.eval_shape(lambda x: f(of(x)), jax.ShapeDtypeStruct(shape, np.float64))
+    return answer.dtype == np.float64
+
+
 def one_number(value: Any, kind: str = "") -> Any:
     """Return what a function returned, if it is one real number; `kind` says of what it must be."""
     if not kind and isinstance(value, int | float | list | tuple):

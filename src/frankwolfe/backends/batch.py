@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 from frankwolfe.backends import triton_rows
+from frankwolfe.backends.precision import fast_products
 from frankwolfe.backends.rows import LOSSES, Pass, Rows, blocks, has_triton, plain_losses
 
 kernels: Any = triton_rows  # functions that Triton compiles
@@ -17,8 +16,8 @@ BLOCK = 1024
 def batch_pass(model: Rows, V: Any, known: Any, coef: Any) -> Pass:
     """Return, for a vector to a row of V, products, images, gradients and values; `coef` has a row for each.
 
-    float32 products on a GPU are in TF32, ten bits of mantissa: good for steps, never for certificates, which are
-    computed in double precision (where nothing is rounded so).
+    float32 products on a GPU are in TF32, ten bits of mantissa, while a run is in progress: good for steps, never for
+    certificates, which are computed in double precision (where nothing is rounded so).
     """
     import torch
 
@@ -36,21 +35,6 @@ def batch_pass(model: Rows, V: Any, known: Any, coef: Any) -> Pass:
         return Pass(*seen[0])
     images = (torch.cat([s[i] for s in seen], dim=1) for i in range(2))
     return Pass(*images, *(torch.stack([s[i] for s in seen]).sum(dim=0) for i in range(2, 6)))
-
-
-@contextlib.contextmanager
-def fast_products() -> Iterator[None]:
-    """Let float32 products on a GPU use TF32 inside."""
-    import torch
-
-    setting = torch.backends.cuda.matmul
-    name, fast = ("fp32_precision", "tf32") if hasattr(setting, "fp32_precision") else ("allow_tf32", True)
-    before = getattr(setting, name)
-    setattr(setting, name, fast)
-    try:
-        yield
-    finally:
-        setattr(setting, name, before)
 
 
 def _fused(model: Rows, q: Any, known: Any, coef: Any) -> tuple[Any, ...]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import gc
+from collections.abc import Callable, Iterator
 from typing import Any
 
 SPARE = 24 << 20  # bytes: memory is given out in larger pieces than it is asked for
@@ -15,13 +17,11 @@ class Graph:
     """
 
     def __init__(self, work: Callable[[list[Any]], list[Any]], inputs: list[Any]) -> None:
-        import torch
 
         self.inputs = [tensor.clone() for tensor in inputs]
         if self.inputs[0].is_cuda:
             _find_room(work, self.inputs)
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
+            with captured() as graph:
                 self.outputs = work(self.inputs)
             self.replay = graph.replay
         else:
@@ -33,6 +33,24 @@ class Graph:
         _overwrite(self.inputs, inputs)
         self.replay()
         return self.outputs
+
+
+@contextlib.contextmanager
+def captured() -> Iterator[Any]:
+    """Capture what is launched inside in a graph, which is returned.
+
+    Python's collector is held off: an older graph that it finds would give back memory, which ends a capture.
+    """
+    import torch
+
+    graph, collecting = torch.cuda.CUDAGraph(), gc.isenabled()
+    gc.disable()
+    try:
+        with torch.cuda.graph(graph, capture_error_mode="thread_local"):  # other threads may do what they like
+            yield graph
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _find_room(work: Callable[[list[Any]], list[Any]], inputs: list[Any]) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from frankwolfe.backends.batch import fast_products
 from frankwolfe.backends.namespace import Array, host
+from frankwolfe.backends.precision import fast_products
 
 PIECE = 1 << 26  # numbers of a piece of the data, of which a copy is made
 PARTS = 64  # of a piece, whose products a device forms side by side

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from frankwolfe.backends import triton_rows
-from frankwolfe.backends.capture import Letter, ask_for
+from frankwolfe.backends.capture import Letter, ask_for, captured
 from frankwolfe.backends.rows import Rows, Scratch, Tile
 
 kernels: Any = triton_rows  # functions that Triton compiles
@@ -146,8 +146,7 @@ class Engine:
                 self._step(i % 2)
         torch.cuda.current_stream().wait_stream(side)
         ask_for(0, self.x.device)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
+        with captured() as graph:
             for i in range(LENGTH):
                 self._step(i % 2)
         return graph

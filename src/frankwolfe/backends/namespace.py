@@ -83,8 +83,13 @@ def as_like(values: Any, like: Array) -> Array:
 
 def as_index(places: Any, like: Array) -> Array:
     """Return positions as integers of the namespace and device of `like`."""
+    return namespace(like).asarray(places, dtype=index_type(like), device=array_api_compat.device(like))
+
+
+def index_type(like: Array) -> Any:
+    """Return the widest integers of the library of `like`: 64 bits, but for JAX without them."""
     xp = namespace(like)
-    return xp.asarray(places, dtype=xp.int64, device=array_api_compat.device(like))
+    return xp.int32 if double(like) is None else xp.int64
 
 
 def is_zero(g: Array) -> bool:
@@ -146,8 +151,8 @@ def vdot(a: Array, b: Array) -> Scalar:
             sums = [np.multiply(a[i : i + PIECE], b[i : i + PIECE]).sum(dtype=np.float64) for i in pieces]
             return float(np.sum(sums))
         return float(np.multiply(a, b).sum(dtype=np.float64))
-    if xp.finfo(a.dtype).bits < 64 and (wide := double(a)) is not None:
-        return xp.sum(a * b, dtype=wide)  # long sums in single precision would blur line searches
+    if xp.finfo(a.dtype).bits < 64:  # in double precision if there is one: long sums in single would blur line searches
+        return xp.sum(a * b, dtype=double(a))
     return xp.vecdot(xp.reshape(a, (-1,)), xp.reshape(b, (-1,)))
 
 

@@ -16,7 +16,7 @@ import array_api_compat as compat
 import numpy as np
 
 from frankwolfe.backends import triton_pattern
-from frankwolfe.backends.namespace import Array, add_at, double, host, namespace, zeros
+from frankwolfe.backends.namespace import Array, add_at, double, host, index_type, namespace, zeros
 
 kernels: Any = triton_pattern  # functions that Triton compiles
 
@@ -146,10 +146,10 @@ class Places:
 
     def _short(self, index: Array) -> Array:
         fits = max(*self.shape, int(index.shape[0])) < 2**31
-        return self.xp.astype(index, self.xp.int32 if fits else self.xp.int64, copy=False)
+        return self.xp.astype(index, self.xp.int32 if fits else index_type(self.like), copy=False)
 
     def _wide(self, index: Array) -> Array:
-        return self.xp.astype(index, self.xp.int64, copy=False)
+        return self.xp.astype(index, index_type(self.like), copy=False)
 
     def _take(self, values: Array, index: Array) -> Array:
         return self.xp.take(values, index, axis=0)

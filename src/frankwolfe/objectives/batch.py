@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -59,6 +59,10 @@ class Batch(Objective):
     def start(self, x0: Any, dense: bool) -> Array:
         return self.base.data.array(np.zeros(self.shape) if x0 is None else x0)
 
+    def doubled(self) -> Self | None:
+        base = self.base.doubled()
+        return None if base is None else type(self)(base, self.shape[0])
+
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
         passes = self.resolve(x) + self.resolve(v)
         return Lines(self, x, v), passes
@@ -98,10 +102,6 @@ class LinearModelBatch(Batch):
         if total is None:
             total = row_dot(self.base.losses(x.image), self.base.share)
         return total + self._ridge(x), passes
-
-    def doubled(self) -> LinearModelBatch | None:
-        base = self.base.doubled()
-        return None if base is None else LinearModelBatch(base, self.shape[0])
 
     def evaluate(self, y: Point, watch: Point) -> Evaluation:
         seen = self.base.data.evaluate_many(self.base, y, watch) if self.base.separable else None

@@ -9,6 +9,7 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import Array, Scalar, eps, host, vdot, zeros
+from frankwolfe.backends.precision import exact_products
 from frankwolfe.objectives.base import ArrayLine, Evaluation, Line, Objective
 from frankwolfe.objectives.line_search import PROBES
 from frankwolfe.points import Leaf, Point, weighted_sum
@@ -44,12 +45,14 @@ class ImageObjective(Objective):
     def map(self) -> LinearMap:
         """The linear map A."""
 
+    @exact_products()
     def value(self, x: Any) -> Scalar:
         return self.value_at(Point.at(x))[0]
 
     def grad(self, x: Any) -> Any:
         return self.value_and_grad(x)[1]
 
+    @exact_products()
     def value_and_grad(self, x: Any) -> tuple[Scalar, Any]:
         point = Point.at(x)
         at_x = self.evaluate(point, point)

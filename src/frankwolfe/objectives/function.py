@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -9,9 +10,18 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.atoms import Atom
-from frankwolfe.backends import Array, Scalar, double, eps, namespace, vdot
-from frankwolfe.backends.autodiff import BACKENDS, Tree, differentiated, is_complex, is_tree, one_number
+from frankwolfe.backends import Array, Scalar, double, eps, host, namespace, vdot
+from frankwolfe.backends.autodiff import (
+    BACKENDS,
+    Tree,
+    answers_in_double,
+    differentiated,
+    is_complex,
+    is_tree,
+    one_number,
+)
 from frankwolfe.backends.namespace import as_like
+from frankwolfe.backends.precision import users_products
 from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.objectives.derive import derive
 from frankwolfe.points import Point, mix
@@ -101,7 +111,8 @@ class Function(Objective):
     def value(self, x: Array) -> Scalar:
         if self.backend is not None:
             return self.value_and_grad(x)[0]
-        value = self.f(_own(x))
+        with self._products:
+            value = self.f(_own(x))
         if type(value) is float:
             return value
         value = one_number(value)
@@ -114,8 +125,10 @@ class Function(Objective):
 
     def value_and_grad(self, x: Array) -> tuple[Scalar, Array]:
         if self.gradient is None:
-            return self._differentiated(x)
-        g = self.gradient(_own(x))
+            with self._products:
+                return self._differentiated(x)
+        with self._products:
+            g = self.gradient(_own(x))
         g = g.toarray() if hasattr(g, "toarray") else g
         if g is None or tuple(np.shape(g)) != tuple(x.shape):
             shown = "None" if g is None else f"shape {tuple(np.shape(g))}"
@@ -124,6 +137,11 @@ class Function(Objective):
             raise TypeError("grad must return real numbers, got complex ones; return their real part if that is meant")
         g = _own(as_like(g, x))  # the function may use its array again
         return self.value(x) if self.backend is None else self._differentiated(x)[0], g
+
+    @property
+    def _products(self) -> contextlib.AbstractContextManager[None]:
+        """The precision of products: the user's own setting where no bound rests on them."""
+        return contextlib.nullcontext() if self.convex else users_products()
 
     @cached_property
     def _differentiated(self) -> Callable[[Array], tuple[Scalar, Array]]:
@@ -147,18 +165,24 @@ class Function(Objective):
     def doubled(self) -> Function | None:
         """Return the function in double precision, if it answers a 64-bit array with 64-bit numbers."""
         start = self._start
-        if start is None or double(start) is None or (self.backend == "jax" and isinstance(start, np.ndarray)):
+        if start is None or not self.convex:  # nothing will be proven
             return None
         twin = derive(self, wide=True)
         try:
-            value, slope = twin.value_and_grad(twin._widened(start))
+            if self.backend == "jax" and not answers_in_double(self.f, self.natural, tuple(start.shape)):
+                return None
+            at = twin._widened(start)
+            value = self.f(_own(at)) if self.backend is None else twin.value(at)
+            slope = twin.grad(at) if self.gradient is None else self.gradient(_own(at))
+            slope = slope.toarray() if hasattr(slope, "toarray") else slope
+            narrow = any(hasattr(answer, "dtype") and eps(answer) > 1e-9 for answer in (value, slope))
         except Exception:  # torch does not mix precisions: the data are narrow, and the function is theirs
             return None
-        exact = isinstance(value, float) or eps(value) < 1e-9
-        return twin if exact and eps(slope) < 1e-9 else None
+        return None if narrow else twin
 
     def _widened(self, x: Array) -> Array:
-        return namespace(x).astype(x, double(x))
+        wide = double(x)  # JAX without 64 bits takes NumPy's, and computes with them
+        return host(x).astype(np.float64) if wide is None else namespace(x).astype(x, wide)
 
     def value_at(self, x: Point) -> tuple[Scalar, float]:
         return self.value(x.coords), 0.0

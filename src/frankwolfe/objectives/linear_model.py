@@ -12,6 +12,7 @@ from frankwolfe.backends import Array, Scalar, largest, namespace, vdot
 from frankwolfe.backends import double as double_of
 from frankwolfe.backends.imaged import Imaged
 from frankwolfe.backends.namespace import as_like, nonzero
+from frankwolfe.backends.precision import exact_products
 from frankwolfe.backends.together import together
 from frankwolfe.kernels.layouts import CHUNK, KINDS, LOGISTIC, Loss, Rows, double
 from frankwolfe.objectives.base import Evaluation, Line
@@ -73,10 +74,8 @@ class WeightedMean(Composite):
     def oriented(self, sparse_atoms: bool, parallel_atoms: bool = False) -> Self:
         return reoriented(self, sparse_atoms, parallel_atoms)
 
-    def doubled(self) -> Self | None:
+    def doubled(self) -> Self:
         data = self.data.doubled()
-        if data is None:
-            return None
         return derive(self, data=data, share=data.array(self.exact_share))
 
     def reweighted(self, share: np.ndarray) -> Self:
@@ -85,6 +84,7 @@ class WeightedMean(Composite):
         return derive(self, exact_share=exact, share=as_like(exact, self.share), weighted=True)
 
     @cached_property
+    @exact_products()
     def _gram_norm(self) -> float:
         """Largest eigenvalue of the weighted Gram matrix, sum of share_i a_i a_i'."""
         from frankwolfe.kernels.lanczos import spectral_norm
@@ -157,10 +157,9 @@ class LinearModel(WeightedMean):
     def map(self) -> DataMatrix:
         return self.data
 
-    def doubled(self) -> Self | None:
+    def doubled(self) -> Self:
         twin = super().doubled()
-        if twin is not None:
-            twin.b = twin.data.array(self.exact_b)
+        twin.b = twin.data.array(self.exact_b)
         return twin
 
     def dual(self, values: Any) -> Array:

@@ -160,11 +160,14 @@ class DataMatrix(ABC):
     def _sorted(self) -> SortedColumns | None:
         return carrying(self.layout)
 
-    def doubled(self) -> DataMatrix | None:
-        """Return the same numbers, computed with in double precision; None where there is none."""
+    def doubled(self) -> DataMatrix:
+        """Return the same numbers, computed with in double precision: by NumPy where their library has none."""
+        wide = double(self.matrix)
+        if wide is None:
+            return DenseMatrix(host(self.matrix)).doubled()
         twin = copy(self)
-        twin.dtype = double(self.matrix)
-        return None if twin.dtype is None else twin
+        twin.dtype = wide
+        return twin
 
     def array(self, values: Any) -> Array:
         """Return values as an array of the data's namespace, dtype and device."""

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from frankwolfe.atoms import Atom, RankOne
-from frankwolfe.backends import Array, Scalar, all_finite, namespace, vdot, zeros
+from frankwolfe.backends import Array, Scalar, all_finite, double, host, namespace, vdot, zeros
 from frankwolfe.backends.namespace import as_like, is_foreign
 from frankwolfe.kernels.pattern import Pattern, PatternMatrix
 from frankwolfe.kernels.pattern_products import dense_entries, entries
@@ -14,6 +14,7 @@ from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.data import in_parts
+from frankwolfe.objectives.derive import derive
 from frankwolfe.rounding import Extent, noise_of_sums
 from frankwolfe.validation import vector
 
@@ -114,11 +115,25 @@ class MatrixCompletion(Composite):
         if x0 is None:
             return zeros((m, n), self.values) if dense else LowRank.zero((m, n), like=self.values)
         if isinstance(x0, LowRank):
+            x0 = x0.in_kind(self.values)
             return x0.toarray() if dense else x0
+        if isinstance(x0, PatternMatrix):  # any matrix with these entries: f knows no others
+            return PatternMatrix(as_like(x0.values, self.values), self.pattern)
         x0 = as_like(x0, self.values)
         if dense or x0.ndim != 2:
             return x0
         return LowRank.from_dense(x0)
+
+    def doubled(self) -> MatrixCompletion:
+        """Return the same function in double precision: on NumPy where the library of the values has none."""
+        wide, places = double(self.values), self.pattern.places
+        if wide is None and places is not None:
+            rows, cols, weights = places.rows, places.cols, None if self.weights is None else host(self.weights)
+            here = MatrixCompletion(host(rows), host(cols), host(self.values), self.pattern.shape, weights=weights)
+            return here.doubled()
+        xp = namespace(self.values)
+        weights = None if self.weights is None else xp.astype(self.weights, wide)
+        return derive(self, values=xp.astype(self.values, wide), weights=weights)
 
     def dual(self, values: Array) -> PatternMatrix:
         return PatternMatrix(values, self.pattern)
@@ -141,6 +156,8 @@ class ObservedEntries:
             return self.pattern.rank_one(coords.left, coords.right, coords.scale).values
         if isinstance(coords, LowRank):
             return entries(self.pattern, *coords.factors)
+        if isinstance(coords, PatternMatrix):
+            return coords.values
         if isinstance(coords, Atom):
             coords = coords.toarray()
         return dense_entries(self.pattern, coords)

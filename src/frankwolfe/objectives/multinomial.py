@@ -8,6 +8,7 @@ import numpy as np
 
 from frankwolfe.backends import Array, Scalar, eps, host, largest, namespace, vdot
 from frankwolfe.backends.namespace import as_like, nonzero
+from frankwolfe.backends.precision import exact_products
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.class_intercepts import Trial, balance, regular, sliver
 from frankwolfe.objectives.class_scores import ClassScores
@@ -138,11 +139,10 @@ class Multinomial(WeightedMean):
     def strong_convexity(self) -> float:
         return self.ridge
 
-    def doubled(self) -> Self | None:
+    def doubled(self) -> Self:
         twin = super().doubled()
-        if twin is not None:
-            twin.truth = twin.data.array(self.truth)
-            twin.frequency = twin._sum(twin.truth)
+        twin.truth = twin.data.array(self.truth)
+        twin.frequency = twin._sum(twin.truth)
         return twin
 
     def reweighted(self, share: np.ndarray) -> Self:
@@ -255,6 +255,7 @@ class Multinomial(WeightedMean):
         part, needed = sliver(self._sum(chances), self.frequency, 4 * eps(chances))
         return (1 - part) * chances + as_like(part * needed, chances)[:, None] if part else chances
 
+    @exact_products()
     def _sum(self, table: Array, rows: slice = slice(None)) -> np.ndarray:
         """Return the weighted sum over the rows, for each class."""
         return np.asarray(host(table @ self.share[rows]), dtype=np.float64)

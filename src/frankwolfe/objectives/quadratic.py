@@ -9,6 +9,7 @@ import numpy as np
 
 from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, Scalar, eps, host, vdot, zeros
+from frankwolfe.backends.precision import exact_products
 from frankwolfe.objectives.base import ArrayLine, Evaluation, Line
 from frankwolfe.objectives.composite import ImageObjective
 from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, data_matrix, reoriented
@@ -55,6 +56,7 @@ class Quadratic(ImageObjective):
         self.c = self.data.array(self.exact_c)
         self.constant = number("constant", constant)
 
+    @exact_products()
     def _check_symmetric(self, u: Array, w: Array) -> None:
         # <u, Qw> = <w, Qu> for random u, w: catches an unsymmetric matrix without forming Q'.
         qu, qw = self.data.product(u), self.data.product(w)
@@ -134,10 +136,8 @@ class Quadratic(ImageObjective):
     def _value(self, x: Point) -> Scalar:
         return vdot(0.5 * x.image + self.c, x.coords) + self.constant
 
-    def doubled(self) -> Quadratic | None:
+    def doubled(self) -> Quadratic:
         data = self.data.doubled()
-        if data is None:
-            return None
         return derive(self, data=data, c=data.array(self.exact_c))
 
     def oriented(self, sparse_atoms: bool, parallel_atoms: bool = False) -> Quadratic:

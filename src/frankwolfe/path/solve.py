@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from frankwolfe.backends.precision import exact_products
 from frankwolfe.methods import AcceleratedFrankWolfe, Method, auto, named
 from frankwolfe.minimize import thread_limit
 from frankwolfe.objectives.base import Objective
@@ -115,7 +116,7 @@ def path(
     threads = None if n_threads is None else integer("n_threads", n_threads, 1)
     desk, began = Desk(job, score), monotonic()
     chosen, reason, at_once = _choose(job, method, together)
-    with thread_limit(threads):
+    with thread_limit(threads), exact_products():
         n_pass = (in_step if at_once else in_turn)(job, chosen, reason, desk)
     places = np.searchsorted(unique, sizes)
     scores = None if score is None else np.array([desk.scores[i] for i in places])

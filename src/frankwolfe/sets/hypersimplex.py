@@ -110,7 +110,7 @@ class Hypersimplex(ProjectableSet):
             else:
                 right = middle
         shift = kinks[left]
-        count = int(xp.sum(xp.astype((starts <= shift) & (ends > shift), xp.int64)))
+        count = int(xp.sum(xp.astype((starts <= shift) & (ends > shift), xp.int32)))
         if count:
             shift = shift + (xp.sum(clipped(shift)) - self.k) / count
         return clipped(shift)

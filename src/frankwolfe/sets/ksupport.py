@@ -96,7 +96,7 @@ def ksupport_norm(x: Array, k: int) -> Scalar:
     z = xp.flip(up)[:k]
     rest = xp.flip(xp.cumulative_sum(up))[:k]  # rest[j] = z[j] + z[j+1] + ...
     share = k + 1 - xp.cumulative_sum(xp.ones_like(z))
-    j = min(int(xp.sum(xp.astype(rest < share * z, xp.int64))), k - 1)
+    j = min(int(xp.sum(xp.astype(rest < share * z, xp.int32))), k - 1)
     return top * xp.sqrt(xp.sum(z[:j] ** 2) + rest[j] ** 2 / share[j])
 
 
@@ -194,4 +194,4 @@ def _rough_counts(down: Array, k: int) -> tuple[int, int]:
 
 def _count(mask: Array) -> int:
     xp = namespace(mask)
-    return int(xp.sum(xp.astype(mask, xp.int64)))
+    return int(xp.sum(xp.astype(mask, xp.int32)))

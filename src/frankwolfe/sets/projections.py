@@ -25,7 +25,7 @@ def project_simplex(x: Array, radius: float) -> Array:
     u = xp.flip(xp.sort(flat))
     ranks = xp.cumulative_sum(xp.ones_like(u))
     thresholds = (xp.cumulative_sum(u) - radius) / ranks
-    last = max(int(xp.sum(xp.astype(u > thresholds, xp.int64))), 1) - 1
+    last = max(int(xp.sum(xp.astype(u > thresholds, xp.int32))), 1) - 1
     z = xp.maximum(flat - thresholds[last], xp.zeros_like(flat))
     # One Newton step on the threshold: a pairwise sum repairs what the running sum lost (it shows in float32).
     z = xp.maximum(z - xp.where(z > 0, (xp.sum(z) - radius) / ranks[last], xp.zeros_like(z)), xp.zeros_like(z))
