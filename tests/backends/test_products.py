@@ -119,7 +119,7 @@ def test_jax_without_64_bits_certifies_in_double_precision(narrow: Any, kind: st
     assert result.success or few
     assert result.x.dtype == np.float32
     here = objective(kind, lambda values: values.astype(np.float64))
-    best = fw.minimize(here, DOMAINS[kind], tol=1e-9, max_iter=20_000)
+    best = fw.minimize(here, DOMAINS[kind], tol=1e-8, max_iter=20_000)
     assert best.success
     assert result.lower_bound <= best.fun
     x = result.x.in_kind(np.zeros(0)) if kind == "completion" else np.asarray(result.x, dtype=np.float64)
