@@ -113,7 +113,9 @@ class Certificate:
             proof = problem.certify(coords, PROOF_KEY + 2 * k + place)
             value = proof.value if value is None else value
             self.failure += proof.failure
-            self._raise_to(proof.bound, None if isinstance(coords, PatternMatrix) else coords, proof.noise)
+            if proof.bound > self.lower_bound:
+                self._raise_to(proof.bound, None if isinstance(coords, PatternMatrix) else coords, proof.noise)
+                self.behind = proof.behind
         self.next_proof = max(k + 2, math.ceil(PROOF_GROWTH * (k + 1)))
         return value
 

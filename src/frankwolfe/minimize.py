@@ -246,7 +246,7 @@ def _warm(problem: Problem, method: Method, start: Point, run: Run) -> Method:
     """Bound the gap at the start, and let the method begin as if it had worked its way there."""
     assert problem.domain is not None
     if problem.exact is not None:  # in single precision only what double precision proves counts
-        value, run.certificate.lower_bound, run.certificate.failure, _ = problem.certify(start.coords, 0)
+        value, run.certificate.lower_bound, run.certificate.failure, *_ = problem.certify(start.coords, 0)
     else:
         at_start = problem.evaluate(start)
         if isinstance(problem.domain, IterativeSet):

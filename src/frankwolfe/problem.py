@@ -74,6 +74,7 @@ class Proof(NamedTuple):
     bound: float
     failure: float
     noise: float
+    behind: tuple[Tangent, float]  # the tangent, and its slope's minimum on the set
 
 
 @dataclass
@@ -298,7 +299,7 @@ class Problem:
         tangent = at._replace(noise=exact.noise(at, self.extent)).tangent
         rounding = max(moved, FEW * at.eps)
         value, bound, plain = fetch([at.value, tangent.bound(-support, rounding), tangent.offset - support])
-        return Proof(value, bound, failure, plain - bound)
+        return Proof(value, bound, failure, plain - bound, (tangent, -float(support)))
 
     def relieve(self) -> None:
         """Make room on a device that has none left, or raise a MemoryError that says how much is needed."""
