@@ -10,7 +10,7 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, Sparse
 from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled
-from frankwolfe.backends.namespace import as_like
+from frankwolfe.backends.namespace import as_index, as_like
 from frankwolfe.sets.base import LinearMinimum, Set, require_shape
 from frankwolfe.sets.common import no_radius, on_host
 from frankwolfe.sets.norms import slack
@@ -92,8 +92,8 @@ class Birkhoff(Set):
         return cost, linear_sum_assignment(cost)[1]
 
     def _sparse(self, columns: np.ndarray, like: Array) -> Sparse:
-        places, xp = np.arange(self.n) * self.n + columns, namespace(like)
-        return Sparse(places if xp is np else xp.asarray(places), as_like(np.ones(self.n), like), self.shape)
+        places = np.arange(self.n) * self.n + columns
+        return Sparse(as_index(places, like), as_like(np.ones(self.n), like), self.shape)
 
     def with_radius(self, radius: float) -> Self:
         no_radius(self)

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from frankwolfe.atoms import Atom, Sparse
-from frankwolfe.backends import Array, Scalar, all_finite, namespace, scaled
-from frankwolfe.backends.namespace import as_like
+from frankwolfe.backends import Array, Scalar, all_finite, scaled
+from frankwolfe.backends.namespace import as_index, as_like
 from frankwolfe.sets.base import LinearMinimum, Set, require_shape
 from frankwolfe.sets.common import on_host, unmasked
 from frankwolfe.sets.network import Layers, on_the_way, read_edges
@@ -159,8 +159,7 @@ class FlowPolytope(Set):
         return replace(self, radius=radius)
 
     def _sparse(self, places: np.ndarray, values: np.ndarray, like: Array) -> Sparse:
-        xp = namespace(like)
-        return Sparse(places if xp is np else xp.asarray(places), as_like(values, like), self.shape)
+        return Sparse(as_index(places, like), as_like(values, like), self.shape)
 
     @property
     def _route(self) -> Layers:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+import array_api_compat
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
@@ -66,7 +67,8 @@ class TotalVariationBall(Ball):
             return LinearMinimum(Dense(xp.zeros_like(g)), 0.0, 0.0)
         sums, room, unit = _running_sums(g)
         i = int(xp.argmax(xp.abs(sums)))
-        step = xp.astype(xp.arange(n) > i, g.dtype) - (n - 1 - i) / n
+        behind = xp.arange(n, device=array_api_compat.device(g)) > i
+        step = xp.astype(behind, g.dtype) - (n - 1 - i) / n
         jump = self.radius * xp.where(sums[i] >= 0, xp.ones_like(step[i]), -xp.ones_like(step[i]))
         atom = Dense(xp.reshape(jump * step, tuple(g.shape)))
         return LinearMinimum(atom, atom.inner(g), -self.radius * unit * (xp.abs(sums[i]) + room))
