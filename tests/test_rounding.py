@@ -212,3 +212,11 @@ def test_a_quadratic_is_convex_where_its_eigenvalues_say_so() -> None:
     saddle = fw.Quadratic(np.diag([1.0, -1.0]), [0.1, 0.1])
     assert not saddle.proven
     assert fw.minimize(saddle, fw.L2Ball(1.0), [0.5, 0.0], method="fw", max_iter=50).status is fw.Status.NOT_CONVEX
+
+
+@pytest.mark.parametrize("method", ["fw", "afw", "hfw", "extrafw"])
+def test_steps_to_the_same_vertex_do_not_drift(method: str) -> None:
+    """Thousands of averages of equal entries: none is an ulp above the bound."""
+    box = fw.Box(-1.0, 0.79187962)
+    result = fw.minimize(fw.LeastSquares(np.eye(2), [3.0, 5.0]), box, method=method, tol=0, max_iter=3000)
+    assert np.all(result.x <= 0.79187962)

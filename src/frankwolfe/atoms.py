@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-from frankwolfe.backends import Array, Scalar, add_at, blend, namespace, row_dot, vdot, zeros
+from frankwolfe.backends import Array, Scalar, add_at, namespace, row_dot, toward, vdot, zeros
 
 
 class Atom(ABC):
@@ -51,7 +51,7 @@ class Dense(Atom):
         return self.array
 
     def mixed_into(self, x: Array, delta: Scalar) -> Array:
-        return blend(1 - delta, x, delta, self.array)
+        return toward(x, self.array, delta)
 
     def scale_by(self, c: Scalar) -> Dense:
         return Dense(c * self.array)

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from frankwolfe.atoms import Atom
-from frankwolfe.backends import Scalar, blend
+from frankwolfe.atoms import Atom, Mixable
+from frankwolfe.backends import Scalar, blend, toward
 
 T = TypeVar("T", "Point", "Tangent")
 KEPT_TOUCHES = 32  # points of tangency that are kept of an average
@@ -59,7 +59,9 @@ class Late(NamedTuple):
         """Compute them."""
         if isinstance(self.end, Atom):
             return self.end.mixed_into(self.start, self.delta)
-        return blend(1 - self.delta, self.start, self.delta, self.end)
+        if isinstance(self.start, Mixable) or isinstance(self.end, Mixable):
+            return (1 - self.delta) * self.start + self.delta * self.end
+        return toward(self.start, self.end, self.delta)
 
 
 class Point:

@@ -17,6 +17,7 @@ from frankwolfe.backends.namespace import (
     row_dot,
     scaled,
     top_k,
+    toward,
     vdot,
     zeros,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "row_dot",
     "scaled",
     "top_k",
+    "toward",
     "vdot",
     "zeros",
 ]
