@@ -125,11 +125,13 @@ class Softmax(Model):
         self.terms = A.shape[1] + K + math.sqrt(A.shape[0])
 
     def _loss(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        top = scores.max(1, keepdims=True)
-        e = np.exp(scores - top)
-        total = e.sum(1, keepdims=True)
-        picked = np.take_along_axis(scores, self.labels[:, None], 1)
-        return (np.log(total) + top - picked)[:, 0], e / total
+        ahead = scores - np.take_along_axis(scores, self.labels[:, None], 1)  # of the right class
+        best = ahead.argmax(1)[:, None]
+        top = np.take_along_axis(ahead, best, 1)
+        e = np.exp(ahead - top)
+        chances = e / e.sum(1, keepdims=True)
+        np.put_along_axis(e, best, LD(0), 1)
+        return (top + np.log1p(e.sum(1, keepdims=True)))[:, 0], chances
 
     def _intercepts(self, scores: np.ndarray) -> tuple[np.ndarray, bool]:
         """Newton's method with halving; tell whether it has converged."""
