@@ -242,18 +242,22 @@ def _judge_bound(problem: Case, result: Any, verdict: Verdict, x: np.ndarray, lo
             return True
         return False
 
-    def proven(y: np.ndarray, seen: Look) -> bool:
+    def proven(weights: Any, points: list[np.ndarray]) -> bool:
+        """Tell whether an average of tangents, or one, reaches the bound."""
         if domain is None:
             return False
-        least, _ = domain.least(seen.slope)
-        room = domain.doubt * float(np.abs(seen.slope).sum()) * domain.scale
-        return bool(seen.value - np.sum(seen.slope * y) + least + model.rounding(seen, problem.u) + room >= bound)
+        seen = [model.look(y) for y in points]
+        slope = sum(LD(w) * look.slope for w, look in zip(weights, seen, strict=True))
+        offset = sum(
+            LD(w) * (look.value - np.sum(look.slope * y)) for w, look, y in zip(weights, seen, points, strict=True)
+        )
+        room = domain.doubt * float(np.abs(slope).sum()) * domain.scale
+        room += max(model.rounding(look, problem.u) for look in seen)
+        return bool(offset + domain.least(slope)[0] + room >= bound)
 
-    touch = getattr(result, "touch", None)
-    for y in [x] if touch is None else [x, to_numpy(touch)]:
-        if y.shape == model.shape and proven(y, model.look(y)):
-            verdict.bound = "true"
-            return
+    if proven([1], [x]) or proven(*_tangents(result, model.shape)):
+        verdict.bound = "true"
+        return
     if domain is None:
         verdict.bound = _unconstrained(problem, result, below)
         return
@@ -262,10 +266,20 @@ def _judge_bound(problem: Case, result: Any, verdict: Verdict, x: np.ndarray, lo
         if below(y, seen):
             verdict.bound = "false"
             return
-        if proven(y, seen):
+        if proven([1], [y]):
             verdict.bound = "true"
             return
     verdict.bound = "undecided"
+
+
+def _tangents(result: Any, shape: tuple[int, ...]) -> tuple[Any, list[np.ndarray]]:
+    """Return the points of tangency that a result names as its proof, with weights that sum to one; else x."""
+    weights, points = result.tangents or ([1.0], [result.x])
+    points = [to_numpy(point) for point in points]
+    if any(point.shape != shape for point in points):
+        return [1], [to_numpy(result.x)]
+    total = sum(LD(w) for w in weights)
+    return [LD(w) / total for w in weights], points
 
 
 def _unconstrained(problem: Case, result: Any, below: Any) -> str:
@@ -330,9 +344,6 @@ def _rivals(problem: Case, x: np.ndarray) -> Any:
         z = to_numpy(found.x)
         if z.shape == model.shape and np.isfinite(z).all() and domain.excess(z) <= 4 * EPS + domain.doubt:
             yield z
-        touch = getattr(found, "touch", None)
-        if touch is not None and to_numpy(touch).shape == model.shape:
-            yield to_numpy(touch)
 
 
 def _search(model: Any, y: np.ndarray, direction: np.ndarray, most: Any) -> Any:
