@@ -199,12 +199,15 @@ def _second_opinion(problem: Case, result: Any, verdict: Verdict) -> None:
         verdict.lie("warning", f"verify: {words}")
     for words in opinion.false:
         verdict.lie("verify", f"false: {words}")
-    look = problem.model.look(to_numpy(result.x))
+    x, domain = to_numpy(result.x), problem.domain
+    look = problem.model.look(x)
     slack = problem.model.rounding(look, problem.u) + _stored(result.x, look)
     if look.sure and opinion.upper < look.value - slack:
         verdict.lie("verify", f"proves f(x) <= {opinion.upper!r}, f(x) is {float(look.value)!r}")
-    if opinion.lower > look.value + slack and problem.domain and problem.domain.excess(to_numpy(result.x)) <= 0:
-        verdict.lie("verify", f"proves f >= {opinion.lower!r}, f(x) is {float(look.value)!r}")
+    if domain is not None and domain.excess(x) <= ULPS * _eps(result.x):
+        near = float(np.abs(look.slope).sum()) * domain.scale * ULPS * _eps(result.x)  # from x to the set
+        if opinion.lower > look.value + slack + near:
+            verdict.lie("verify", f"proves f >= {opinion.lower!r}, f(x) is {float(look.value)!r}")
 
 
 def _eps(x: Any) -> float:
