@@ -103,6 +103,8 @@ class Linear(Model):
         c = self.best_intercept(m) if self.intercept else LD(0)
         value, slope = self.loss(m + c)
         most = self.size @ np.abs(x) + abs(c) + (0 if self.kind == "logistic" else np.abs(self.b))
+        if self.intercept:
+            most = most + np.sum(self.share * most)  # the intercept is as good as the mean of what it is taken from
         curvature = LD(0.25) if self.kind == "logistic" else LD(1)
         square = self.ridge * np.sum(x * x)
         return Look(
@@ -161,6 +163,8 @@ class Softmax(Model):
         value, chances = self._loss(scores + c)
         slope = chances - self.hot
         most = np.abs(self.A) @ np.abs(x) + np.abs(c)
+        if self.intercept:
+            most = most + np.sum(self.share[:, None] * most, 0)
         square = self.ridge * np.sum(x * x)
         return Look(
             np.sum(self.share * value) + square / 2,
