@@ -8,14 +8,22 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks import lies_sets
+from benchmarks.lies import described
 from benchmarks.lies_cases import Case, case
-from benchmarks.lies_judge import ULPS, Verdict, _judge
+from benchmarks.lies_judge import ULPS, Verdict, _judge, judged
 from benchmarks.lies_objectives import Linear
 from benchmarks.lies_sets import EPS, LD
 
 import frankwolfe as fw
 
 SETS = sorted({*lies_sets.VECTOR, *lies_sets.MATRIX})
+FIRST = [seed for seed in range(150) if seed not in (78, 84)]  # those: completion in single precision
+# Each of these was a lie once: a bound too high, a value that was not f(x), a point outside, an exception, a hang.
+FOUND = """
+    151 163 197 202 212 222 246 268 269 282 292 294 306 307 309 314 323 353 357 372 374 401 428 439 479 502 509 599 1005
+    1010 1024 1040 1087 1117 1225 1358 1381 1458 1468 1477 1518 1520 1527 1547 1562 1577 1587 1593 1601 1604 1617
+    1641 1730 1761 1764 1791 1798 1807 1871 1900 2044 2051 2182 7011 10160 10245 10300 10388 10617
+"""
 
 
 def drawn(kind: str, seed: int) -> lies_sets.Domain:
@@ -97,3 +105,14 @@ def test_a_planted_lie_is_found(kind: str, change: Any) -> None:
     assert verdict.bound == "true"
     _judge(problem, replace(result, **change(result)), verdict)
     assert kind in [name for name, _ in verdict.lies]
+
+
+def blocks(seeds: list[int], size: int = 20) -> list[Any]:
+    parts = [seeds[i : i + size] for i in range(0, len(seeds), size)]
+    return [pytest.param(part, id=f"{part[0]}-{part[-1]}") for part in parts]
+
+
+@pytest.mark.parametrize("seeds", [*blocks(FIRST), *blocks([int(seed) for seed in FOUND.split()])])
+def test_no_lies(seeds: list[int]) -> None:
+    verdicts = [judged(seed) for seed in seeds]
+    assert [described(one.seed, *lie, one.labels) for one in verdicts for lie in one.lies] == []

@@ -174,7 +174,7 @@ class ActiveState(NamedTuple):
 def ask(problem: Problem, k: int, at_x: Evaluation, x: Point, gap: float) -> Vertex:
     """Return the vertex for the gradient at x, from an iterative oracle to a tenth of the last Frank-Wolfe gap."""
     share = 0.06 / (k + 2)
-    if isinstance(problem.domain, IterativeSet):
+    if isinstance(problem.domain, IterativeSet) and problem.curvature > 0:
         share = max(min(share, 0.1 * gap / problem.curvature), 1e-14)
     vertex = problem.lmo(at_x.slope, k, share, keep=x)
     return steady(problem, at_x.slope, at_x.inner, vertex) if isinstance(problem.domain, COMBINING) else vertex

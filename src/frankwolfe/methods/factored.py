@@ -143,7 +143,7 @@ class FactoredFrankWolfe(Method):
         left, right = _beside(top.left[:, None], left), _beside(top.right[:, None], right)
         # Those that do not beat the multiplier yet start with next to nothing: together they cannot spoil the step.
         excess = np.maximum(np.append(best, sigma) - multiplier, 0.25 * (best - multiplier) / (1 + len(sigma)))
-        share = radius * excess / excess.sum()
+        share = radius * excess / (excess.sum() or 1.0)  # nothing beats the multiplier: towards zero
         image = entries(objective.pattern, left * as_like(-share, left), right)
         problem.counts.n_pass += len(share)
         mixture = Point(LowRank(-share, columns(left), columns(right), slope.shape), ((1.0, Leaf(None, image)),))

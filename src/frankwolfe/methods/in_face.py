@@ -114,7 +114,7 @@ class InFaceFrankWolfe(Method):
     def _in_face(self, problem: Problem, x: Point, value: float, G: Any, bound: float) -> Point | None:
         """Return the next iterate inside the face of x, None where there is none that is worth it."""
         sigma = x.coords.weights
-        if sigma.size < 2 or not -math.inf < bound < value:
+        if sigma.size < 2 or not sigma.min() > 0 or not -math.inf < bound < value:
             return None
         radius = float(sigma.sum())
         U, V = x.coords.unit_factors

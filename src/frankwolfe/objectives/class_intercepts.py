@@ -69,7 +69,7 @@ def _newton(
         if size <= ROUNDING * ulp:
             return here, True
         excess = here.mean - wanted
-        step = np.linalg.solve(here.hessian(), excess)
+        step = np.clip(np.linalg.solve(here.hessian(), excess), -1e100, 1e100)  # infinite where H is all but singular
         step = step - step.mean()
         short = bool(np.abs(step).max() <= ulp**0.4)
         scaling = np.log(np.maximum(here.mean, 1e-12) / wanted)
