@@ -169,3 +169,12 @@ def test_the_scale_of_a_polytope_does_not_matter():
         h = np.array([-1.0, 1e-11])
         assert judged.support(h) >= 1e-11 * upper[1]
         assert judged.support(h) <= 1e-11 * upper[1] * (1 + 1e-14)
+
+
+def test_the_corner_at_zero_is_in_a_polytope():
+    judged = domain_of(describe_domain(fw.Polytope([[1.0, 1.0]], [1.0], lower=0.0, upper=[0.7, 0.5])))
+    assert judged.excess(np.zeros(2)).hi <= 1e-15
+
+
+def test_one_pixel_of_mean_zero_is_zero():
+    assert domain_of(describe_domain(fw.TotalVariationBall(1e9))).reach(np.ones(1)) <= 1e-300

@@ -133,3 +133,15 @@ def test_separated_classes_keep_their_small_values():
         check = fw.verify(result, f, X)
         assert not check.false
         assert check.upper <= result.fun * (1 + 1e-12) + 1e-60
+
+
+@pytest.mark.data
+def test_real_data(data_dir):
+    from frankwolfe.datasets import load
+
+    data = load("a9a", directory=data_dir)
+    f, X = fw.Logistic(data.A, data.b, intercept=True), fw.L1Ball(5.0)
+    result = fw.minimize(f, X, tol=1e-6)
+    check = fw.verify(result, f, X)
+    assert check.ok, check
+    assert check.gap <= 1.5e-6

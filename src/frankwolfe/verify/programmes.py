@@ -44,8 +44,11 @@ class Polytope(Domain):
 
     def excess(self, x: np.ndarray) -> Interval:
         require(x, self.lower.shape)
-        top = max(float(np.max(np.abs(x))), 5e-324)
-        parts = [(Interval(x) - self.upper) / top, (self.lower - Interval(x)) / top]
+        ends = [np.where(np.isfinite(bound), np.abs(bound), 0.0) for bound in (self.lower, self.upper)]
+        top = max(float(np.max(np.abs(x))), float(np.max(ends)), 1e-300)
+        own = np.maximum(*ends)  # how far an entry can go, where that is known
+        own = np.where(own > 0, own, top)
+        parts = [(Interval(x) - self.upper) / own, (self.lower - Interval(x)) / own]
         for A, rows, b in ((self.A_ub, self.rows_ub, self.b_ub), (self.A_eq, self.rows_eq, self.b_eq)):
             if b.size:
                 scale = np.abs(b) + top * np.asarray(abs(A).sum(axis=1)).reshape(-1)
@@ -195,7 +198,7 @@ class TotalVariationBall(Domain):
         return float(((Interval(max(float(np.max(np.abs(part))) for part in flow)) + left) * self.radius).hi)
 
     def reach(self, e: np.ndarray) -> float:
-        return float((sums(e) * self.radius).hi)
+        return float((sums(e) * self.radius * ((e.size - 1) / e.size * (1 + 2.0**-50))).hi)  # one pixel alone is zero
 
     def excess(self, x: np.ndarray) -> Interval:
         steps = [Interval(x[1:]) - x[:-1]]
