@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frankwolfe.kernels.threads import parts_of, share_out
+from frankwolfe.kernels.threads import MOST_PARTS, parts_of, share_out
 
 CACHE = 1 << 19  # bytes of rows that are read twice, the second time from cache
-CHUNK = 1024  # most rows whose margins are in cache at a time
+CHUNK = 1024  # most rows whose margins are in cache at a time, and fewest whose sums are added up on their own
 LANES = 8  # doubles in a vector of the processor
 LOGISTIC, SQUARES = KINDS = 0, 1  # kinds of losses
 NONE = np.zeros(0)
@@ -99,6 +99,11 @@ class Layout(ABC):
                 self._cuts[parts] = evenly(self.arrays[0], parts)
         return self._cuts[parts]
 
+    @property
+    def additions(self) -> int:
+        """How many additions follow one another at most in an entry of Ax and of A'r, and in a sum over the rows."""
+        return sum(self.shape)
+
     @abstractmethod
     def product(self, x: np.ndarray) -> np.ndarray:
         """Return Ax."""
@@ -141,8 +146,15 @@ class Rows(Layout):
         super().__init__(arrays, shape, scale)
         wide = sum(a.nbytes for a in arrays[-2:] if a is not None) / shape[0]
         self.step = min(CHUNK, max(8, int(CACHE / max(wide, 1)) // 8 * 8))
+        # Adding a block's part to the gradient costs little beside the block.
+        self.block = max(CHUNK, -(-32 * shape[0] * shape[1] // max(self.entries, 1) // 8) * 8)
         # Dense rows are read in whole vectors.
         self.width = -(-shape[1] // LANES) * LANES if len(arrays) == 1 else shape[1]
+
+    @property
+    def additions(self) -> int:
+        n, d = self.shape
+        return d + min(n, 2 * self.block + -(-n // self.block) + MOST_PARTS)
 
     def _filled(self, x: np.ndarray) -> np.ndarray:
         """Return x as the kernels take it: scaled, and with zeros up to the width."""
@@ -161,7 +173,7 @@ class Rows(Layout):
         r = double(r)
         cuts = self.cuts(parts_of(self.entries, self.shape[1]))
         g = np.zeros((len(cuts), self.width))
-        share_out(lambda i: rows.adjoint(self.arrays, *cuts[i], r[cuts[i][0] :], g[i]), len(cuts))
+        share_out(lambda i: rows.adjoint_in_blocks(self.arrays, *cuts[i], self.block, r[cuts[i][0] :], g[i]), len(cuts))
         return total(g[:, : self.shape[1]], self.scale)
 
     def gram(self, c: np.ndarray) -> np.ndarray:
@@ -194,7 +206,7 @@ class Rows(Layout):
 
         def read(i: int) -> None:
             out = images, g[i], H[i], sums[i]
-            rows.sweep(self.arrays, *cuts[i], self.step, x, base, mixing, known, loss, hessian, *out)
+            rows.sweep(self.arrays, *cuts[i], self.step, self.block, x, base, mixing, known, loss, hessian, *out)
 
         share_out(read, len(cuts))
         half = total(H, self.scale**2)

@@ -127,6 +127,14 @@ def at_margins(loss, m, r, c):
 
 
 @kernel()
+def move(part, whole):
+    """Add a part to the whole, and begin the next one."""
+    for j in range(whole.size):
+        whole[j] += part[j]
+        part[j] = 0.0
+
+
+@kernel()
 def on_rows(loss, low, high):
     """Return the loss of some rows, at most CHUNK of them: equal weights are kept for so many rows only."""
     kind, b, share = loss

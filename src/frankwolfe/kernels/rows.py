@@ -12,7 +12,7 @@ import numpy as np
 from frankwolfe.kernels import dense, octets, sparse
 from frankwolfe.kernels.compiling import kernel
 from frankwolfe.kernels.layouts import CHUNK
-from frankwolfe.kernels.losses import differentiate, on_rows
+from frankwolfe.kernels.losses import differentiate, move, on_rows
 
 # Dense rows of at most so many columns and bytes are worked on eight at a time, in registers.
 COLUMNS, BYTES = 256, 800
@@ -47,6 +47,18 @@ def adjoint(matrix, first, last, r, g, fetch=True):
 
 
 @kernel()
+def adjoint_in_blocks(matrix, first, last, block, r, g):
+    """Do that block by block: what is added up within one does not meet the rounding of the whole."""
+    if last - first <= block:
+        adjoint(matrix, first, last, r, g)
+        return
+    part = np.zeros(g.size)
+    for low in range(first, last, block):
+        adjoint(matrix, low, min(low + block, last), r[low - first :], part)
+        move(part, g)
+
+
+@kernel()
 def outer(matrix, first, last, c, H):
     """Add half of c times the outer product of each row with itself to H, up to symmetry: H + H' is whole."""
     if len(matrix) == 1:
@@ -62,8 +74,11 @@ def _short(A):
 
 
 @kernel()
-def sweep(matrix, first, last, step, x, base, mixing, known, loss, every, images, g, H, sums):
+def sweep(matrix, first, last, step, block, x, base, mixing, known, loss, every, images, whole, H, total):
     """Read some rows once, `step` at a time: product with x, margins, loss, and their part of gradient and Hessian.
+
+    Sums over a `block` of rows are added to the whole gradient and the total: no more additions follow one another than
+    a block has rows and there are blocks.
 
     `x` is empty where all is known, `known` where nothing is, H where no Hessian is wanted; it is made from one row in
     `every`. Where `base` is not empty, what is known is its product, made here. Ax and the watched margins are written
@@ -72,8 +87,19 @@ def sweep(matrix, first, last, step, x, base, mixing, known, loss, every, images
     q, r, c = np.zeros(CHUNK), np.empty(CHUNK), np.empty(CHUNK if H.size else 0)
     # What is known and what is watched, where nobody keeps it:
     own, spare = np.zeros(CHUNK, known.dtype), np.empty(CHUNK, images.dtype)
+    many = last - first > block
+    g, sums, held = np.zeros(whole.size if many else 0), np.zeros(3), 0
+    if not many:
+        g = whole
     if len(matrix) == 1 and _short(matrix[0]) and x.size and not (base.size or H.size):
-        first = octets.sweep(matrix[0], first, last, x, mixing, known, loss, images, g, sums)
+        for low in range(first, last, block):  # whole eights, but for the last of them
+            after = octets.sweep(matrix[0], low, min(low + block, last), x, mixing, known, loss, images, g, sums)
+            if many:
+                move(g, whole)
+            move(sums, total)
+            first = after
+            if after < low + block:
+                break
     for low in range(first, last, step):
         high = min(low + step, last)
         before = known[low:high] if known.size else own
@@ -91,3 +117,12 @@ def sweep(matrix, first, last, step, x, base, mixing, known, loss, every, images
             for i in range(high - low):
                 c[i] = c[i] * every if (low + i) % every == 0 else 0.0
             outer(matrix, low, high, c, H)
+        held += high - low
+        if held >= block:
+            if many:
+                move(g, whole)
+            move(sums, total)
+            held = 0
+    if many:
+        move(g, whole)
+    move(sums, total)

@@ -105,7 +105,7 @@ class WeightedMean(Composite):
 
     @property
     def additions(self) -> int:
-        return sum(self.data.shape)
+        return self.data.stacked_additions + sum((self.shape or ())[1:])
 
     def noise(self, at: Evaluation, extent: Extent) -> Scalar:
         total = noise_of_sums(at.eps, self.additions, at.value, self.bend_limit, extent.reach)
@@ -156,6 +156,10 @@ class LinearModel(WeightedMean):
     @property
     def map(self) -> DataMatrix:
         return self.data
+
+    @property
+    def additions(self) -> int:
+        return self.data.additions
 
     def doubled(self) -> Self:
         twin = super().doubled()

@@ -59,6 +59,16 @@ class DataMatrix(ABC):
         """The data as the compiled kernels read them; None where plain NumPy does as well or must do."""
         return None
 
+    @property
+    def additions(self) -> int:
+        """How many additions follow one another at most in an entry of Ax and of A'r."""
+        return self.stacked_additions if self.layout is None else self.layout.additions
+
+    @property
+    def stacked_additions(self) -> int:
+        """The same for several vectors at once."""
+        return sum(self.shape)
+
     def apply(self, coords: Any) -> Array:
         if isinstance(coords, OneHot):
             return coords.value * self.column(coords.index)
@@ -186,6 +196,11 @@ class RowBlocks(DataMatrix):
     @abstractmethod
     def block_bytes(self) -> float:
         """About the size of a block."""
+
+    @property
+    def stacked_additions(self) -> int:
+        most = max(rows.stop - rows.start for rows, _, _ in self.blocks)
+        return self.shape[1] + most + len(self.blocks)
 
     def product(self, x: Array) -> Array:
         if self.layout is not None and x.ndim == 1:
