@@ -14,6 +14,7 @@ second time.
 from __future__ import annotations
 
 import argparse
+import math
 import multiprocessing
 import os
 import re
@@ -88,15 +89,18 @@ class Worker:
         self.process.join()
 
 
-def campaign(seeds: list[int], jobs: int, only: dict[str, str], seen: Any) -> None:
-    """Judge all seeds in several processes; call `seen` with each verdict."""
+def campaign(seeds: list[int], jobs: int, only: dict[str, str], seen: Any, seconds: float = math.inf) -> None:
+    """Judge all seeds, or as many as there is time for, in several processes; call `seen` with each verdict."""
     from benchmarks.lies_judge import Verdict
 
+    end = time.monotonic() + seconds
     waiting = [seeds[i : i + BATCH] for i in range(0, len(seeds), BATCH)][::-1]
     workers = [Worker(only) for _ in range(min(jobs, len(waiting)))]
     for worker in workers:
         worker.give(waiting.pop())
     while workers:
+        if time.monotonic() > end:
+            waiting.clear()
         ready = wait([worker.pipe for worker in workers], timeout=1.0)
         for worker in list(workers):
             lost = None
@@ -241,6 +245,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000, help="how many cases (default 1000)")
     parser.add_argument("--start", type=int, default=0, help="the first seed (default 0)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many processes")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begin nothing new after so long")
     parser.add_argument("--seed", type=int, help="one case, with the problem and the answer")
     parser.add_argument("--seeds", default="", help="these cases, such as 14,38,65")
     parser.add_argument("--only", default="", help="such as set=l1,method=away,precision=float32,library=torch")
@@ -256,7 +261,7 @@ def main() -> int:
     if options.seeds:
         seeds = [int(seed) for seed in re.split(r"[\s,]+", options.seeds.strip())]
     log = Log(len(seeds))
-    campaign(seeds, options.jobs, only, log)
+    campaign(seeds, options.jobs, only, log, options.seconds)
     text = log.text(f"--count {options.count} --start {options.start}", only)
     print(text.split("violations:")[0])
     if options.write:
