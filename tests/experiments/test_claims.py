@@ -21,8 +21,6 @@ from frankwolfe.experiments.verdicts import (
     UNKNOWN,
     Judged,
     across,
-    near,
-    ordered,
     ordering,
 )
 
@@ -51,11 +49,6 @@ def test_all_some_none():
     assert across([OUTSIDE, OUTSIDE]) == OUTSIDE
     assert across([UNDECIDED]) == UNDECIDED
     assert across([]) == UNKNOWN
-    order = {"agm": 1e-5, "afw": 1e-4, "gd": 1e-3}
-    assert ordered(order, "agm", "afw", "gd")
-    assert not ordered({"a": 1.0, "b": 1.0}, "a", "b")
-    assert near(1.05, 1.0, 0.1)
-    assert not near(1.2, 1.0, 0.1)
 
 
 def test_an_order_of_curves_is_told_as_a_range():

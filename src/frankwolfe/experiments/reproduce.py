@@ -106,7 +106,7 @@ def reproduce(
     page = folder / "index.html"
     missing = [name for name in MODULES if name not in present]
     about = {
-        "command": f"frankwolfe reproduce {part}" + (" --quick" if quick else ""),
+        "command": f"frankwolfe reproduce {part}" + " --quick" * quick + " --publish" * (sources is not None),
         **about_machine(),
         "pieces of work done in this call": done,
         "pieces found from before": len({store.stem(t) for t in asked}) - done,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -123,22 +122,6 @@ def _range(a: int, b: int, first: int, last: int) -> str:
     if a == b:
         return f"k = {a}"
     return f"k ≥ {a}" if b == last else f"k ≤ {b}" if a == first else f"{a} ≤ k ≤ {b}"
-
-
-def ordered(h: Mapping[str, float], *chain: str) -> bool:
-    """Tell whether errors grow strictly along a chain of methods.
-
-    Examples
-    --------
-    >>> ordered({"agm": 1e-5, "afw": 1e-4, "fw": 1e-3}, "agm", "afw", "fw")
-    True
-    """
-    return all(h[a] < h[b] for a, b in pairwise(chain))
-
-
-def near(measured: float, expected: float, tolerance: float) -> bool:
-    """Tell whether a number is within a relative tolerance of what was expected."""
-    return abs(measured - expected) <= tolerance * abs(expected)
 
 
 def spread_of(values: Sequence[float], digits: int = 2) -> str:
