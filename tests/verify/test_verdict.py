@@ -169,3 +169,11 @@ def test_what_is_not_known_is_said():
     assert "LinearOperator" in check.unproven[0]
     with pytest.raises(TypeError, match="objective is missing"):
         fw.verify(fw.minimize(f, fw.L2Ball(1.0), np.ones(2) / 2))
+
+
+def test_an_intercept_that_is_hard_to_find_is_found():
+    # Margins of 1e6 and a few rows: the slopes' sum is flat nearly everywhere.
+    A = np.array([[1e6], [-1e6], [3e5], [-2e5], [1.0]])
+    f, X = fw.Logistic(A, [1, 0, 0, 1, 1], intercept=True, sample_weight=[1, 2, 1e-3, 1, 1]), fw.L2Ball(50.0)
+    check = fw.verify(fw.minimize(f, X, tol=0, max_iter=2, method="fw"), f, X)
+    assert not check.false

@@ -48,7 +48,7 @@ class Loss(ABC):
         low, high = self.bracket(m, b, weights)
         if not (low < high and total(low) < 0 < total(high)):
             return 0.5 * (low + high)
-        return float(brentq(total, low, high, xtol=1e-300))  # pyright: ignore[reportArgumentType]
+        return float(brentq(total, low, high, xtol=1e-300, maxiter=500, disp=False))  # pyright: ignore[reportArgumentType]
 
     def bracket(self, m: np.ndarray, b: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
         """Return two intercepts with the best one between them, or equal to both."""

@@ -198,7 +198,7 @@ class _Case:
             if "because" in description:
                 raise CannotShow(description["because"])
             return make(description)
-        except CannotShow as error:
+        except (CannotShow, np.linalg.LinAlgError) as error:
             self.unproven.append(f"{error}")
             return None
 
@@ -216,7 +216,7 @@ class _Case:
         room = (domain.ulps + 2 * math.sqrt(size)) * float(np.finfo(entries.dtype).eps)
         try:
             outside = domain.excess(_double(x))
-        except CannotShow as error:
+        except (CannotShow, np.linalg.LinAlgError) as error:
             self.unproven.append(f"that x is in the set: {error}")
             return math.inf
         low, high = float(outside.lo), float(outside.hi)
@@ -231,7 +231,7 @@ class _Case:
             return math.inf, 0.0
         try:
             enclosure, scale = objective.value(_double(self.claims["x"]))
-        except CannotShow as error:
+        except (CannotShow, np.linalg.LinAlgError) as error:
             self.unproven.append(f"the value of x: {error}")
             return math.inf, 0.0
         low, high = float(enclosure.lo), float(enclosure.hi)
@@ -254,7 +254,7 @@ class _Case:
                 bound = constant - height
                 if bend:
                     bound = bound - Interval(0.5 * bend) * domain.farthest(at)
-            except CannotShow as error:
+            except (CannotShow, np.linalg.LinAlgError) as error:
                 trouble = str(error)
                 continue
             if math.isfinite(height):
