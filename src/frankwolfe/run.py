@@ -181,6 +181,7 @@ class Run:
         """Compute the value of the best point afresh, and go back to one that was better all along."""
         assert self.best is not None
         if self.best is self.checked:
+            self.best_value = self.checked_value  # the same point seen again in single precision may look better
             return
         value = self.fresh(self.best)
         self.drift = max(0.0, value - self.best_value)
