@@ -144,13 +144,13 @@ def test_data_without_noise_to_find() -> None:
 @pytest.mark.data
 def test_movielens_to_one_in_a_million(data_dir: Path) -> None:
     """R = 2.5 from rank one, the rank not given: f - f* <= 1e-6 with a proven gap of at most 1e-6."""
-    optimum = 0.31822862111
+    feasible = 0.318228617  # of a point in the ball: f* is no more
     data = datasets.load("movielens100k", directory=data_dir)
     objective = fw.MatrixCompletion(data.rows, data.cols, data.values, data.shape)
     result = fw.minimize(objective, fw.NuclearBall(2.5), method=FactoredFrankWolfe(), tol=1e-6, max_iter=60)
     assert result.success
     assert result.gap <= 1e-6
     assert result.failure_probability == 0.0
-    assert -1e-10 <= result.fun - optimum <= 1e-6
-    assert result.lower_bound <= optimum + 1e-11
+    assert result.fun <= feasible + 1e-6
+    assert result.lower_bound <= feasible
     assert 60 <= result.x.rank() <= 75
