@@ -144,13 +144,13 @@ def test_data_without_noise_to_find() -> None:
 @pytest.mark.data
 def test_movielens_to_one_in_a_million(data_dir: Path) -> None:
     """R = 2.5 from rank one, the rank not given: f - f* <= 1e-6 with a proven gap of at most 1e-6."""
-    feasible = 0.318228617  # of a point in the ball: f* is no more
+    optimum, slack = 0.31822862111, 1e-7  # effects are taken off the data to 1e-6 only: rounding moves f* by 4e-9
     data = datasets.load("movielens100k", directory=data_dir)
     objective = fw.MatrixCompletion(data.rows, data.cols, data.values, data.shape)
     result = fw.minimize(objective, fw.NuclearBall(2.5), method=FactoredFrankWolfe(), tol=1e-6, max_iter=60)
     assert result.success
     assert result.gap <= 1e-6
     assert result.failure_probability == 0.0
-    assert result.fun <= feasible + 1e-6
-    assert result.lower_bound <= feasible
+    assert -slack <= result.fun - optimum <= 1e-6 + slack
+    assert result.lower_bound <= optimum + slack
     assert 60 <= result.x.rank() <= 75
