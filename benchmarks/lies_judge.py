@@ -90,7 +90,7 @@ def _solved(problem: Case, verdict: Verdict) -> Any:
                 _exception(verdict, error, "solving")
                 return None
         limit = problem.options["time_limit"]
-        if time.process_time() - began < LATE + 2 * limit:
+        if time.process_time() - began - problem.warming < LATE + 2 * limit:
             break
         if attempt:  # the first time kernels may have been compiled
             verdict.lie("late", f"{time.process_time() - began:.1f} s of work with a time limit of {limit} s")
