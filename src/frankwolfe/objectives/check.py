@@ -146,6 +146,9 @@ def _sizes(g: Any, d: Array) -> float:
 
 def _jitter(objective: Objective, x: Array, d: Array, h: float) -> tuple[float, float]:
     """Return how much values and slopes along d differ between points next to each other: that is mostly rounding."""
-    seen = [objective.value_and_grad(x + j * h * d) for j in range(-4, 5)]
-    spread = np.ptp([(float(value), _inner(g, d)) for value, g in seen], axis=0)
+    near = [*range(-8, 9)]
+    if eps(x) < 1e-9:  # all of them may be alike: a little farther there is room in double precision
+        near += [5003 * j for j in range(-8, 9) if j]
+    seen = [objective.value_and_grad(x + j * h * d) for j in near]
+    spread = (2 if eps(x) < 1e-9 else 1) * np.ptp([(float(value), _inner(g, d)) for value, g in seen], axis=0)
     return (float(spread[0]), float(spread[1])) if np.isfinite(spread).all() else (0.0, 0.0)

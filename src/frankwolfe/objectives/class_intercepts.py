@@ -69,9 +69,14 @@ def _newton(
         if size <= ROUNDING * ulp:
             return here, True
         excess = here.mean - wanted
-        step = np.clip(np.linalg.solve(here.hessian(), excess), -1e100, 1e100)  # infinite where H is all but singular
+        try:
+            step = np.clip(
+                np.linalg.solve(here.hessian(), excess), -1e100, 1e100
+            )  # infinite where H is all but singular
+        except np.linalg.LinAlgError:  # every row is certain of its class: only scaling steps are left
+            step = np.zeros_like(excess)
         step = step - step.mean()
-        short = bool(np.abs(step).max() <= ulp**0.4)
+        short = bool(0 < np.abs(step).max() <= ulp**0.4)
         scaling = np.log(np.maximum(here.mean, 1e-12) / wanted)
         for move in (step, 0.25 * step, scaling):
             trial = at(here.intercepts - scale * np.clip(move, -20.0, 20.0), scale)

@@ -106,7 +106,7 @@ class Composite(ImageObjective):
             product = (scaled.T @ images).toarray()
         else:
             product = host(images.T @ (images * curvature[:, None]))
-        return np.asarray(product, dtype=np.float64)
+        return np.array(product, dtype=np.float64)  # ours to change: JAX's are not
 
     def value_at(self, x: Point) -> tuple[Scalar, float]:
         passes = self.resolve(x)

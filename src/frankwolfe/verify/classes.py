@@ -132,7 +132,7 @@ class Multinomial(Objective):
         p = Interval(np.maximum(p.lo, 0.0), np.where(P1 + P2 == 0, 0.0, p.hi))
         extra: list[tuple[int, np.ndarray]] = []
         if self.intercept:
-            residues = [expansion(np.concatenate([table[:, k] for table in tables])) for k in range(K)]
+            residues = [expansion(np.concatenate([np.zeros(1), *(table[:, k] for table in tables)])) for k in range(K)]
             j = int(np.argmax(self.weights * np.min(P, axis=1)))
             for depth in range(max((len(r) for r in residues), default=0)):
                 extra.append((j, np.array([-r[depth] if depth < len(r) else 0.0 for r in residues])))

@@ -72,7 +72,8 @@ def array(values: Any) -> np.ndarray:
         values = values.to_dense()
     if hasattr(values, "detach"):
         values = values.detach().cpu()
-        values = values.double() if values.is_floating_point() else values  # exact, and NumPy knows no bfloat16
+        if values.is_floating_point() and values.element_size() < 4:
+            values = values.float()  # exact, and NumPy knows no bfloat16
     elif hasattr(values, "get") and not isinstance(values, np.ndarray):  # cupy
         values = values.get()
     found = np.asarray(values)
