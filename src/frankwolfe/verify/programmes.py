@@ -21,6 +21,8 @@ class Polytope(Domain):
     bounds of entry j. Where those are infinite, `limits` are used.
     """
 
+    ulps = 64  # a row adds up several entries, each with its own rounding
+
     def __init__(self, description: dict[str, Any]) -> None:
         self.A_ub, self.A_eq = (_sparse(description[name]) for name in ("A_ub", "A_eq"))
         self.b_ub, self.b_eq, self.lower, self.upper = (
