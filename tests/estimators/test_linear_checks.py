@@ -18,7 +18,7 @@ import frankwolfe as fw
         fw.FrankWolfeClassifier("l1", radius=5.0),
         fw.FrankWolfeRegressor(),
         fw.FrankWolfeRegressor(loss="huber"),
-        fw.FrankWolfeClassifierCV(radii=3, cv=3, tol=1e-10),  # weighted rows equal repeated ones to the tolerance
+        fw.FrankWolfeClassifierCV(radii=3, cv=3),
         fw.FrankWolfeRegressorCV(radii=3, cv=3),
     ]
 )

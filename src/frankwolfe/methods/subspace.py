@@ -35,7 +35,7 @@ Corner = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 DEPENDENT = 0.375  # a direction this close (a power of eps) to the span of the others adds rounding, not room
 NOISE = 0.575  # so does a step this short beside the longest vector
 EPS = 2.0**-52
-BLUR = 32.0  # ulps of f by which the image of a step may be wrong before it is made afresh
+BLUR = 256.0  # ulps of f by which the image of a step may be wrong before it is made afresh
 ENOUGH = 1e-7  # the small problem is solved when Newton promises less than this share of the Frank-Wolfe gap
 
 

@@ -48,7 +48,12 @@ class Batch(Objective):
 
     def noise(self, at: Evaluation, extent: Extent) -> Array:
         # Many points at once are added up in another order than one: by row after row, at worst.
-        return self.base.noise(at, extent) * max(1.0, sum(self.base.data.shape) / self.base.additions)
+        return self.base.noise(at, extent) * max(1.0, self._rows / self.base.additions)
+
+    @property
+    def _rows(self) -> int:
+        """How many numbers are added up for a gradient entry and a bound, one after the other."""
+        return sum(self.base.data.shape)
 
     def value(self, x: Array) -> Array:
         return self.value_at(Point.at(x))[0]

@@ -26,6 +26,10 @@ class PartitionedBatch(Batch):
     def note(self) -> str:
         return self.base.note
 
+    @property
+    def _rows(self) -> int:
+        return self.base.parts.rows + self.base.parts.columns
+
     def start(self, x0: Any, dense: bool) -> Array:
         return np.asarray(np.zeros(self.shape) if x0 is None else x0, dtype=self.base.parts.dtype)
 
