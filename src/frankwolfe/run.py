@@ -153,8 +153,7 @@ class Run:
         for value, (_, point) in zip(values, evidence.seen, strict=True):
             if value < self.best_value or self.best is None:
                 self.best_value, self.best = value, point
-        hopes = self.problem.exact is not None and self.problem.domain is not None
-        bounds = self.hoped if hopes else self.certificate
+        bounds = self.hoped if self._hopes else self.certificate
         slack = bounds.update(self.problem, k, evidence, self.best_value, self.goal)
         self._check_convex(evidence, slack)
         if bounds is self.hoped and self.trouble is None:
@@ -174,8 +173,17 @@ class Run:
         reason = None if self.problem.objective.proven else blame(self.problem, evidence.seen[-1][1], self.best)
         self.certificate, self.hoped = Certificate(next_proof=self.certificate.next_proof), Certificate()
         if reason is not None:
-            status = Status.WRONG_GRADIENT if reason.startswith("the gradient") else Status.NOT_CONVEX
-            self.trouble = (status, reason)
+            self._accuse(reason)
+
+    def _accuse(self, reason: str) -> None:
+        """Say what is wrong with the objective, which ends the run."""
+        wrong = reason.startswith("the gradient")
+        self.trouble = (Status.WRONG_GRADIENT if wrong else Status.NOT_CONVEX, reason)
+
+    @property
+    def _hopes(self) -> bool:
+        """Whether bounds that steps meet are hopes, to be proven in double precision."""
+        return self.problem.exact is not None and self.problem.domain is not None
 
     def _check_value(self) -> None:
         """Compute the value of the best point afresh, and go back to one that was better all along."""
@@ -239,9 +247,7 @@ class Run:
         except Exception:  # a function need not be defined everywhere
             return
         if refuted:
-            reason = blame(problem, best, other)
-            wrong = reason.startswith("the gradient")
-            self.trouble = (Status.WRONG_GRADIENT if wrong else Status.NOT_CONVEX, reason)
+            self._accuse(blame(problem, best, other))
             self.certificate, self.hoped = Certificate(), Certificate()
 
     def exhausted(self) -> bool:
@@ -269,8 +275,7 @@ class Run:
         k = self.state.k
         if self.trouble is None:
             self.certificate.prove(self.problem, k)
-            hopes = self.problem.exact is not None and self.problem.domain is not None
-            if hopes and self.best is not None and not self.gap <= self.goal:
+            if self._hopes and self.best is not None and not self.gap <= self.goal:
                 self.certificate.next_proof = 0
                 self._certify(k)
         value = self.checked_value if self.state.x is self.checked else self.fresh(self.state.x)
