@@ -69,16 +69,6 @@ def dots(indptr, indices, values, first, last, x, out):
 
 
 @kernel(fastmath=FUSED)
-def dots_in_order(indptr, indices, values, first, last, x, out):
-    """Set out to the products of columns first to last with x, added up in the order in which rows add up."""
-    for i in range(first, last):
-        total = 0.0
-        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            total += x[indices[k]] if values is None else x[indices[k]] * values[k]
-        out[i - first] = total
-
-
-@kernel(fastmath=FUSED)
 def add_rows(indptr, indices, values, first, last, r, g, fetch=True):
     """Add the rows (or columns) first to last, times r, to g."""
     fetch = fetch and indices.nbytes > CACHED
