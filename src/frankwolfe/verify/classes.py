@@ -14,7 +14,7 @@ import numpy as np
 from frankwolfe.verify.arithmetic import Interval, dot, expansion, product, stacked, sums
 from frankwolfe.verify.domains import CannotShow
 from frankwolfe.verify.functions import exp, log, log1p
-from frankwolfe.verify.matrices import Matrix
+from frankwolfe.verify.matrices import matrix_of
 from frankwolfe.verify.objectives import Objective, Tangent, Touching, Value, average, normalised
 
 
@@ -22,7 +22,7 @@ class Multinomial(Objective):
     """f(X) = Σ share_i (log Σ_k exp(a_i'x_k + c_k) - a_i'x_(b_i) - c_(b_i)) + ridge/2 \\|X\\|²."""
 
     def __init__(self, description: dict[str, Any]) -> None:
-        self.A = Matrix(description["A"])
+        self.A = matrix_of(description["A"])
         self.b = np.asarray(description["b"], np.int64)
         self.K = int(description["classes"])
         share = description.get("share")

@@ -1,19 +1,24 @@
 """The bridge: objectives and sets as plain descriptions, names, numbers and arrays, read from their attributes.
 
 Nothing here computes, and no method of an objective or a set is called: what the judge gets is the data. Only a user's
-own function is called, at the points in question: it has no other data.
+own function, and the decoder of a structural SVM, are called, at the points in question: they have no other data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from frankwolfe.verify.domains import CannotShow
+from frankwolfe.verify.matrices import Blocks
+from frankwolfe.verify.polytopes import nearest_in_hull
 
 Description = dict[str, Any]
+
+QUESTIONS = 1000  # asked for one example of a structural SVM
 
 
 def describe_objective(objective: Any, points: Sequence[Any] = ()) -> Description:
@@ -27,11 +32,15 @@ def describe_objective(objective: Any, points: Sequence[Any] = ()) -> Descriptio
     """
     if type(objective).__name__ == "Function":
         return _function(objective, points)
-    return _described(objective, OBJECTIVES, "objective")
+    if type(objective).__name__ == "StructuralSVM":
+        return {"kind": "structural_svm", "slopes": _slopes(objective, points)} | _sizes(objective)
+    if hasattr(objective, "parts"):
+        return _in_parts(objective)
+    return _describer(type(objective), OBJECTIVES, "objective")(objective)
 
 
-def describe_domain(domain: Any) -> Description:
-    """Return a description of a set.
+def describe_domain(domain: Any, objective: Any = None, points: Sequence[Any] = ()) -> Description:
+    """Return a description of a set; of that of a structural SVM what its decoder answers.
 
     Examples
     --------
@@ -39,7 +48,9 @@ def describe_domain(domain: Any) -> Description:
     >>> describe_domain(fw.L1Ball(2.0))
     {'kind': 'l1', 'radius': 2.0}
     """
-    return _described(domain, DOMAINS, "set")
+    if type(objective).__name__ == "StructuralSVM" and domain is objective.domain:
+        return _outputs(objective, points)
+    return _describer(type(domain), DOMAINS, "set")(domain)
 
 
 def describe_point(x: Any) -> Any:
@@ -59,11 +70,18 @@ def describe_point(x: Any) -> Any:
     return array(x)
 
 
-def _described(thing: Any, known: dict[str, Callable[[Any], Description]], what: str) -> Description:
-    for cls in type(thing).__mro__:
+def _describer(kind: type, known: dict[str, Callable[[Any], Description]], what: str) -> Callable[[Any], Description]:
+    for cls in kind.__mro__:
         if cls.__name__ in known and cls.__module__.startswith("frankwolfe."):
-            return known[cls.__name__](thing)
-    raise CannotShow(f"no description is known of the {what} {type(thing).__name__}; only built-in ones can be judged")
+            return known[cls.__name__]
+    if what == "set":
+        raise CannotShow(
+            f"that x is in the set, and a lower bound: {kind.__name__} is known by its oracle alone, and answers do "
+            "not show that no point of the set is lower; only built-in sets are judged"
+        )
+    raise CannotShow(
+        f"f(x) and a lower bound: no formula is known of {kind.__name__}; only built-in objectives are judged"
+    )
 
 
 def array(values: Any) -> np.ndarray:
@@ -84,11 +102,14 @@ def array(values: Any) -> np.ndarray:
 
 def matrix(data: Any) -> Any:
     """Return the numbers of a data matrix, dense or sparse."""
+    if isinstance(data, Blocks):
+        return data
     held = getattr(data, "matrix", None)
-    if held is None:
-        raise CannotShow("the rows are not in memory; only data that can be read as one matrix are judged")
-    if hasattr(held, "matvec"):
-        raise CannotShow("the data are a LinearOperator, a function and not numbers; pass the matrix itself")
+    if held is None or hasattr(held, "matvec"):
+        raise CannotShow(
+            "f(x) and a lower bound: the data are a LinearOperator, whose products are its own rounded answers and not "
+            "numbers that can be multiplied again; pass the matrix itself"
+        )
     return held if hasattr(held, "tocoo") else array(held)
 
 
@@ -141,9 +162,83 @@ def _completion(objective: Any) -> Description:
     }
 
 
+def _in_parts(objective: Any) -> Description:
+    """Describe a model whose rows are in parts: on disk, where they stay, or on a cluster, from where they come."""
+    parts, source = objective.parts, getattr(objective.parts, "source", None)
+    (held,) = parts.total(_itself, reads=source is None)
+    held = sorted(held, key=lambda part: part.first)
+    models = [part.objective for part in held]
+    if hasattr(models[0], "pattern"):
+        return _joined_completion([_completion(model) for model in models])
+    read = source.ahead if source is not None else lambda: (model.data.matrix for model in models)
+    rows = sum(len(model.b) for model in models)
+    whole = {
+        "data": Blocks((rows, parts.columns), read),
+        "exact_share": np.concatenate([part.share * array(part.objective.exact_share) for part in held]),
+        "weighted": any(part.weights is not None for part in held),
+        "ridge": objective.ridge,
+        "intercept": objective.free,
+    }
+    b = {
+        name: np.concatenate([array(getattr(m, name)) for m in models])
+        for name in ("b", "exact_b")
+        if name in vars(models[0])
+    }
+    return _describer(type(objective.template), OBJECTIVES, "objective")(SimpleNamespace(**vars(models[0]) | whole | b))
+
+
+def _itself(part: Any) -> tuple[list[Any]]:
+    """Return a part in a list, which adds up to all of them."""
+    return ([part],)
+
+
+def _joined_completion(parts: list[Description]) -> Description:
+    joined: Description = {name: np.concatenate([p[name] for p in parts]) for name in ("rows", "cols", "values")}
+    weights = [p["weights"] if p["weights"] is not None else np.ones(p["values"].size) for p in parts]
+    return parts[0] | joined | {"weights": np.concatenate(weights)}
+
+
+def _sizes(svm: Any) -> Description:
+    return {"n": int(svm.n), "d": int(svm.d), "lam": float(svm.lam)}
+
+
+def _slopes(svm: Any, points: Sequence[Any]) -> np.ndarray:
+    """Return λw at some points, and at the average of all but the first: each gives a linear function below f."""
+    w = [svm.lam * array(x).reshape(svm.n, svm.d + 1).sum(axis=0)[:-1] for x in points]
+    return np.array([*w, np.mean(w[1:] or w, axis=0)])
+
+
+def _outputs(svm: Any, points: Sequence[Any]) -> Description:
+    """Describe the set of a structural SVM by its decoder's answers: at the slopes, and so that x is an average."""
+
+    def output(i: int, g: np.ndarray) -> np.ndarray:
+        psi, loss = svm.decode(i, g[:-1] / svm.lam, -float(g[-1]))
+        return np.append(np.asarray(psi, np.float64) / (svm.lam * svm.n), float(loss) / svm.n)
+
+    slopes, x = _slopes(svm, points), array(points[0]).reshape(svm.n, svm.d + 1).astype(np.float64)
+    answers = [[output(i, np.append(p, -1.0)) for p in slopes] for i in range(svm.n)]
+    found = [_surrounding(block, answers[i], lambda g, i=i: output(i, g)) for i, block in enumerate(x)]
+    return {"kind": "outputs", "slopes": slopes, "answers": np.array(answers), "points": found}
+
+
+def _surrounding(x: np.ndarray, known: list[np.ndarray], lowest: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Return points of a set, zero among them, that x is an average of, if enough questions find them."""
+    points = np.array([np.zeros(x.size), *known])
+    for _ in range(QUESTIONS):
+        apart = x - nearest_in_hull(x, points) @ points
+        further = lowest(-apart)
+        if not apart @ further > np.max(points @ apart) + 2.0**-50 * float(np.abs(apart) @ np.abs(further)):
+            break
+        points = np.vstack([points, further])
+    return points
+
+
 def _function(objective: Any, points: Sequence[Any]) -> Description:
     if objective.tree is not None or objective.backend is not None:
-        raise CannotShow("the function is differentiated by another library; only f and grad of arrays can be judged")
+        raise CannotShow(
+            "f(x) and a lower bound: the function is differentiated by another library, whose derivative nobody else "
+            "can repeat; pass f and grad as functions of arrays"
+        )
     seen = []
     for point in points:
         if isinstance(describe_point(point), dict):

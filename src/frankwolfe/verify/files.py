@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from frankwolfe.verify.matrices import Blocks
+
 FORMAT = 1
 
 
@@ -68,6 +70,8 @@ def _plain(value: Any, arrays: list[np.ndarray]) -> Any:
             raise TypeError(f"a file cannot hold an array of dtype {value.dtype}")
         arrays.append(value)
         return {"array": len(arrays) - 1}
+    if isinstance(value, Blocks):
+        return _plain(value.together(), arrays)
     if hasattr(value, "tocoo"):
         entries = value.tocoo()
         parts = [np.asarray(part) for part in (entries.data, entries.row, entries.col)]

@@ -1,7 +1,8 @@
-"""Products of matrices of given numbers with vectors, enclosed."""
+"""Products of matrices of given numbers with vectors, enclosed; the rows may come in blocks, as from disk."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,67 @@ import numpy as np
 from frankwolfe.verify.arithmetic import Groups, Interval, grouped, joined, product, stacked
 
 CHUNK = 1 << 18  # entries worked on at a time: they stay in cache
+
+
+class Blocks:
+    """Rows of a matrix in blocks, dense or sparse: only one block is in memory at a time where they come from disk."""
+
+    def __init__(self, shape: tuple[int, int], read: Callable[[], Iterable[Any]]) -> None:
+        self.shape, self.read = shape, read
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.read())
+
+    def together(self) -> Any:
+        """Return all rows as one matrix, in memory."""
+        blocks = list(self)
+        if isinstance(blocks[0], np.ndarray):
+            return np.concatenate(blocks)
+        from scipy.sparse import vstack
+
+        return vstack(blocks)
+
+
+def matrix_of(numbers: Any) -> Matrix | Stack:
+    """Return an array, a sparse matrix or blocks of rows as something to multiply with."""
+    return Stack(numbers) if isinstance(numbers, Blocks) else Matrix(numbers)
+
+
+class Stack:
+    """A matrix whose rows come in blocks, read anew for every product."""
+
+    def __init__(self, blocks: Blocks) -> None:
+        self.blocks, self.shape = blocks, blocks.shape
+
+    def times(self, x: np.ndarray) -> Interval:
+        """Return an enclosure of the product with a vector."""
+        return joined([block.times(x) for _, block in self._read()])
+
+    def adjoint(self, r: np.ndarray) -> Interval:
+        """Return an enclosure of the product of the transpose with a vector."""
+        return stacked([block.adjoint(r[rows]) for rows, block in self._read()]).sum(0)
+
+    def roughly(self, x: np.ndarray) -> np.ndarray:
+        """Return about the product with a vector."""
+        return np.concatenate([block.roughly(x) for _, block in self._read()])
+
+    def row(self, j: int, factor: float) -> Interval:
+        """Return an enclosure of a number times one row."""
+        for rows, block in self._read():
+            if j < rows.stop:
+                return block.row(j - rows.start, factor)
+        raise IndexError(j)
+
+    def sizes(self, x: np.ndarray) -> np.ndarray:
+        """Return roughly \\|A\\| \\|x\\|."""
+        return np.concatenate([block.sizes(x) for _, block in self._read()])
+
+    def _read(self) -> Iterator[tuple[slice, Matrix]]:
+        start = 0
+        for numbers in self.blocks:
+            block = Matrix(numbers)
+            yield slice(start, start + block.shape[0]), block
+            start += block.shape[0]
 
 
 class Matrix:

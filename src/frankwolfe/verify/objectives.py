@@ -11,7 +11,7 @@ import numpy as np
 from frankwolfe.verify.arithmetic import Interval, dot, expansion, product, sums, up
 from frankwolfe.verify.domains import CannotShow
 from frankwolfe.verify.losses import loss_of
-from frankwolfe.verify.matrices import Matrix
+from frankwolfe.verify.matrices import Matrix, matrix_of
 
 Touching = list[tuple[float, Any]]
 """Points with weights: where tangents touch f, and how they are averaged."""
@@ -74,7 +74,7 @@ class LinearModel(Objective):
 
     def __init__(self, description: dict[str, Any]) -> None:
         self.loss = loss_of(description)
-        self.A = Matrix(description["A"])
+        self.A = matrix_of(description["A"])
         self.b = np.asarray(description["b"], np.float64)
         share = description.get("share")
         # Shares are weights / total: without weights one each, which are exact numbers, and n.
@@ -242,6 +242,7 @@ def objective_of(description: dict[str, Any]) -> Objective:
     """Return the objective that a description names."""
     from frankwolfe.verify.classes import Multinomial
     from frankwolfe.verify.completion import Function, MatrixCompletion
+    from frankwolfe.verify.structured import StructuralSVM
 
     kinds: dict[str, Any] = {
         "linear_model": LinearModel,
@@ -249,6 +250,7 @@ def objective_of(description: dict[str, Any]) -> Objective:
         "multinomial": Multinomial,
         "matrix_completion": MatrixCompletion,
         "function": Function,
+        "structural_svm": StructuralSVM,
     }
     kind = description.get("kind")
     if kind not in kinds:

@@ -164,7 +164,7 @@ def nearest_in_hull(x: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Return the weights of about the nearest average of the rows."""
     from scipy.optimize import nnls
 
-    scale = max(float(np.max(np.abs(points))), 5e-324)
+    scale = max(float(np.max(np.abs(points))), float(np.max(np.abs(x))), 5e-324)
     away = (points - x) / scale
     # The shortest average of `away`: nonnegative least squares with the sum of the weights as one more equation.
     try:

@@ -133,7 +133,7 @@ def described(objective: Any, domain: Any, result: Any) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for name, thing, describe in (
         ("objective", objective, lambda f: describe_objective(f, points)),
-        ("domain", domain, describe_domain),
+        ("domain", domain, lambda X: describe_domain(X, objective, points)),
     ):
         try:
             out[name] = None if thing is None else describe(thing)
