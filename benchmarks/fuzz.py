@@ -244,8 +244,9 @@ def _checkpoints(folder: Path) -> dict[str, Reader]:
         problem = Problem(f, fw.L2Ball(1.0))
         method = fw.AcceleratedFrankWolfe()
         run = Run(problem, method.init(problem, problem.start(None, False)), 0.0, 0.0, 1)
-        header, _ = checkpoint._read(path) if zipfile.is_zipfile(path) else ({}, [])
-        run.restore(fw.Checkpoint(path).load(header["identity"], f.dual))
+        with np.load(path) as parts:
+            identity = json.loads(bytes(parts["header"]))["identity"]
+        run.restore(fw.Checkpoint(path).load(identity, f.dual))
 
     return {
         "checkpoint": Reader(read, seeds, (fw.CheckpointError,), [mutated, repacked]),

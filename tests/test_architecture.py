@@ -14,7 +14,7 @@ import frankwolfe as fw
 SOURCE = Path(fw.__file__).parent
 LAYERS = [
     {"verify"},
-    {"backends", "validation", "rounding"},
+    {"backends", "validation", "rounding", "files"},
     {"atoms"},
     {"kernels", "lowrank", "points"},
     {"sets", "objectives"},

@@ -19,7 +19,6 @@ import pytest
 
 import frankwolfe as fw
 from frankwolfe.datasets._archives import unpack
-from frankwolfe.datasets._cache import store
 from frankwolfe.datasets._errors import DatasetError
 
 ROOT = Path(__file__).parent.parent
@@ -121,10 +120,9 @@ def test_members_of_archives_cannot_escape(tmp_path: Path, monkeypatch: pytest.M
 WRITER = """
 import os, sys
 import numpy as np
-from pathlib import Path
 from frankwolfe.checkpoint import Checkpoint
-from frankwolfe.datasets._cache import store
 from frankwolfe.estimators.files import write_model
+from frankwolfe.files import replacing
 
 def pair(i):
     return np.full(60_000, float(i))
@@ -143,7 +141,8 @@ while True:  # a child of our own for every kill: forked, so that 200 of them ta
             elif kind == "model":
                 write_model(path, "test", {"i": i}, {"a": pair(i)})
             else:
-                store(Path(path), lambda file: np.save(file, pair(i)))
+                with replacing(path) as file:
+                    np.save(file, pair(i))
     print(child, flush=True)
     os.waitpid(child, 0)
     print("gone", flush=True)
@@ -188,12 +187,3 @@ def test_200_kills_during_a_write_leave_the_old_file_whole(tmp_path: Path) -> No
     assert writer.wait(timeout=60) == 0
     writer.stdout.close()
     assert min(seen.values()) > 2, "the writers have hardly written"
-
-
-def test_store_leaves_nothing_behind_when_writing_fails(tmp_path: Path) -> None:
-    def fail(file) -> None:
-        file.write(b"half")
-        raise OSError("disk full")
-
-    assert not store(tmp_path / "x", fail)
-    assert list(tmp_path.iterdir()) == []

@@ -6,13 +6,13 @@ import dataclasses
 import hashlib
 import json
 import os
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from frankwolfe.files import read_arrays, write_arrays
 from frankwolfe.lowrank import LowRank
 from frankwolfe.serialisation import Dual, decode, encode
 from frankwolfe.validation import nonnegative
@@ -61,18 +61,9 @@ class Checkpoint:
     def save(self, run: Any, identity: str) -> None:
         """Write a run, atomically."""
         tree, arrays = encode(run)
-        seal = _seal(tree, arrays)
-        header = json.dumps({"format": FORMAT, "identity": identity, "run": tree, "seal": seal}).encode()
-        target = Path(self.path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        scratch = target.with_name(f".{target.name}.tmp")
-        with open(scratch, "wb") as file:
-            parts: dict[str, Any] = {f"a{i}": array for i, array in enumerate(arrays)}
-            np.savez(file, header=np.frombuffer(header, np.uint8), **parts)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(scratch, target)
-        _sync_folder(target.parent)
+        header = {"format": FORMAT, "identity": identity, "run": tree, "seal": _seal(tree, arrays)}
+        Path(self.path).parent.mkdir(parents=True, exist_ok=True)
+        write_arrays(self.path, header, {f"a{i}": array for i, array in enumerate(arrays)}, durable=True)
 
     def load(self, identity: str, dual: Dual) -> Any:
         """Return the run in the file, or None if there is no file."""
@@ -80,7 +71,8 @@ class Checkpoint:
         if not target.exists():
             return None
         try:
-            header, arrays = _read(target)
+            header, parts = read_arrays(target.read_bytes())
+            arrays = [parts[f"a{i}"] for i in range(len(parts))]
             found, form = header["identity"], header["format"]
             run = None
             if (found, form) == (identity, FORMAT):
@@ -100,20 +92,6 @@ class Checkpoint:
                 "choose another path"
             )
         return run
-
-
-def _read(path: Path) -> tuple[Any, list[np.ndarray]]:
-    """Return the header and the arrays of a file, which is no larger in memory than on disk."""
-    with open(path, "rb") as raw:
-        with zipfile.ZipFile(raw) as archive:
-            members = archive.infolist()
-        packed = any(member.compress_type != zipfile.ZIP_STORED for member in members)
-        if packed or sum(member.file_size for member in members) > os.fstat(raw.fileno()).st_size:
-            raise ValueError("compressed or overlapping parts")
-        raw.seek(0)
-        with np.load(raw, allow_pickle=False) as file:
-            header = json.loads(bytes(file["header"]))
-            return header, [file[f"a{i}"] for i in range(len(file.files) - 1)]
 
 
 def _seal(tree: Any, arrays: list[np.ndarray]) -> str:
@@ -151,17 +129,3 @@ def _feed(digest: Any, thing: Any) -> None:
             _feed(digest, getattr(thing, entry.name))
     else:
         digest.update(repr(thing).encode())
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the rename durable, where the system can."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    except OSError:
-        pass
-    finally:
-        os.close(handle)

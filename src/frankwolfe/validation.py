@@ -137,7 +137,8 @@ def optional(module: str, extra: str) -> Any:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        if error.name != module.partition(".")[0]:
-            raise
         package = module.partition(".")[0]
+        if error.name not in (package, module):
+            raise
+        package = {"sklearn": "scikit-learn"}.get(package, package)
         raise ImportError(f'this needs {package}; install it with: pip install "frankwolfe[{extra}]"') from None

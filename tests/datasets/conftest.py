@@ -37,7 +37,8 @@ def data() -> Path:
 
 def data_file(name, content, urls=(), stems=None, member=""):
     sha256 = hashlib.sha256(content).hexdigest()
-    return DataFile(name, tuple(urls), len(content), sha256, (name,) if stems is None else stems, member)
+    packed = None if Path(name).suffix else sha256
+    return DataFile(name, tuple(urls), len(content), sha256, (name,) if stems is None else stems, member, packed)
 
 
 @pytest.fixture

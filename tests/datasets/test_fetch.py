@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from frankwolfe.datasets import DatasetError, _fetch, load
+from frankwolfe.datasets import DataFile, DatasetError, _files, load
 
 REMEDY = (
     "put it (packed or not) in a directory, and name that directory "
@@ -127,6 +127,28 @@ def test_a_damaged_cached_download_is_fetched_again(server, tiny, cache):
         assert cached.read_bytes() == content
 
 
+def test_a_damaged_archive_in_the_cache_is_fetched_again(server, register, make_file, tiny, cache):
+    content = tiny()
+    raw = bz2.compress(content)
+    file = make_file("tiny.bz2", content, [server.serve("tiny.bz2", raw)])  # of which no hash is published
+    register("tiny", "libsvm", (4, 3), 7, {1: 2, 2: 2}, {"data": file})
+    cached = cache / "downloads" / "tiny.bz2"
+    cached.parent.mkdir(parents=True)
+    for damaged in (raw[:-4], bz2.compress(b"junk"), bz2.compress(content.replace(b"17", b"18"))):
+        cached.write_bytes(damaged)
+        assert load("tiny").shape == (4, 3)
+        assert cached.read_bytes() == raw
+
+
+def test_a_file_that_is_not_the_published_one_is_not_unpacked(server, register, tiny, monkeypatch):
+    raw = bz2.compress(tiny())
+    file = DataFile("t.bz2", (server.serve("t.bz2", raw),), 1, "0" * 64, ("t",), packed="0" * 64)
+    register("tiny", "libsvm", (4, 3), 7, {1: 2, 2: 2}, {"data": file})
+    monkeypatch.setattr(_files, "unpack", None)
+    with pytest.raises(DatasetError, match=r"the content is not the published t\.bz2"):
+        load("tiny")
+
+
 def test_an_interrupted_download_leaves_the_cache_clean(tiny, cache, monkeypatch):
     import pooch
 
@@ -138,11 +160,11 @@ def test_an_interrupted_download_leaves_the_cache_clean(tiny, cache, monkeypatch
     tiny("http://127.0.0.1:9/tiny")
     with pytest.raises(KeyboardInterrupt):
         load("tiny")
-    assert not cache.exists()
+    assert files_in(cache) == []
 
 
 def test_a_silent_server_is_given_up(tiny, monkeypatch):
-    monkeypatch.setattr(_fetch, "_TIMEOUT", 0.2)
+    monkeypatch.setattr(_files, "_TIMEOUT", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         tiny(f"http://127.0.0.1:{silent.getsockname()[1]}/tiny")
         with pytest.raises(DatasetError, match=r"download failed \(no answer within 0\.2 seconds\)"):
@@ -150,7 +172,7 @@ def test_a_silent_server_is_given_up(tiny, monkeypatch):
 
 
 def test_endless_downloads_are_stopped(server, tiny, monkeypatch):
-    monkeypatch.setattr(_fetch, "_LARGEST_DOWNLOAD", 1000)
+    monkeypatch.setattr(_files, "_LARGEST_DOWNLOAD", 1000)
     tiny(server.serve("tiny", bytes(2000)))
     with pytest.raises(DatasetError, match=r"download failed \(more than 1000 bytes\)"):
         load("tiny")

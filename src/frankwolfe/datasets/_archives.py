@@ -54,9 +54,7 @@ def unpack(raw: bytes, file: str, *, member: str = "", limit: int | None = None)
     kind = PurePath(file).suffix.lower()
     if kind not in SUFFIXES[1:]:
         kind = next((suffix for magic, suffix in _MAGIC.items() if raw.startswith(magic)), "")
-    if not kind:
-        return _within(raw, file, limit)
-    if not raw:
+    if kind and not raw:
         raise DatasetError(f"{file}: the file is empty; fetch it again")
     try:
         with _open(raw, kind, file, member) as stream:
@@ -65,33 +63,19 @@ def unpack(raw: bytes, file: str, *, member: str = "", limit: int | None = None)
         raise
     except Exception as error:  # the unpackers raise at least eight types; each means the same to the user
         raise DatasetError(f"{file}: damaged or incomplete archive ({error}); fetch it again") from error
-    return _within(content, file, limit)
-
-
-def _open(raw: bytes, kind: str, file: str, member: str) -> IO[bytes] | Any:
-    stream = io.BytesIO(raw)
-    if kind == ".bz2":
-        return bz2.BZ2File(stream)
-    if kind == ".gz":
-        return gzip.GzipFile(fileobj=stream)
-    if kind == ".xz":
-        return lzma.LZMAFile(stream)
-    archive = zipfile.ZipFile(stream)
-    return archive.open(_member(archive, file, member))
-
-
-def _member(archive: zipfile.ZipFile, file: str, wanted: str) -> str:
-    held = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
-    if wanted in held:
-        return wanted
-    if wanted:
-        raise DatasetError(f"{file}: the archive holds no {wanted!r}; fetch the complete archive")
-    if len(held) != 1:
-        raise DatasetError(f"{file}: the archive holds {len(held)} files, expected one; unpack it and give the path")
-    return held[0]
-
-
-def _within(content: bytes, file: str, limit: int | None) -> bytes:
     if limit is not None and len(content) > limit:
         raise DatasetError(f"{file}: more than {limit} bytes unpacked, far beyond the published file; fetch it again")
     return content
+
+
+def _open(raw: bytes, kind: str, file: str, wanted: str) -> IO[bytes] | Any:
+    stream = io.BytesIO(raw)
+    if kind != ".zip":
+        return stream if not kind else {".bz2": bz2, ".gz": gzip, ".xz": lzma}[kind].open(stream)
+    archive = zipfile.ZipFile(stream)
+    held = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+    if wanted and wanted not in held:
+        raise DatasetError(f"{file}: the archive holds no {wanted!r}; fetch the complete archive")
+    if not wanted and len(held) != 1:
+        raise DatasetError(f"{file}: the archive holds {len(held)} files, expected one; unpack it and give the path")
+    return archive.open(wanted or held[0])

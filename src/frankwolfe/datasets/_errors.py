@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["DatasetError", "show", "unavailable"]
+__all__ = ["DatasetError", "show"]
 
 
 class DatasetError(ValueError):
@@ -29,8 +29,3 @@ def show(token: bytes, limit: int = 40) -> str:
     """
     text = "".join(chr(c) if 32 <= c < 127 else f"\\x{c:02x}" for c in token[:limit])
     return f"'{text}'" + ("..." if len(token) > limit else "")
-
-
-def unavailable(package: str, purpose: str) -> ImportError:
-    """Return the error for an optional dependency that is not installed."""
-    return ImportError(f'{purpose} needs {package}; install it with: pip install "frankwolfe[data]"')

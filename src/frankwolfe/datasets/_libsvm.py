@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._errors import DatasetError, show, unavailable
+from frankwolfe.validation import optional
+
+from ._errors import DatasetError, show
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -77,12 +79,9 @@ def parse_libsvm(content: bytes, file: str, n_features: int | None = None) -> tu
 def _read(text: bytes, file: str, n_features: int | None) -> tuple[csr_array, np.ndarray]:
     from scipy.sparse import csr_array
 
+    reader = optional("sklearn.datasets", extra="data")
     try:
-        from sklearn.datasets import load_svmlight_file
-    except ImportError as error:
-        raise unavailable("scikit-learn", "reading LIBSVM files") from error
-    try:
-        X, labels = load_svmlight_file(io.BytesIO(text), n_features=n_features, zero_based=False)  # pyright: ignore[reportArgumentType]
+        X, labels = reader.load_svmlight_file(io.BytesIO(text), n_features=n_features, zero_based=False)
     except (ValueError, OverflowError) as error:
         raise _diagnosis(text, file, n_features) from error
     integer = np.int32 if max(X.nnz, X.shape[1]) <= _LARGEST_INDEX else np.int64

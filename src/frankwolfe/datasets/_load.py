@@ -12,8 +12,8 @@ from typing import Literal, TypedDict, Unpack, overload
 import numpy as np
 
 from ._errors import DatasetError
+from ._files import Access, local_directory
 from ._labels import Labels, check_options, distinct, split_rows, to_binary
-from ._locate import Access, local_directory
 from ._ratings import Effects, fit_effects
 from ._readers import read_images, read_libsvm, read_path, read_ratings
 from ._registry import REGISTRY, DatasetInfo

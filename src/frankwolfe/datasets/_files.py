@@ -1,0 +1,192 @@
+"""Where a known file is looked for: a local directory, then pooch's cache, then its public addresses."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import logging
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from frankwolfe.validation import optional
+
+from ._archives import SUFFIXES, read_file, unpack
+from ._errors import DatasetError
+from ._registry import DataFile
+
+__all__ = ["Access", "Source", "cache_directory", "check_content", "local_directory", "read_known", "unpack_known"]
+
+T = TypeVar("T")
+
+_TIMEOUT = 30  # seconds without a byte
+_LARGEST_DOWNLOAD = 2**28
+
+
+@dataclass(frozen=True)
+class Access:
+    """How the user lets us get at files; see `load`."""
+
+    directory: str | os.PathLike[str] | None = None
+    download: bool = True
+    cache: bool | None = None
+    progress: bool | None = None
+
+
+class Source(NamedTuple):
+    """A file as it was found."""
+
+    label: str  # its path or address, for messages
+    raw: bytes
+    member: str  # what to take from a zip archive; "" for its only file
+
+
+def cache_directory() -> Path | None:
+    """Return where to keep things: ``FRANKWOLFE_CACHE``, else the system's cache directory, else nowhere."""
+    chosen = os.environ.get("FRANKWOLFE_CACHE")
+    if chosen:
+        return Path(os.path.expanduser(chosen))
+    try:
+        import pooch
+
+        return Path(pooch.os_cache("frankwolfe"))
+    except (ImportError, OSError, RuntimeError):  # no pooch, or no home directory
+        return None
+
+
+def local_directory(directory: str | os.PathLike[str] | None) -> Path | None:
+    """Return the directory asked for, else ``FRANKWOLFE_DATA``, else None."""
+    chosen = directory if directory is not None else os.environ.get("FRANKWOLFE_DATA") or None
+    if chosen is None:
+        return None
+    folder = Path(os.path.expanduser(chosen))
+    if directory is not None and not folder.is_dir():
+        raise DatasetError(f"directory {str(folder)!r} does not exist; give the directory that holds the data files")
+    return folder
+
+
+def unpack_known(source: Source, file: DataFile) -> bytes:
+    """Unpack a file whose size is known, and never much more than that."""
+    return unpack(source.raw, source.label, member=source.member, limit=2 * file.size + 2**20)
+
+
+def check_content(content: bytes, label: str, file: DataFile) -> None:
+    """Refuse content that is not the published one, bit for bit."""
+    found = hashlib.sha256(content).hexdigest()
+    if found != file.sha256:
+        raise DatasetError(
+            f"{label}: the content is not the published {file.member or file.name} ({len(content)} bytes with sha256 "
+            f"{found[:16]}..., expected {file.size} with {file.sha256[:16]}...); fetch it again"
+        )
+
+
+def read_known(file: DataFile, access: Access, parse: Callable[[Source], T]) -> T:
+    """Parse a known file from the first place that has it.
+
+    A local file that is wrong is an error: it is the user's, and they should know. A cached one that is wrong is
+    fetched again.
+    """
+    folder = local_directory(access.directory)
+    if folder is not None:
+        names = [(stem + suffix, "") for stem in file.stems for suffix in SUFFIXES]
+        for name, member in [*names, *([(file.name, file.member)] if file.member else [])]:
+            if (folder / name).is_file():
+                return parse(Source(str(folder / name), read_file(folder / name), member))
+    where = "on this machine" if folder is None else f"in {str(folder)!r}"
+    remedy = (
+        f"get {file.urls[0] if file.urls else file.name} by other means, put it (packed or not) in a directory, and "
+        "name that directory with directory=... or in the environment variable FRANKWOLFE_DATA"
+    )
+    try:
+        return _published(file, access, parse)
+    except DatasetError as error:
+        said = f"{error}. Without a network, {remedy}" if access.download else f"download=False; {remedy}"
+        raise DatasetError(f"{file.name} is not {where}, and {said}") from error
+
+
+def _published(file: DataFile, access: Access, parse: Callable[[Source], T]) -> T:
+    """Parse a file from pooch's cache, which is filled from the first address that has the published file."""
+    pooch = optional("pooch", extra="data")
+    failures = []
+    with tempfile.TemporaryDirectory() as scratch, _silent(pooch.get_logger()):
+        cache = _writable(file) or Path(scratch)
+        kept = cache / file.name
+        for url in (*file.urls[:1], *file.urls) if kept.is_file() else file.urls:
+            keeper = pooch.create(cache, base_url="", registry={file.name: file.packed}, urls={file.name: url})
+
+            def process(path: str, action: str, keeper: Any, url: str = url) -> T:
+                return parse(Source(url, read_file(path), file.member))
+
+            try:
+                return keeper.fetch(file.name, process, downloader=_Downloader(access))
+            except DatasetError as error:
+                failures.append(str(error))
+            except ValueError as error:  # of pooch: not the hash in the registry
+                failures.append(f"{url}: the content is not the published {file.name} ({error})")
+            kept.unlink(missing_ok=True)
+    raise DatasetError("; ".join(failures) or f"{file.name}: no address to download it from")
+
+
+def _writable(file: DataFile) -> Path | None:
+    """Return where downloads are kept, or None if the file could not be put there."""
+    root = cache_directory()
+    if root is None:
+        return None
+    folder = root / "downloads"
+    with suppress(OSError):  # read-only, full, not a directory, ...
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder if (folder / file.name).is_file() or os.access(folder, os.W_OK) else None
+
+
+class _Downloader:
+    """A downloader for pooch: bounded in size and in patience, with a bar on a terminal, or refusing."""
+
+    def __init__(self, access: Access) -> None:
+        self.access = access
+
+    def __call__(self, url: str, output_file: str, keeper: Any) -> None:
+        if not self.access.download:
+            raise DatasetError("download=False")
+        pooch, tqdm = optional("pooch", extra="data"), optional("tqdm", extra="data").tqdm
+        hidden = None if self.access.progress is None else not self.access.progress  # None: shown on a terminal
+        form: Any = {"unit": "B", "unit_scale": True, "leave": False, "disable": hidden}
+        try:
+            with _Bounded(output_file, "wb") as out, tqdm(desc=url.rpartition("/")[2], total=1, **form) as bar:
+                pooch.HTTPDownloader(progressbar=bar, timeout=_TIMEOUT)(url, out, keeper)
+        except Exception as error:  # of requests, urllib3, http.client, ssl and socket
+            raise DatasetError(f"{url}: download failed ({_reason(error)})") from error
+
+
+class _Bounded(io.FileIO):
+    """A download of bounded size."""
+
+    def write(self, data: Any, /) -> int:
+        if self.tell() + len(data) > _LARGEST_DOWNLOAD:
+            raise DatasetError(f"more than {_LARGEST_DOWNLOAD} bytes")
+        return super().write(data)
+
+
+def _reason(error: Exception) -> str:
+    from requests import exceptions
+
+    if isinstance(error, exceptions.Timeout):
+        return f"no answer within {_TIMEOUT} seconds"
+    if isinstance(error, exceptions.ChunkedEncodingError):
+        return "the connection broke off"
+    if type(error) is exceptions.ConnectionError:  # not its kin: a bad certificate has its own story to tell
+        return "no connection"
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+@contextmanager
+def _silent(logger: logging.Logger) -> Iterator[None]:
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
