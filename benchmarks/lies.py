@@ -179,11 +179,11 @@ class Log:
                 flush=True,
             )
 
-    def text(self, seeds: str, only: dict[str, str]) -> str:
+    def text(self, seeds: str, only: dict[str, str], last: str = "") -> str:
         """Return the log."""
         lines = [
             "Random problems, each answer judged by code that shares nothing with the library.",
-            f"python -m benchmarks.lies {seeds}" + (f" --only {only}" if only else ""),
+            f"python -m benchmarks.lies {seeds}" + "".join(f" --only {k}={v}" for k, v in only.items()) + last,
             "",
             f"{self.done} cases, {len(self.lies)} violations" + (f": {_listed(self.kinds)}" if self.lies else ""),
             "",
@@ -262,7 +262,8 @@ def main() -> int:
         seeds = [int(seed) for seed in re.split(r"[\s,]+", options.seeds.strip())]
     log = Log(len(seeds))
     campaign(seeds, options.jobs, only, log, options.seconds)
-    text = log.text(f"--count {options.count} --start {options.start}", only)
+    last = f", stopped after {options.seconds:.0f} s" if log.done < len(seeds) else ""
+    text = log.text(f"--count {options.count} --start {options.start}", only, last)
     print(text.split("violations:")[0])
     if options.write:
         options.write.write_text(text)

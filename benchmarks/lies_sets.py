@@ -354,7 +354,20 @@ def ellipsoid(center: np.ndarray, matrix: np.ndarray, radius: float) -> Domain:
             for _ in range(4):  # in double precision, refined
                 u = u + np.linalg.solve(matrix, (x - c - M @ u).astype(float))
         length = p_norm(u, 2)
-        return float(np.max((1 - LD(radius) / length) * np.abs(M @ u) / size)) if length > radius else 0.0
+        if length <= radius:
+            return 0.0
+        towards_centre = float(np.max((1 - LD(radius) / length) * np.abs(M @ u) / size))
+        # A point of the ellipsoid near x, each entry in units of its size: least squares over |u| <= radius.
+        U, s, Vt = np.linalg.svd((M / size[:, None]).astype(float))
+        along = (U.T @ ((x - c) / size).astype(float)) * s
+        low, high = 0.0, float(np.linalg.norm(along)) / radius
+        for _ in range(200):
+            middle = (low + high) / 2 if low == 0 else math.sqrt(low * high)
+            long = np.linalg.norm(along / np.maximum(s * s + middle, 1e-300)) > radius
+            low, high = (middle, high) if long else (low, middle)
+        u = (Vt.T @ (along / np.maximum(s * s + high, 1e-300))).astype(LD)
+        u *= min(LD(1), LD(radius) / p_norm(u, 2))
+        return min(towards_centre, float(np.max(np.abs(x - c - M @ u) / size)))
 
     return Domain(
         "ellipsoid", center.shape, lambda: fw.Ellipsoid(center, matrix, radius), least, excess, float(size.max())

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-from frankwolfe.backends import Array, Scalar, add_at, namespace, row_dot, toward, vdot, zeros
+from frankwolfe.backends import Array, Scalar, namespace, row_dot, set_at, toward, vdot, zeros
 
 
 class Atom(ABC):
@@ -74,7 +74,7 @@ class Rows(Atom):
         return self.array
 
     def mixed_into(self, x: Array, delta: Scalar) -> Array:
-        return (1 - delta) * x + delta * self.array
+        return toward(x, self.array, delta)
 
     def scale_by(self, c: Scalar) -> Rows:
         return Rows(c * self.array)
@@ -97,10 +97,12 @@ class Sparse(Atom):
         return vdot(xp.take(xp.reshape(g, (-1,)), self.indices), self.values)
 
     def toarray(self) -> Array:
-        return add_at(zeros(self.shape, self.values), self.indices, self.values)
+        return set_at(zeros(self.shape, self.values), self.indices, self.values)
 
     def mixed_into(self, x: Array, delta: Scalar) -> Array:
-        return add_at((1 - delta) * x, self.indices, delta * self.values)
+        xp = namespace(x)
+        here = xp.take(xp.reshape(x, (-1,)), self.indices)
+        return set_at((1 - delta) * x, self.indices, toward(here, self.values, delta))
 
     def scale_by(self, c: Scalar) -> Sparse:
         return Sparse(self.indices, c * self.values, self.shape)
@@ -122,10 +124,11 @@ class OneHot(Atom):
         return (g if len(self.shape) == 1 else namespace(g).reshape(g, (-1,)))[self.index] * self.value
 
     def toarray(self) -> Array:
-        return add_at(zeros(self.shape, self.value), self.index, self.value)
+        return set_at(zeros(self.shape, self.value), self.index, self.value)
 
     def mixed_into(self, x: Array, delta: Scalar) -> Array:
-        return add_at((1 - delta) * x, self.index, delta * self.value)
+        here = (x if x.ndim == 1 else namespace(x).reshape(x, (-1,)))[self.index]
+        return set_at((1 - delta) * x, self.index, toward(here, self.value, delta))
 
     def scale_by(self, c: Scalar) -> OneHot:
         return OneHot(self.index, c * self.value, self.shape)
@@ -153,8 +156,7 @@ class RankOne(Atom):
     def mixed_into(self, x: Any, delta: Scalar) -> Any:
         if isinstance(x, Mixable):
             return x.mixed_with(self, delta)
-        xp = namespace(x)
-        return (1 - delta) * x + (delta * self.scale) * (xp.reshape(self.left, (-1, 1)) * self.right)
+        return toward(x, self.toarray(), delta)
 
     def scale_by(self, c: Scalar) -> RankOne:
         return RankOne(float(c * self.scale), self.left, self.right)

@@ -31,6 +31,8 @@ VECTORS: dict[str, fw.Set] = {
     "polytope": sets.Polytope(A_ub=np.ones((1, D)), b_ub=[0.9], lower=-0.1, upper=0.3),
     "hull": sets.ConvexHull(np.random.default_rng(5).standard_normal((12, D))),
     "product": sets.Product(fw.Simplex(4), fw.L2Ball(0.5), shapes=[4, 4]),
+    "flow": sets.FlowPolytope([(0, 1), (0, 2), (0, 3), (1, 2), (1, 4), (2, 4), (3, 4), (4, 5)], 0, 5, radius=0.7),
+    "union": sets.UnionHull(fw.L1Ball(0.5), fw.LInfBall(0.2)),
     "sum": fw.L1Ball(0.3) + fw.LInfBall(0.1),
     "shifted": fw.L2Ball(0.5) + np.full(D, 0.3),
 }

@@ -3,7 +3,6 @@
 from frankwolfe.backends.namespace import (
     Array,
     Scalar,
-    add_at,
     all_finite,
     blend,
     double,
@@ -16,6 +15,7 @@ from frankwolfe.backends.namespace import (
     namespace,
     row_dot,
     scaled,
+    set_at,
     top_k,
     toward,
     vdot,
@@ -25,7 +25,6 @@ from frankwolfe.backends.namespace import (
 __all__ = [
     "Array",
     "Scalar",
-    "add_at",
     "all_finite",
     "blend",
     "double",
@@ -38,6 +37,7 @@ __all__ = [
     "namespace",
     "row_dot",
     "scaled",
+    "set_at",
     "top_k",
     "toward",
     "vdot",

@@ -184,11 +184,20 @@ def toward(x: Array, v: Array, delta: Scalar) -> Array:
     >>> bool(toward(x, np.array([0.79187962, 1.0]), 0.3)[0] == x[0]), toward(x, np.ones(2), 1.0)
     (True, array([1., 1.]))
     """
-    if is_long(x) and is_long(v):
-        return blend(1 - delta, x, delta, v)
     if isinstance(delta, float) and delta == 1.0:
         return v + 0.0 * x
-    return x + delta * (v - x)
+    if not (is_long(x) and is_long(v)):
+        return x + delta * (v - x)
+    if isinstance(x, Imaged) and isinstance(v, Imaged) and x.of is v.of:
+        return Imaged.known(toward(np.asarray(x), np.asarray(v), delta), toward(x.image, v.image, delta), x.of)
+    x, v = np.asarray(x), np.asarray(v)
+    out = np.empty(x.shape, np.result_type(x, v))
+    for start in range(0, x.size, PIECE):
+        piece = slice(start, start + PIECE)
+        here = np.subtract(v[piece], x[piece], out=out[piece])
+        here *= delta
+        here += x[piece]
+    return out
 
 
 def summed(weights: list[Any], vectors: list[np.ndarray], dtype: Any) -> np.ndarray:
@@ -282,17 +291,17 @@ def fetch_rows(numbers: list[Any], size: int) -> np.ndarray:
     return table
 
 
-def add_at(x: Array, index: Any, value: Array) -> Array:
-    """Return x with `value` added at `index` of its flattened form; x itself must be ours to overwrite."""
+def set_at(x: Array, index: Any, value: Array) -> Array:
+    """Return x with `value` at `index` of its flattened form; x itself must be ours to overwrite."""
     xp = namespace(x)
     if hasattr(x, "at"):  # JAX arrays are immutable and have their own syntax
-        return xp.reshape(xp.reshape(x, (-1,)).at[index].add(value), x.shape)
+        return xp.reshape(xp.reshape(x, (-1,)).at[index].set(value), x.shape)
     flat = x if x.ndim == 1 else xp.reshape(x, (-1,))
     if isinstance(index, int) or not array_api_compat.is_array_api_strict_namespace(xp):
-        flat[index] += value
+        flat[index] = value
     else:  # the array standard assigns to single entries only
         for place in range(index.shape[0]):
-            flat[int(index[place])] += value[place]
+            flat[int(index[place])] = value[place]
     return flat if x.ndim == 1 else xp.reshape(flat, x.shape)
 
 

@@ -16,7 +16,7 @@ import array_api_compat as compat
 import numpy as np
 
 from frankwolfe.backends import triton_pattern
-from frankwolfe.backends.namespace import Array, add_at, double, host, index_type, namespace, zeros
+from frankwolfe.backends.namespace import Array, double, host, index_type, namespace, set_at, zeros
 
 kernels: Any = triton_pattern  # functions that Triton compiles
 
@@ -80,7 +80,7 @@ class Places:
 
     def dense(self, values: Array) -> Array:
         """Return the m x n array with these values."""
-        out = add_at(zeros((self.shape[0] * self.shape[1],), values), self.flat, values)
+        out = set_at(zeros((self.shape[0] * self.shape[1],), values), self.flat, values)
         return self.xp.reshape(out, self.shape)
 
     def rank_one(self, u: Array, v: Array) -> Array:
@@ -126,7 +126,7 @@ class Places:
                 part = slice(begin, end)
                 place = (self._wide(rows[part]) - block * step) * short + self._wide(cols[part])
                 height = min(step, long - block * step)
-                B = self.xp.reshape(add_at(zeros((height * short,), values), place, values[part]), (height, short))
+                B = self.xp.reshape(set_at(zeros((height * short,), values), place, values[part]), (height, short))
                 H = H + B.T @ B
         return H
 

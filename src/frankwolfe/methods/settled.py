@@ -5,7 +5,7 @@ from __future__ import annotations
 from frankwolfe.lowrank import LowRank
 from frankwolfe.points import Point
 from frankwolfe.problem import ROUNDED, Problem
-from frankwolfe.sets.base import Ball, IterativeSet, ProjectableSet
+from frankwolfe.sets.base import IterativeSet
 
 OFTEN, RARELY = 16, 256  # steps between two looks, on the host and where a look costs time
 AFRESH = 1024  # steps after which an image, whose rounding errors add up as well, is computed from its point
@@ -25,7 +25,11 @@ def settled(problem: Problem, k: int, x: Point) -> Point:
     """
     domain, coords = problem.domain, x.coords
     heavy = isinstance(domain, IterativeSet) and not isinstance(coords, LowRank)  # which takes a decomposition
-    quick = isinstance(domain, Ball | ProjectableSet) and not heavy
-    if domain is not None and quick and not domain.contains(coords, ROUNDED * problem.eps):
+    if (
+        domain is not None
+        and domain.quick_membership
+        and not heavy
+        and not domain.contains(coords, ROUNDED * problem.eps)
+    ):
         return Point.at(problem.pulled_in(coords))
     return x if k % AFRESH or problem.away or isinstance(coords, LowRank) else Point.at(coords)

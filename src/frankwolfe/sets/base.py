@@ -32,6 +32,9 @@ class Set(ABC):
     quick_support: ClassVar[bool] = False
     """Whether `support` costs no more than an inner product."""
 
+    quick_membership: ClassVar[bool] = False
+    """Whether `contains` costs no more than a few operations on each entry of a point."""
+
     sparse_atoms: ClassVar[bool] = False
     """Whether atoms have few nonzeros, so that single columns of the data are read (objectives store columns then)."""
 
@@ -131,6 +134,8 @@ class Set(ABC):
 class ProjectableSet(Set):
     """A set whose Euclidean projection is cheap enough to use."""
 
+    quick_membership: ClassVar[bool] = True
+
     @abstractmethod
     def project(self, x: Array) -> Array:
         """Return the point of the set nearest to x."""
@@ -140,6 +145,7 @@ class ProjectableSet(Set):
 class Ball(Set):
     """A set with a positive radius, its first field."""
 
+    quick_membership: ClassVar[bool] = True
     radius: float
 
     def __post_init__(self) -> None:

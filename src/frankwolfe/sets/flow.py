@@ -68,6 +68,7 @@ class FlowPolytope(Set):
     radius: float = 1.0
     capacity: Any = None
     exact_oracle: ClassVar[bool] = False
+    quick_membership: ClassVar[bool] = True
     sparse_atoms: ClassVar[bool] = True
     holds_magnitudes: ClassVar[bool] = True
 

@@ -71,6 +71,7 @@ class Polytope(Set):
     digest: str = field(init=False)  # of all numbers: tells two polytopes apart
     closed_form: ClassVar[bool] = False
     exact_oracle: ClassVar[bool] = False
+    quick_membership: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         n = _length(self.A_ub, self.A_eq, self.lower, self.upper)
