@@ -14,6 +14,7 @@ from frankwolfe.methods.base import Evidence
 from frankwolfe.objectives.check import directional_error
 from frankwolfe.points import Point, Tangent, Touches
 from frankwolfe.problem import Problem
+from frankwolfe.rounding import FEW
 from frankwolfe.sets.base import IterativeSet
 
 PROOF_GROWTH = 2.0  # a bound that is expensive to prove is proven at iterations growing by this factor
@@ -131,6 +132,17 @@ class Certificate:
         if bound > self.lower_bound:
             self.lower_bound, self.behind, self.point, self.noise = bound, None, point, noise
             self.known = None
+
+
+def proof_growth(problem: Problem, goal: Any, value: Any, hoped: Any) -> Any:
+    """Return how fast the iterations grow at which a bound is proven: the slower, the nearer a run is to its end.
+
+    For one run, or for each of many: best values and the bounds that are hoped for are numbers or vectors.
+    """
+    rounding = 16 * FEW * problem.eps * abs(value)  # what it takes off the hoped bound is not taken off the proven one
+    ends, near = value - hoped <= goal, value - hoped <= FAR * goal + rounding
+    near, ends = (goal > 0) & near, (goal > 0) & ends
+    return FAR_GROWTH + (PROOF_GROWTH - FAR_GROWTH) * near + (RETRY_GROWTH - PROOF_GROWTH) * ends
 
 
 def blame(problem: Problem, at: Point, best: Point) -> str:

@@ -259,9 +259,10 @@ class Tangent(NamedTuple):
         """The average of the points of tangency; None where it is not kept."""
         if self.at is None or isinstance(self.at, Touches):
             return self.at and self.at.mean()
-        return self.at / float(self.weight)
+        weight = float(self.weight)
+        return self.at if weight == 1.0 else self.at / weight
 
-    def bound(self, minimum: Scalar, rounding: float = 0.0, mixings: float = 0.0) -> Scalar:
+    def bound(self, minimum: Scalar, rounding: float = 0.0, mixings: Scalar = 0.0) -> Scalar:
         """Return the lower bound on f* when <slope, .> is at least `minimum` on the set, rounding taken off.
 
         `rounding` is that of the minimum, relative to it; `mixings` is how many times the noise of one tangent the

@@ -74,7 +74,7 @@ class Proof(NamedTuple):
     bound: float
     failure: float
     noise: float
-    behind: tuple[Tangent, float]  # the tangent, and its slope's minimum on the set
+    behind: tuple[Tangent, float] | None  # the tangent, and its slope's minimum on the set
 
 
 @dataclass
@@ -281,7 +281,13 @@ class Problem:
         return self.objective.doubled() if self.eps > 1e-9 else None
 
     def certify(self, coords: Any, k: int) -> Proof:
-        """Prove a lower bound from one evaluation at a point, from its coordinates alone and in double precision.
+        """Prove a lower bound from one evaluation at a point, from its coordinates alone and in double precision."""
+        value, bound, plain, failure, behind = self.proof(coords, k)
+        value, bound, plain = fetch([value, bound, plain])
+        return Proof(value, bound, failure, plain - bound, (behind[0], float(behind[1])))
+
+    def proof(self, coords: Any, k: int) -> tuple[Scalar, Scalar, Scalar, float, tuple[Tangent, Scalar]]:
+        """Return value, bound, the bound but for rounding, its failure and what is behind it, for one point or many.
 
         A point in single precision may lie outside the set by a few ulps of its own precision: the bound is then that
         of a larger set.
@@ -297,9 +303,16 @@ class Problem:
         else:
             support, failure = self.domain.support(-at.slope), 0.0
         tangent = at._replace(noise=exact.noise(at, self.extent)).tangent
-        rounding = max(moved, FEW * at.eps)
-        value, bound, plain = fetch([at.value, tangent.bound(-support, rounding), tangent.offset - support])
-        return Proof(value, bound, failure, plain - bound, (tangent, -float(support)))
+        bound = tangent.bound(-support, max(moved, FEW * at.eps))
+        return at.value, bound, tangent.offset - support, failure, (tangent, -support)
+
+    def fresh(self, x: Point) -> Scalar:
+        """Return f(x) from the coordinates alone, free of what rounding has done to the running image."""
+        if self.exact is None:
+            return self.value(Point.at(x.coords))
+        point = Point.at(self.exact.start(x.coords, dense=not isinstance(x.coords, LowRank)))
+        # On a device one kernel reads narrow numbers as they are stored, and the gradient comes for nothing.
+        return self.exact.evaluate(point, point).value if self.away else self.exact.value_at(point)[0]
 
     def relieve(self) -> None:
         """Make room on a device that has none left, or raise a MemoryError that says how much is needed."""

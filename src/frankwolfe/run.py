@@ -10,9 +10,8 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.certificates import FAR, FAR_GROWTH, PROOF_GROWTH, RETRY_GROWTH, Certificate, blame
+from frankwolfe.certificates import Certificate, blame, proof_growth
 from frankwolfe.checkpoint import CheckpointError
-from frankwolfe.lowrank import LowRank
 from frankwolfe.methods.base import Evidence
 from frankwolfe.methods.evidence import fetched
 from frankwolfe.objectives.check import contradicts
@@ -20,7 +19,6 @@ from frankwolfe.objectives.relief import is_out_of_memory
 from frankwolfe.points import Point, Tangent, mix
 from frankwolfe.problem import Counts, Problem
 from frankwolfe.result import Status
-from frankwolfe.rounding import FEW
 from frankwolfe.serialisation import plain
 from frankwolfe.trace import Trace
 
@@ -82,6 +80,11 @@ class Driven(Protocol):
 
 
 T = TypeVar("T")
+
+
+def is_mostly_noise(goal: Any, gap: Any, noise: Any) -> Any:
+    """Tell whether a gap, or each of many, is mostly what rounding takes off the bound, and more than is asked for."""
+    return (goal > 0) & (goal < noise) & (gap <= 2 * noise)
 
 
 def with_room(run: Driven, work: Callable[[], T]) -> T:
@@ -147,22 +150,28 @@ class Run:
             evidence = Evidence(evidence.seen)  # its tangents prove nothing
         values = [float(value) for value, _ in evidence.seen]
         if not all(map(math.isfinite, [*values, *(float(t.offset) for t, _ in evidence.minorants)])):
-            what = "value" if not all(map(math.isfinite, values)) else "gradient"
-            self.trouble = (Status.NOT_FINITE, f"the {what} of the objective is not finite at iteration {k}")
+            self.not_finite(k, "value" if not all(map(math.isfinite, values)) else "gradient")
             return
         for value, (_, point) in zip(values, evidence.seen, strict=True):
             if value < self.best_value or self.best is None:
                 self.best_value, self.best = value, point
         bounds = self.hoped if self._hopes else self.certificate
         slack = bounds.update(self.problem, k, evidence, self.best_value, self.goal)
-        self._check_convex(evidence, slack)
+        self.check_convex(evidence.seen[-1][1], slack)
         if bounds is self.hoped and self.trouble is None:
-            self._certify(k)
+            self.certify(k)
         if k % self.trace_every == 0:
             self._row(k, values[0])
 
-    def _check_convex(self, evidence: Evidence, slack: float) -> None:
-        """See whether a bound exceeds a value that was reached; say so only if neither is the work of rounding."""
+    def not_finite(self, k: int, what: str) -> None:
+        """Say what was not finite, which ends the run."""
+        self.trouble = (Status.NOT_FINITE, f"the {what} of the objective is not finite at iteration {k}")
+
+    def check_convex(self, at: Point, slack: float) -> None:
+        """See whether a bound exceeds a value that was reached; say so only if neither is the work of rounding.
+
+        `at` is the point where the last tangent touches.
+        """
         slack += 1e4 * self.problem.eps * abs(self.best_value)
         if max(self.certificate.lower_bound, self.hoped.lower_bound) <= self.best_value + slack:
             return
@@ -170,7 +179,7 @@ class Run:
         self._check_value()
         if max(self.certificate.lower_bound, self.hoped.lower_bound) <= self.best_value + slack:
             return
-        reason = None if self.problem.objective.proven else blame(self.problem, evidence.seen[-1][1], self.best)
+        reason = None if self.problem.objective.proven else blame(self.problem, at, self.best)
         self.certificate, self.hoped = Certificate(next_proof=self.certificate.next_proof), Certificate()
         if reason is not None:
             self._accuse(reason)
@@ -191,32 +200,24 @@ class Run:
         if self.best is self.checked:
             self.best_value = self.checked_value  # the same point seen again in single precision may look better
             return
-        value = self.fresh(self.best)
+        value = float(self.problem.fresh(self.best))
         self.drift = max(0.0, value - self.best_value)
         if not value >= self.checked_value:
             self.checked, self.checked_value = self.best, value
         if self.checked is not None:
             self.best, self.best_value = self.checked, self.checked_value
 
-    def _certify(self, k: int) -> None:
+    def certify(self, k: int) -> None:
+        """Prove a bound in double precision, if it is time to."""
         assert self.best is not None
         behind = self.hoped.behind  # where the hoped bound touches f, a tangent in double precision is as good
         touch = None if behind is None else behind[0].touch
-        value = self.certificate.certify(self.problem, k, self.best, touch, self._growth)
+        growth = proof_growth(self.problem, self.goal, self.best_value, self.hoped.lower_bound)
+        value = self.certificate.certify(self.problem, k, self.best, touch, growth)
         if value is not None:
             self.drift, self.best_value = max(0.0, value - self.best_value), value
             if not value >= self.checked_value:
                 self.checked, self.checked_value = self.best, value
-
-    @property
-    def _growth(self) -> float:
-        """How fast the iterations grow at which a bound is proven: the slower, the nearer the run is to its end."""
-        hoped = self.best_value - self.hoped.lower_bound
-        if self.goal > 0 and hoped <= self.goal:
-            return RETRY_GROWTH
-        # What rounding takes off the hoped bound is not taken off the proven one.
-        rounding = 16 * FEW * self.problem.eps * abs(self.best_value)
-        return PROOF_GROWTH if self.goal > 0 and hoped <= FAR * self.goal + rounding else FAR_GROWTH
 
     def _row(self, k: int, fun: float) -> None:
         lower_bound = min(self.certificate.lower_bound, self.best_value)
@@ -253,22 +254,13 @@ class Run:
     def exhausted(self) -> bool:
         """Tell whether the gap is mostly what rounding takes off the bound, and the rest within the goal or at rest."""
         noise = self.certificate.noise
-        if not (0 < self.goal < noise and self.gap <= 2 * noise):
+        if not is_mostly_noise(self.goal, self.gap, noise):
             return False
         rest, (since, before) = self.gap - noise, self.rest
         if rest > self.goal and not rest > 0.5 * before:
             self.rest = (self.state.k, rest)
             return False
         return rest <= self.goal or self.state.k - since >= PATIENCE
-
-    def fresh(self, x: Point) -> float:
-        """Return f(x) from the coordinates alone, free of what rounding has done to the running image."""
-        exact = self.problem.exact
-        if exact is not None:
-            point = Point.at(exact.start(x.coords, dense=not isinstance(x.coords, LowRank)))
-            # On a device one kernel reads narrow numbers as they are stored, and the gradient comes for nothing.
-            return float(exact.evaluate(point, point).value if self.problem.away else exact.value_at(point)[0])
-        return float(self.problem.value(Point.at(x.coords)))
 
     def finish(self) -> None:
         """Prove what is left to prove, and evaluate the last iterate."""
@@ -277,8 +269,9 @@ class Run:
             self.certificate.prove(self.problem, k)
             if self._hopes and self.best is not None and not self.gap <= self.goal:
                 self.certificate.next_proof = 0
-                self._certify(k)
-        value = self.checked_value if self.state.x is self.checked else self.fresh(self.state.x)
+                self.certify(k)
+        known = self.state.x is self.checked
+        value = self.checked_value if known else float(self.problem.fresh(self.state.x))
         if self.best is not None and self.best is not self.state.x and not value <= self.best_value:
             self._check_value()
         if math.isfinite(value):

@@ -1,37 +1,83 @@
-"""Many runs in step: one method on a batch of problems, each with its own certificate, trace and end."""
+"""Many runs in step: one method on a batch of problems, and for each of them a `Run` that says when and why it ends."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import device, is_array_api_obj
 
 from frankwolfe.atoms import Rows
-from frankwolfe.backends import Array, fetch_rows, host, namespace
-from frankwolfe.certificates import Certificate, blame
+from frankwolfe.backends import Array, Scalar, fetch_rows, host, namespace
+from frankwolfe.certificates import DOUBT, PROOF_GROWTH, proof_growth
 from frankwolfe.methods.base import Evidence
 from frankwolfe.methods.evidence import answered, numbers_of
+from frankwolfe.objectives.base import Objective
 from frankwolfe.objectives.batch import Batch
-from frankwolfe.points import Leaf, Point
-from frankwolfe.problem import Problem
+from frankwolfe.points import Leaf, Point, Tangent
+from frankwolfe.problem import Problem, Proof
 from frankwolfe.result import Status
 from frankwolfe.rounding import FEW
-from frankwolfe.run import Run
+from frankwolfe.run import Run, is_mostly_noise
 from frankwolfe.sets.batch import SetBatch
 from frankwolfe.trace import Trace
+
+
+class Numbers(NamedTuple):
+    """What is known of each open run, a vector each: by these alone one sees which run must be asked."""
+
+    value: np.ndarray  # the best
+    bound: np.ndarray  # the best that is proven
+    noise: np.ndarray  # what rounding took off it
+    hoped: np.ndarray  # the best bound that steps in single precision have met
+    next_proof: np.ndarray
+
+    @staticmethod
+    def of(run: Run) -> tuple[float, ...]:
+        """Return the numbers of one run."""
+        known = run.certificate
+        return run.best_value, known.lower_bound, known.noise, run.hoped.lower_bound, known.next_proof
+
+
+class Row(NamedTuple):
+    """What a run needs to know of the method's state: the step, and its own iterate."""
+
+    k: int
+    x: Point
+
+
+@dataclass
+class Member(Problem):
+    """One of the problems that are solved in step: what takes a read of the data is asked of all of them together."""
+
+    lockstep: Any = None
+
+    @property
+    def exact(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
+        exact = self.lockstep.problem.exact
+        return None if exact is None else _base(exact)
+
+    def fresh(self, x: Point) -> Scalar:
+        known = self.lockstep.answers(id(x.coords))
+        return super().fresh(x) if known is None else known.value
+
+    def certify(self, coords: Any, k: int) -> Proof:
+        known = self.lockstep.answers(id(coords))
+        return super().certify(coords, k) if known is None else known
 
 
 class Lockstep:
     """Runs that share every read of the data. A run that is done leaves, and the rest go on without it.
 
+    Values and bounds of all runs are followed as vectors, by a few operations for a step of them all. Where these show
+    that a run may be at its end, or that something is wrong, the run itself is asked: the rules are those of `Run`.
+
     Parameters
     ----------
     problem : Problem
-        A `Batch` objective over a `SetBatch`: one row for each run.
+        An objective at many points over a `SetBatch`: one row for each run.
     state : state of the method
         Before the first step.
     tol, rtol, trace_every
@@ -52,22 +98,21 @@ class Lockstep:
         done: Callable[[int, Run, Status], None],
     ) -> None:
         assert isinstance(problem.domain, SetBatch)
-        size = len(problem.domain.members)
         self.problem, self.state, self.done = problem, state, done
         self.tol, self.rtol, self.trace_every = tol, rtol, trace_every
-        self.open = list(range(size))  # the numbers of the runs that go on
-        self.best_value = np.full(size, np.inf)
-        self.lower_bound = np.full(size, -np.inf)
-        # In single precision the bounds above are hopes: these are proven, in double precision, when a run may end.
-        self.exact = problem.exact is not None
-        self.proven = np.full(size, -np.inf)
-        self.noise = np.zeros(size)  # what rounding takes off the bounds
-        self.next_proof = np.zeros(size)
-        self.touch: Array | None = None  # where the averaged tangents touch f
+        base, shared = _base(problem.objective), (problem.seed, problem.counts, problem.eps)
+        members = [Member(base, domain, *shared, lockstep=self) for domain in problem.domain.members]
+        self.runs = [Run(member, None, tol, rtol, trace_every) for member in members]
+        self.open = list(range(len(members)))  # the numbers of the runs that go on
+        self.numbers = Numbers(*np.array([Numbers.of(run) for run in self.runs]).T)
         self.best: Array = state.x.coords
+        self.moved = np.zeros(len(members), bool)  # whether the run does not know its best point yet
+        self.touch: Array | None = None  # where the averaged tangents touch f
         self.log: list[tuple[int, float, tuple, np.ndarray, np.ndarray]] = []
         self.elapsed = 0.0
-        self.size = size
+        self.size = len(members)
+        self._examined = np.arange(0)  # the places of the runs that are asked
+        self._answers: dict[int, Proof] = {}
 
     @property
     def goal(self) -> float:
@@ -76,84 +121,127 @@ class Lockstep:
     @property
     def goals(self) -> np.ndarray:
         """The gap that ends each open run."""
-        if not self.rtol:
-            return np.full(len(self.open), self.tol)
-        return np.maximum(self.tol, self.rtol * np.maximum(1.0, np.abs(self.best_value)))
+        least = self.rtol * np.maximum(1.0, np.abs(self.numbers.value)) if self.rtol else 0.0
+        return np.maximum(np.full(len(self.open), self.tol), least)
 
     @property
     def gaps(self) -> np.ndarray:
         """Best value minus best bound of each open run."""
-        return self.best_value - self.lower_bound
+        return self.numbers.value - self.numbers.bound
 
     def headline(self) -> tuple[float, float, str]:
         note = f"{self.size - len(self.open)} of {self.size} radii done  {self.problem.objective.note}".rstrip()
         if not self.open:
             return np.nan, 0.0, note
         worst = int(np.argmax(self.gaps))
-        return float(self.best_value[worst]), float(self.gaps[worst]), note
+        return float(self.numbers.value[worst]), float(self.gaps[worst]), note
 
     def absorb_all(self, state: Any, evidence: list[Evidence], elapsed: float) -> None:
         """Take in one or several steps, with one read of the device: a run that is done leaves a few steps late."""
-        first, eps, self.elapsed = self.state.k, self.problem.eps, elapsed
-        values, offsets, weights, noises, minima = self._read(evidence)
-        well: Any = np.isfinite(values).all(axis=1) & np.isfinite(offsets).all(axis=1)
+        first, self.elapsed, size = self.state.k, elapsed, len(self.open)
+        values, floors, tangents, minima = self._read(evidence)
+        well: Any = np.isfinite(values).all(axis=1) & np.isfinite(tangents.offset).all(axis=1)
         well = np.logical_and.accumulate(well)  # nothing is taken in after a number that is not finite
-        best = self._improve(np.where(well[:, None], values, np.inf), [p for seen in evidence for _, p in seen.seen])
         with np.errstate(invalid="ignore"):
-            mixings = np.array([self.problem.mixings(first + i + 1) for i in range(len(evidence))])[:, None, None]
-            bounds = (offsets + minima - (1 + mixings) * noises - FEW * eps * np.abs(minima)) / weights
-            slack = 600 * np.max(noises / weights, axis=1) + 1e4 * eps * np.abs(best)
-        bounds = np.where(well, bounds.max(axis=1), -np.inf)
-        bounds = np.fmax.accumulate(np.concatenate([self.lower_bound[None], bounds]))[1:]
-        self.noise = np.where(well[-1], ((1 + mixings) * noises / weights)[-1].max(axis=0), 0.0)
-        self.lower_bound = bounds[-1]
+            mixings = np.array([self.problem.mixings(first + i) for i in range(len(evidence))])[:, None, None]
+            bounds = np.fmax(tangents.bound(minima, FEW * self.problem.eps, mixings), floors)
+            noises = tangents.noise / tangents.weight
+            slack = DOUBT * noises.max(axis=(0, 1))
+        bounds = np.where(well[:, None], bounds, -np.inf)
+        exact = self.problem.exact is not None
+        before = self.numbers.hoped if exact else self.numbers.bound
+        running = np.fmax.accumulate(np.concatenate([before[None], bounds.max(axis=1)]))[1:]
+        best = self._improve(np.where(well[:, None], values, np.inf), [p for seen in evidence for _, p in seen.seen])
         for i in range(-first % self.trace_every, len(evidence), self.trace_every):
-            self._log(first + i, values[i, 0], np.minimum(self.proven if self.exact else bounds[i], best[i]))
+            self._log(first + i, values[i, 0], np.minimum(self.numbers.bound if exact else running[i], best[i]))
+        if exact:
+            self.numbers = self.numbers._replace(hoped=running[-1])
+        else:
+            place = bounds.reshape(-1, size).argmax(axis=0)
+            noise = ((1 + mixings) * noises).reshape(-1, size)[place, np.arange(size)]
+            noise = np.where(running[-1] > before, noise, self.numbers.noise)
+            self.numbers = self.numbers._replace(bound=running[-1], noise=noise)
         average = evidence[-1].minorants[0][0]
-        self.touch = None if average.at is None else average.at / float(weights[-1, 0, 0])  # of all runs alike
+        self.touch = None if average.at is None else average.at / float(tangents.weight[-1, 0, 0])  # of all runs alike
         self.state = state
-        wrong = (bounds > best + slack) & (not self.exact)
-        if wrong.any() and self.problem.objective.proven:
-            wrong[:] = False
-        self._leave_in_trouble(first, values, well, wrong, evidence)
+        last = evidence[-1].seen[-1][1]
+        wrong = np.fmax(self.numbers.bound, self.numbers.hoped) > self.numbers.value
+        self._examine(~well[-1] | wrong, lambda i, run: self._check(i, run, first, values, well, slack, last))
+        if exact and self.open:
+            growth = proof_growth(self.problem, self.goals, self.numbers.value, self.numbers.hoped)
+            due = state.k >= self.numbers.next_proof * growth / PROOF_GROWTH
+            self._examine(due, lambda i, run: run.certify(state.k - 1))
 
     def settled(self) -> bool:
-        places = np.flatnonzero((self.gaps <= self.goals) & (self.goals > 0) & (self.state.k >= self.next_proof))
-        if places.size:
-            last = self._refreshed(places)
-            kept = self.best_value[places] - self._bounds[places] <= self.goals[places]
-            self._leave(places[kept], last[kept], Status.OPTIMAL)
+        at_goal = (self.goals > 0) & (self.gaps <= self.goals)
+        self._examine(at_goal, lambda i, run: Status.OPTIMAL if run.settled() else None)
         return not self.open
 
     def exhausted(self) -> bool:
-        over = (self.goals > 0) & (self.goals < self.noise) & (self.gaps <= 2 * self.noise)
-        places = np.flatnonzero(over & (not self.exact))
-        if places.size:
-            self._leave(places, self._refreshed(places), Status.PRECISION)
-        return False
+        noisy = is_mostly_noise(self.goals, self.gaps, self.numbers.noise)
+        self._examine(noisy, lambda i, run: Status.PRECISION if run.exhausted() else None)
+        return not self.open
 
     def finish(self, status: Status) -> None:
         """End the runs that are still open, all for one reason."""
-        places = np.arange(len(self.open))
-        if places.size:
-            self._leave(places, self._refreshed(places), status)
+        self._examine(np.ones(len(self.open), bool), lambda i, run: status)
 
-    def _read(self, evidence: list[Evidence]) -> tuple[np.ndarray, ...]:
-        """Return values, and offsets, weights, noises and minima of the minorants: by step, kind and run."""
+    def answers(self, asked: int) -> Proof | None:
+        """Return what is known of the point with these coordinates, by id: of all runs that are asked, in one read."""
+        if not self._answers:
+            self._answers = self._ask(self._examined)
+        return self._answers.get(asked)
+
+    def _ask(self, places: np.ndarray) -> dict[int, Proof]:
+        """Compute values of best and last points of some runs afresh; in double precision, bounds as well."""
+        runs, nothing = [self.runs[i] for i in places], (-np.inf, 0.0, 0.0, None)
+        best, last = _take(self.best, places), _take(self.state.x.coords, places)
+        bests, lasts = [run.best and run.best.coords for run in runs], [run.state.x.coords for run in runs]
+        if self.problem.exact is None:
+            some = self._some(np.concatenate([places, places]))
+            fresh = host(some.fresh(Point.at(namespace(best, last).concat([best, last]))))
+            return {id(x): Proof(value, *nothing) for x, value in zip([*bests, *lasts], fresh.tolist(), strict=True)}
+        some = self._some(places)
+        found = {id(x): Proof(f, *nothing) for x, f in zip(lasts, host(some.fresh(Point.at(last))), strict=True)}
+        touches = [] if self.touch is None else [_touch(run) for run in runs]
+        for coords, points in (
+            (bests, best),
+            (touches, self.touch if self.touch is None else _take(self.touch, places)),
+        ):
+            if coords:
+                numbers = fetch_rows(list(some.proof(points, 0)[:3]), len(places))
+                for x, (value, bound, plain) in zip(coords, numbers.T.tolist(), strict=True):
+                    found[id(x)] = Proof(value, bound, 0.0, plain - bound, None)
+        return found
+
+    def _check(
+        self, i: int, run: Run, first: int, values: np.ndarray, well: np.ndarray, slack: np.ndarray, at: Point
+    ) -> None:
+        """Let a run see a number that is not finite, or a bound above a value."""
+        if well[-1, i]:
+            run.check_convex(Point.at(at.coords[i, ...]), float(slack[i]))
+        else:
+            step = int(well[:, i].argmin())
+            run.not_finite(first + step, "gradient" if np.isfinite(values[step, :, i]).all() else "value")
+
+    def _read(self, evidence: list[Evidence]) -> tuple[np.ndarray, np.ndarray, Tangent, np.ndarray]:
+        """Return values, floors, the minorants and the minima of their slopes: by step, kind and run."""
         numbers = [number for seen in evidence for number in numbers_of(answered(self.problem, seen))]
         table = fetch_rows(numbers, len(self.open)).reshape(len(evidence), -1, len(self.open))
         known = 1 + len(evidence[0].seen)
-        tangents = table[:, known:].reshape(len(evidence), -1, 5, len(self.open))
-        return (table[:, 1:known], *(tangents[:, :, i] for i in (0, 1, 2, 4)))
+        offset, weight, noise, _, lower = np.moveaxis(
+            table[:, known:].reshape(len(evidence), -1, 5, len(self.open)), 2, 0
+        )
+        return table[:, 1:known], table[:, :1], Tangent(None, offset, weight, noise), lower
 
     def _improve(self, values: np.ndarray, points: list[Point]) -> np.ndarray:
         """Take in values (by step, point and run) and keep the best points; return the best values after each step."""
-        lowest = np.minimum.accumulate(np.concatenate([self.best_value[None], values.min(axis=1)]))[1:]
-        flat = values.reshape(len(points), -1)
-        place, better = flat.argmin(axis=0), lowest[-1] < self.best_value
+        before = self.numbers.value
+        lowest = np.minimum.accumulate(np.concatenate([before[None], values.min(axis=1)]))[1:]
+        place, better = values.reshape(len(points), -1).argmin(axis=0), lowest[-1] < before
         for i in np.unique(place[better]).tolist():
             self.best = _where(better & (place == i), points[i].coords, self.best)
-        self.best_value = lowest[-1]
+        self.numbers, self.moved = self.numbers._replace(value=lowest[-1]), self.moved | better
         return lowest
 
     def _log(self, k: int, values: np.ndarray, bounds: np.ndarray) -> None:
@@ -161,103 +249,82 @@ class Lockstep:
         both[:, self.open] = values, bounds
         self.log.append((k, self.elapsed, tuple(self.problem.counts.asdict().values()), both[0], both[1]))
 
-    def _refreshed(self, places: np.ndarray) -> np.ndarray:
-        """Compute values of the best points afresh, and of the last iterates, which may be better; return those."""
-        points = [_take(self.best, places), _take(self.state.x.coords, places)]
-        fresh = host(self.problem.value(Point.at(namespace(*points).concat(points))))
-        best, last = fresh[: places.size], fresh[places.size :]
-        better = np.zeros(len(self.open), bool)
-        better[places] = last <= best
-        self.best = _where(better, self.state.x.coords, self.best)
-        self.best_value[places] = np.where(last <= best, last, best)
-        if self.exact:
-            self._prove(places)
-        return last
-
-    @property
-    def _bounds(self) -> np.ndarray:
-        """The bounds that are proven."""
-        return self.proven if self.exact else self.lower_bound
-
-    def _prove(self, places: np.ndarray) -> None:
-        """Compute values and bounds at the best points in double precision, on the numbers as they are stored."""
-        batch, domain = self.problem.objective, self.problem.domain
-        assert isinstance(batch, Batch)
-        assert isinstance(domain, SetBatch)
-        assert isinstance(self.problem.exact, Batch)
-        exact, members = type(batch)(self.problem.exact.base, len(places)), domain.rows(places.tolist())
-        extent = replace(self.problem, objective=exact, domain=members).extent
-        for points in (self.touch, self.best):
-            if points is not None:
-                point = Point.at(exact.start(_take(points, places), dense=False))
-                at = exact.evaluate(point, point)
-                # The bound of a set larger by what rounding moves a point.
-                tangent = at._replace(noise=exact.noise(at, extent)).tangent
-                bound = tangent.bound(-members.support(-at.slope), 4 * self.problem.eps)
-                self.proven[places] = np.fmax(self.proven[places], host(bound))
-                self.best_value[places] = host(at.value)
-        self.next_proof[places] = np.ceil(1.1 * self.state.k) + 1
-
-    def _leave_in_trouble(
-        self, first: int, values: np.ndarray, well: np.ndarray, wrong: np.ndarray, evidence: list[Evidence]
-    ) -> None:
-        """Let the runs go that have met a number that is not finite, or a bound above a value."""
-        bad = ~well | wrong
-        for place in np.flatnonzero(bad.any(axis=0))[::-1].tolist():
-            step = int(bad[:, place].argmax())
-            if not well[step, place]:
-                what = "gradient" if np.isfinite(values[step, :, place]).all() else "value"
-                trouble = Status.NOT_FINITE, f"the {what} of the objective is not finite at iteration {first + step}"
-            else:
-                at = Point.at(evidence[step].seen[-1][1].coords[place, ...])
-                reason = blame(self._single(place), at, Point.at(self.best[place, ...]))
-                wrong_gradient = reason.startswith("the gradient")
-                trouble = Status.WRONG_GRADIENT if wrong_gradient else Status.NOT_CONVEX, reason
-                self.lower_bound[place] = -np.inf
-            self._leave(np.array([place]), np.array([np.nan]), *trouble)
-
-    def _leave(self, places: np.ndarray, last: np.ndarray, status: Status, message: str = "") -> None:
-        """End some runs: hand them over, and go on with the rows of the others."""
-        for place, value in zip(places.tolist(), last.tolist(), strict=True):
-            number, best = self.open[place], Point.at(self.best[place, ...])
-            run = Run(self._single(place), self.state, self.tol, self.rtol, self.trace_every)
-            run.best, run.best_value, run.elapsed = best, float(self.best_value[place]), self.elapsed
-            run.certificate = Certificate(float(self._bounds[place]))
-            run.trouble = (status, message) if message else None
-            run.trace = self._trace(number, value, run)
-            self.done(number, run, status)
-        kept = np.setdiff1d(np.arange(len(self.open)), places)
-        self.open = [self.open[i] for i in kept]
-        self.best_value, self.lower_bound = self.best_value[kept], self.lower_bound[kept]
-        self.proven, self.next_proof, self.noise = self.proven[kept], self.next_proof[kept], self.noise[kept]
-        self.best = _take(self.best, kept)
-        self.touch = None if self.touch is None else _take(self.touch, kept)
-        if self.open:
-            self.state = _rows(self.state, kept, {})
-            objective, domain = self.problem.objective, self.problem.domain
-            assert isinstance(objective, Batch)
-            assert isinstance(domain, SetBatch)
-            objective, domain = type(objective)(objective.base, len(kept)), domain.rows(kept.tolist())
-            exact = self.problem.exact  # which takes a while to make, and serves any number of runs
-            self.problem = replace(self.problem, objective=objective, domain=domain, scratch={})
-            self.problem.exact = exact
-
-    def _trace(self, number: int, last: float, run: Run) -> Trace:
-        """Return the rows of one run, with one more for its last iterate."""
-        k, counts = self.state.k, tuple(self.problem.counts.asdict().values())
+    def _trace(self, number: int) -> Trace:
+        """Return the rows of one run."""
         rows = [(k, t, f[number], b[number], f[number] - b[number], *c) for k, t, c, f, b in self.log]
-        if np.isfinite(last):
-            bound = min(run.certificate.lower_bound, run.best_value)
-            rows.append((k, self.elapsed, last, bound, last - bound, *counts))
-        return Trace.from_array(np.array(rows, dtype=np.float64).reshape(len(rows), -1))
+        return Trace([tuple(map(float, row)) for row in rows])
 
-    def _single(self, place: int) -> Problem:
-        """Return the problem of one run, with what all of them have cost so far."""
-        objective, domain = self.problem.objective, self.problem.domain
-        assert isinstance(objective, Batch)
+    def _examine(self, chosen: np.ndarray, judge: Callable[[int, Run], Status | None]) -> None:
+        """Ask some runs; those that have an end to tell leave."""
+        places = np.flatnonzero(chosen)
+        if not places.size:
+            return
+        self._examined, self._answers = places, {}
+        runs = [self.runs[i] for i in places]
+        for i, run in zip(places.tolist(), runs, strict=True):
+            self._tell(i, run)
+        told = [run.best for run in runs]
+        ends = [judge(i, run) for i, run in zip(places.tolist(), runs, strict=True)]
+        ends = [run.trouble[0] if run.trouble else end for run, end in zip(runs, ends, strict=True)]
+        for mine, numbers in zip(self.numbers, zip(*map(Numbers.of, runs), strict=True), strict=True):
+            mine[places] = numbers
+        if any(run.best is not best for run, best in zip(runs, told, strict=True)):  # one that was better all along
+            rows: list[Any] = [self.best[i, ...] for i in range(len(self.open))]
+            for i, run in zip(places.tolist(), runs, strict=True):
+                rows[i] = rows[i] if run.best is None else run.best.coords
+            self.best = namespace(*rows).stack(rows)
+        leaving = {i: end for i, end in zip(places.tolist(), ends, strict=True) if end is not None}
+        if leaving:
+            self._leave(leaving)
+
+    def _tell(self, i: int, run: Run) -> None:
+        """Bring a run up to date."""
+        run.state, run.elapsed = Row(self.state.k, Point.at(self.state.x.coords[i, ...])), self.elapsed
+        if self.moved[i]:
+            run.best, self.moved[i] = Point.at(self.best[i, ...]), False
+        run.best_value, run.certificate.lower_bound, run.certificate.noise, run.hoped.lower_bound, _ = (
+            float(numbers[i]) for numbers in self.numbers
+        )
+        if self.touch is not None and self.problem.exact is not None:
+            run.hoped.behind = Tangent(None, 0.0, at=self.touch[i, ...]), 0.0
+
+    def _leave(self, leaving: dict[int, Status]) -> None:
+        """End some runs: hand them over, and go on with the rows of the others."""
+        for i in leaving:
+            self.runs[i].trace = self._trace(self.open[i])
+            self.runs[i].finish()
+        for i, status in leaving.items():
+            self.done(self.open[i], self.runs[i], status)
+        kept = np.setdiff1d(np.arange(len(self.open)), list(leaving))
+        self.open, self.runs = [self.open[i] for i in kept], [self.runs[i] for i in kept]
+        self.numbers, self.moved = Numbers(*(numbers[kept] for numbers in self.numbers)), self.moved[kept]
+        self.best, self.touch = _take(self.best, kept), None if self.touch is None else _take(self.touch, kept)
+        if self.open:
+            self.state, self.problem = _rows(self.state, kept, {}), self._some(kept)
+
+    def _some(self, places: np.ndarray) -> Problem:
+        """Return the problem of some of the runs."""
+        domain, exact = self.problem.domain, self.problem.exact
         assert isinstance(domain, SetBatch)
-        counts = copy(self.problem.counts)
-        return Problem(objective.base, domain.members[place], self.problem.seed, counts, self.problem.eps)
+        objective = _resized(self.problem.objective, len(places))
+        some = replace(self.problem, objective=objective, domain=domain.rows(places.tolist()), scratch={})
+        some.exact = None if exact is None else _resized(exact, len(places))  # which takes a while to make
+        return some
+
+
+def _base(objective: Objective) -> Objective:
+    """Return the objective at one point."""
+    return objective.base if isinstance(objective, Batch) else objective
+
+
+def _resized(objective: Objective, size: int) -> Objective:
+    """Return an objective at another number of points."""
+    return type(objective)(objective.base, size) if isinstance(objective, Batch) else objective
+
+
+def _touch(run: Run) -> Any:
+    """Return where the tangent behind a run's best hope touches f."""
+    return None if run.hoped.behind is None else run.hoped.behind[0].at
 
 
 def _take(a: Array, places: np.ndarray) -> Array:
