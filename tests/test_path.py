@@ -111,6 +111,17 @@ def test_in_step_reads_the_data_as_often_as_the_slowest_radius():
     assert sum(result.n_pass for result in alone) > 2 * path.n_pass
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_tolerance_out_of_reach_ends_every_radius_as_it_would_alone(dtype):
+    A, b = logistic_data(n=60)
+    f, options = fw.Logistic(A.astype(dtype), b), {"method": METHODS["afw, line search"], "tol": 1e-17}
+    path = fw.path(f, fw.L2Ball, [0.2, 0.5], together=True, max_iter=3000, **options)
+    for radius, result in zip([0.2, 0.5], path, strict=True):
+        alone = fw.minimize(f, fw.L2Ball(radius), max_iter=3000, **options)
+        assert result.status is alone.status is fw.Status.PRECISION
+        assert result.gap <= 2 * alone.gap
+
+
 def test_radii_leave_when_they_are_done():
     f = objective("squares")
     path = fw.path(f, fw.L2Ball, [0.3, 1.5, 0.8], method="afw", tol=1e-4)

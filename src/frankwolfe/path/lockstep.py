@@ -121,8 +121,8 @@ class Lockstep:
     @property
     def goals(self) -> np.ndarray:
         """The gap that ends each open run."""
-        least = self.rtol * np.maximum(1.0, np.abs(self.numbers.value)) if self.rtol else 0.0
-        return np.maximum(np.full(len(self.open), self.tol), least)
+        relative = self.rtol * np.maximum(1.0, np.abs(self.numbers.value)) if self.rtol else np.zeros(len(self.open))
+        return np.maximum(self.tol, relative)
 
     @property
     def gaps(self) -> np.ndarray:
@@ -229,9 +229,8 @@ class Lockstep:
         numbers = [number for seen in evidence for number in numbers_of(answered(self.problem, seen))]
         table = fetch_rows(numbers, len(self.open)).reshape(len(evidence), -1, len(self.open))
         known = 1 + len(evidence[0].seen)
-        offset, weight, noise, _, lower = np.moveaxis(
-            table[:, known:].reshape(len(evidence), -1, 5, len(self.open)), 2, 0
-        )
+        kinds = table[:, known:].reshape(len(evidence), -1, 5, len(self.open))
+        offset, weight, noise, _, lower = kinds.transpose(2, 0, 1, 3)
         return table[:, 1:known], table[:, :1], Tangent(None, offset, weight, noise), lower
 
     def _improve(self, values: np.ndarray, points: list[Point]) -> np.ndarray:
