@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
@@ -11,8 +11,8 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
-from frankwolfe.estimators.in_parts import blockwise, fetched
-from frankwolfe.estimators.linear import LinearEstimator, Loss
+from frankwolfe.estimators.in_parts import fetched, lazily
+from frankwolfe.estimators.linear import LinearEstimator, Loss, keep
 from frankwolfe.objectives import Logistic, Multinomial
 
 
@@ -24,6 +24,7 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
     intercept_: np.ndarray
     class_weight: Any
 
+    @lazily
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the scores of the classes, one column each; of the second class alone where there are two.
 
@@ -35,11 +36,10 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         -------
         array of shape (n_samples,) or (n_samples, n_classes)
         """
-        if (lazy := blockwise(self, "decision_function", X)) is not None:
-            return lazy
         scores = self._linear(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    @lazily
     def predict(self, X: Any) -> np.ndarray:
         """Return the most likely class of each sample.
 
@@ -51,11 +51,10 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         -------
         array of shape (n_samples,)
         """
-        if (lazy := blockwise(self, "predict", X)) is not None:
-            return lazy
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
+    @lazily
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probability of each class.
 
@@ -67,11 +66,10 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         -------
         array of shape (n_samples, n_classes)
         """
-        if (lazy := blockwise(self, "predict_proba", X)) is not None:
-            return lazy
         scores = self.decision_function(X)
         return softmax(scores, axis=1) if scores.ndim > 1 else np.stack([expit(-scores), expit(scores)], axis=1)
 
+    @lazily
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return the logarithm of the probability of each class, accurate for small ones too.
 
@@ -83,8 +81,6 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         -------
         array of shape (n_samples, n_classes)
         """
-        if (lazy := blockwise(self, "predict_log_proba", X)) is not None:
-            return lazy
         return log_chances(self._linear(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -231,39 +227,4 @@ class FrankWolfeClassifier(ClassifierBase):
         random_state: Any = None,
         device: str | None = "auto",
     ) -> None:
-        self.constraint = constraint
-        self.radius = radius
-        self.p = p
-        self.k = k
-        self.groups = groups
-        self.lower = lower
-        self.upper = upper
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.method = method
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
-        self.device = device
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            Data.
-        y : array of shape (n_samples,)
-            Class labels.
-        sample_weight : array of shape (n_samples,), optional
-            Nonnegative weights of the samples.
-
-        Returns
-        -------
-        self
-        """
-        self._fit(X, y, sample_weight)
-        return self
+        keep(self, locals())

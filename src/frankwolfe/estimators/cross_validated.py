@@ -8,6 +8,7 @@ import numpy as np
 
 from frankwolfe.estimators.chosen_radius import CrossValidated
 from frankwolfe.estimators.classifier import ClassifierBase, log_chances
+from frankwolfe.estimators.linear import keep
 from frankwolfe.estimators.regressor import RegressorBase
 
 
@@ -85,25 +86,7 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
         random_state: Any = None,
         device: str | None = "auto",
     ) -> None:
-        self.constraint = constraint
-        self.radii = radii
-        self.cv = cv
-        self.scoring = scoring
-        self.selection = selection
-        self.p = p
-        self.k = k
-        self.groups = groups
-        self.lower = lower
-        self.upper = upper
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.method = method
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
-        self.device = device
+        keep(self, locals())
 
     def _gains(self, X: Any, y: np.ndarray) -> np.ndarray:
         return log_chances(self._scores(X))[np.arange(len(y)), y]
@@ -187,26 +170,7 @@ class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
         random_state: Any = None,
         device: str | None = "auto",
     ) -> None:
-        self.constraint = constraint
-        self.radii = radii
-        self.cv = cv
-        self.scoring = scoring
-        self.selection = selection
-        self.loss = loss
-        self.delta = delta
-        self.p = p
-        self.k = k
-        self.groups = groups
-        self.lower = lower
-        self.upper = upper
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
-        self.method = method
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
-        self.device = device
+        keep(self, locals())
 
     def _gains(self, X: Any, y: np.ndarray) -> np.ndarray:
         off = np.abs(self._scores(X) - y)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,12 +106,18 @@ def fit_in_parts(model: LinearEstimator, X: Any, y: Any, weight: Any) -> None:
     model._keep(minimize(task.objective, domain, start, tol=task.goal, **model._options()), task)
 
 
-def blockwise(model: LinearEstimator, method: str, X: Any) -> Any:
-    """Return a method's predictions for rows in parts, lazily where the rows are lazy; None for rows in memory."""
-    if in_parts(X) is None:
-        return None
+def lazily(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Let a method that predicts from rows in memory take rows in parts: block by block, lazily where they are lazy."""
+
+    @functools.wraps(method)
+    def wrapped(self: Any, X: Any) -> Any:
+        return method(self, X) if in_parts(X) is None else _by_blocks(self, functools.partial(method, self), X)
+
+    return wrapped
+
+
+def _by_blocks(model: LinearEstimator, predict: Callable[[Any], Any], X: Any) -> Any:
     check_is_fitted(model)
-    predict = getattr(model, method)
     if isinstance(X, Stream):
         return np.concatenate([predict(block) for block in X.ahead()])
     if isinstance(X, list | tuple):

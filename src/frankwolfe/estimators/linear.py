@@ -7,7 +7,7 @@ from abc import abstractmethod
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -105,6 +105,11 @@ class Task:
         return np.asarray(best - shift, dtype=x.dtype)
 
 
+def keep(estimator: BaseEstimator, arguments: dict[str, Any]) -> None:
+    """Set the arguments of a constructor, its `locals()`, under their own names: all that scikit-learn lets it do."""
+    vars(estimator).update({name: value for name, value in arguments.items() if name != "self"})
+
+
 class LinearEstimator(BaseEstimator):
     """A linear model with its coefficients in a set and, by default, an intercept outside it."""
 
@@ -132,6 +137,28 @@ class LinearEstimator(BaseEstimator):
     def _classes(self) -> int:
         """How many scores each row has."""
         return 1
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Data.
+        y : array of shape (n_samples,)
+            Class labels, or targets.
+        sample_weight : array of shape (n_samples,), optional
+            Nonnegative weights of the samples.
+
+        Returns
+        -------
+        self
+        """
+        if in_parts(X) is not None:
+            fit_in_parts(self, X, y, sample_weight)
+        else:
+            self._solve(*self._checked(X, y, sample_weight))
+        return self
 
     def _domain(self, shape: tuple[int, ...], radius: float) -> Set:
         names = ("p", "k", "groups", "lower", "upper")
@@ -161,13 +188,6 @@ class LinearEstimator(BaseEstimator):
         if not weight.sum() > 0:
             raise ValueError("sample_weight is zero for every sample; at least one must be positive")
         return weight
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Check data and fit to them, wherever they are."""
-        if in_parts(X) is not None:
-            fit_in_parts(self, X, y, sample_weight)
-        else:
-            self._solve(*self._checked(X, y, sample_weight))
 
     def _solve(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> None:
         """Fit to validated data and set the fitted attributes."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from frankwolfe.estimators.in_parts import blockwise, fetched
-from frankwolfe.estimators.linear import LinearEstimator, Loss
+from frankwolfe.estimators.in_parts import fetched, lazily
+from frankwolfe.estimators.linear import LinearEstimator, Loss, keep
 from frankwolfe.objectives import Huber, LeastSquares
 from frankwolfe.validation import nearest
 
@@ -24,6 +24,7 @@ class RegressorBase(RegressorMixin, LinearEstimator):
     loss: str
     delta: float
 
+    @lazily
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted targets.
 
@@ -35,8 +36,7 @@ class RegressorBase(RegressorMixin, LinearEstimator):
         -------
         array of shape (n_samples,)
         """
-        lazy = blockwise(self, "predict", X)
-        return self._linear(X) if lazy is None else lazy
+        return self._linear(X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination, R², of predictions.
@@ -158,40 +158,4 @@ class FrankWolfeRegressor(RegressorBase):
         random_state: Any = None,
         device: str | None = "auto",
     ) -> None:
-        self.constraint = constraint
-        self.radius = radius
-        self.loss = loss
-        self.delta = delta
-        self.p = p
-        self.k = k
-        self.groups = groups
-        self.lower = lower
-        self.upper = upper
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
-        self.method = method
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
-        self.device = device
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            Data.
-        y : array of shape (n_samples,)
-            Targets.
-        sample_weight : array of shape (n_samples,), optional
-            Nonnegative weights of the samples.
-
-        Returns
-        -------
-        self
-        """
-        self._fit(X, y, sample_weight)
-        return self
+        keep(self, locals())
