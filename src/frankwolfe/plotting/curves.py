@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.plotting.palette import TITLES, line_style
-from frankwolfe.plotting.style import style
+from frankwolfe.plotting.style import pair, spread, style
 from frankwolfe.validation import nearest, optional
 
 AXES = {
@@ -49,15 +49,10 @@ def plot_result(result: Any, against: str = "k", ax: Any = None) -> Any:
     ('iterations', 'log')
     """
     label = _axis(against)
-    axes = None if ax is None else np.ravel(np.asarray(ax, dtype=object))
-    if axes is not None and axes.size != 2:
-        raise ValueError(f"ax must be a pair of matplotlib Axes (value and gap), got {axes.size}")
     trace, look = result.trace, line_style(result.method)
     x = np.asarray(trace[against], dtype=float)
     with style():
-        if axes is None:
-            axes = optional("matplotlib.pyplot", extra="plot").subplots(1, 2, figsize=(9.2, 3.4))[1]
-        value, gap = axes
+        axes = value, gap = pair(ax, "value and gap")
         value.plot(x, trace.fun, label="value f(x)", **look)
         bounded = np.isfinite(trace.lower_bound)
         if bounded.any():
@@ -81,7 +76,7 @@ def plot_result(result: Any, against: str = "k", ax: Any = None) -> Any:
             note = "this method proves no lower bound" if not bounded.any() else "the gap is zero throughout"
             gap.text(0.5, 0.5, note, transform=gap.transAxes, ha="center", va="center")
         for axis in axes:
-            _spread(axis, x)
+            spread(axis, x)
     return axes
 
 
@@ -153,10 +148,3 @@ def _reference(comparison: Mapping[str, Any], optimum: float | None) -> tuple[fl
     if math.isfinite(bound):
         return bound, "certified upper bound on the error"
     return min(float(np.nanmin(r.trace.fun)) for r in comparison.values()), "f(x) − best value seen (no bound proven)"
-
-
-def _spread(ax: Any, x: np.ndarray) -> None:
-    """Give the axis a logarithmic scale where it spans more than a factor of fifty."""
-    seen = x[x > 0]
-    if seen.size and seen.max() >= 50 * seen.min():
-        ax.set_xscale("log")

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.plotting.palette import line_style
-from frankwolfe.plotting.style import style
-from frankwolfe.validation import optional
+from frankwolfe.plotting.style import pair, spread, style
 
 SHOWN = 30  # coefficients drawn: those that become largest
 
@@ -36,30 +35,27 @@ def plot_path(path: Any, ax: Any = None) -> Any:
     >>> len(left.lines), right.get_ylabel()
     (2, 'objective value')
     """
-    axes = None if ax is None else np.ravel(np.asarray(ax, dtype=object))
-    if axes is not None and axes.size != 2:
-        raise ValueError(f"ax must be a pair of matplotlib Axes (coefficients and score), got {axes.size}")
     order = np.argsort(path.radii, kind="stable")
     radii, results = path.radii[order], [path[int(i)] for i in order]
     with style():
-        if axes is None:
-            axes = optional("matplotlib.pyplot", extra="plot").subplots(1, 2, figsize=(9.2, 3.4))[1]
-        left, right = axes
+        axes = left, right = pair(ax, "coefficients and score")
         if isinstance(path.coefs, list):
             left.plot(radii, [result.x.rank() for result in results], marker="o", **line_style(results[0].method))
             left.set(ylabel="rank", title="Rank")
         else:
-            table = np.stack([np.ravel(np.asarray(result.x)) for result in results])
-            largest = np.argsort(-np.max(np.abs(table), axis=0), kind="stable")[:SHOWN]
-            for j in np.sort(largest):
-                left.plot(radii, table[:, j], linewidth=1.1, label=f"{j}")
-            left.set(ylabel="coefficient", title="Coefficients")
+            _coefficients(left, radii, np.stack([np.ravel(np.asarray(result.x)) for result in results]))
         _score(right, path, radii, order, results)
         for axis in axes:
             axis.set(xlabel="radius")
-            if radii[-1] >= 50 * radii[0]:
-                axis.set_xscale("log")
+            spread(axis, radii)
     return axes
+
+
+def _coefficients(ax: Any, radii: np.ndarray, table: np.ndarray) -> None:
+    """Draw the columns that become largest, a line each."""
+    for j in np.sort(np.argsort(-np.max(np.abs(table), axis=0), kind="stable")[:SHOWN]):
+        ax.plot(radii, table[:, j], linewidth=1.1, label=f"{j}")
+    ax.set(ylabel="coefficient", title="Coefficients")
 
 
 def _score(ax: Any, path: Any, radii: np.ndarray, order: np.ndarray, results: list[Any]) -> None:
@@ -109,17 +105,10 @@ def plot_search(
     >>> len(left.lines), right.get_ylabel()
     (4, 'accuracy')
     """
-    axes = None if ax is None else np.ravel(np.asarray(ax, dtype=object))
-    if axes is not None and axes.size != 2:
-        raise ValueError(f"ax must be a pair of matplotlib Axes (coefficients and score), got {axes.size}")
     look = line_style(method)
     with style():
-        if axes is None:
-            axes = optional("matplotlib.pyplot", extra="plot").subplots(1, 2, figsize=(9.2, 3.4))[1]
-        left, right = axes
-        for j in np.sort(np.argsort(-np.max(np.abs(coefs), axis=0), kind="stable")[:SHOWN]):
-            left.plot(radii, coefs[:, j], linewidth=1.1, label=f"{j}")
-        left.set(ylabel="coefficient", title="Coefficients")
+        axes = left, right = pair(ax, "coefficients and score")
+        _coefficients(left, radii, coefs)
         mean = scores.mean(axis=0)
         right.plot(radii, mean, marker=".", **look)
         if len(scores) > 1:
@@ -129,6 +118,5 @@ def plot_search(
         for axis in axes:
             axis.axvline(chosen, color=look["color"], alpha=0.4, linewidth=1.2)
             axis.set(xlabel="radius")
-            if radii[-1] >= 50 * radii[0]:
-                axis.set_xscale("log")
+            spread(axis, radii)
     return axes

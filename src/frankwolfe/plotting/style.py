@@ -4,47 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from frankwolfe.validation import optional
 
 INK = "#27303a"  # text and ticks; html.py turns it into the page's own text colour
 FAINT = "#c3c9d1"  # grid and frame; likewise
-PAPER = "#ffffff"
-
-SETTINGS: dict[str, Any] = {
-    "axes.axisbelow": True,
-    "axes.edgecolor": FAINT,
-    "axes.facecolor": "none",
-    "axes.grid": True,
-    "axes.labelcolor": INK,
-    "axes.labelsize": 10,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlecolor": INK,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 11,
-    "axes.titleweight": "bold",
-    "figure.constrained_layout.use": True,
-    "figure.facecolor": PAPER,
-    "font.family": "sans-serif",
-    "font.size": 10,
-    "grid.alpha": 0.6,
-    "grid.color": FAINT,
-    "grid.linewidth": 0.6,
-    "legend.fontsize": 9,
-    "legend.frameon": False,
-    "legend.handlelength": 2.6,
-    "legend.labelcolor": INK,
-    "lines.solid_capstyle": "round",
-    "text.color": INK,
-    "xtick.color": INK,
-    "xtick.labelsize": 9,
-    "xtick.minor.size": 0,
-    "ytick.color": INK,
-    "ytick.labelsize": 9,
-    "ytick.minor.size": 0,
-}
+SHEET = Path(__file__).with_name("frankwolfe.mplstyle")
 
 
 @contextlib.contextmanager
@@ -61,7 +30,8 @@ def style() -> Iterator[None]:
     >>> matplotlib.rcParams["axes.grid"] == before
     True
     """
-    with optional("matplotlib", extra="plot").rc_context(SETTINGS):
+    matplotlib = optional("matplotlib", extra="plot")
+    with matplotlib.rc_context(matplotlib.rc_params_from_file(SHEET, use_default_template=False)):
         yield
 
 
@@ -86,3 +56,27 @@ def figure(width: float = 4.8, height: float = 3.4, columns: int = 1) -> Iterato
     with style():
         fig = optional("matplotlib.figure", extra="plot").Figure(figsize=(width, height))
         yield fig, fig.subplots(1, columns)
+
+
+def pair(ax: Any, names: str) -> Any:
+    """Return the two axes given, or those of a new figure side by side.
+
+    Examples
+    --------
+    >>> with style():
+    ...     len(pair(None, "value and gap"))
+    2
+    """
+    if ax is None:
+        return optional("matplotlib.pyplot", extra="plot").subplots(1, 2, figsize=(9.2, 3.4))[1]
+    axes = np.ravel(np.asarray(ax, dtype=object))
+    if axes.size != 2:
+        raise ValueError(f"ax must be a pair of matplotlib Axes ({names}), got {axes.size}")
+    return axes
+
+
+def spread(ax: Any, x: np.ndarray) -> None:
+    """Give the axis a logarithmic scale where it spans more than a factor of fifty."""
+    seen = x[x > 0]
+    if seen.size and seen.max() >= 50 * seen.min():
+        ax.set_xscale("log")
