@@ -83,6 +83,7 @@ class Layout(ABC):
     """A matrix as the kernels read it: `scale` times the one made of `arrays`."""
 
     reads: float  # of the data in a sweep with a dense x
+    has_hessian = False  # whether a sweep can make the Hessian too
 
     def __init__(self, arrays: tuple[Any, ...], shape: tuple[int, int], scale: float = 1.0) -> None:
         self.arrays, self.shape, self.scale = arrays, shape, scale
@@ -141,6 +142,7 @@ class Rows(Layout):
     """By rows: everything in one read."""
 
     reads = 1.0
+    has_hessian = True
 
     def __init__(self, arrays: tuple[Any, ...], shape: tuple[int, int], scale: float = 1.0) -> None:
         super().__init__(arrays, shape, scale)

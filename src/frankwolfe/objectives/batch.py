@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
 
 from frankwolfe.atoms import Rows
-from frankwolfe.backends import Array, Scalar, eps, namespace, row_dot, zeros
+from frankwolfe.backends import Array, eps, row_dot, zeros
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.objectives.data import OperatorMatrix
 from frankwolfe.objectives.line_search import PROBES, minimise_in_arrays, minimise_on_segment
 from frankwolfe.objectives.linear_model import LinearModel
-from frankwolfe.objectives.many import Swept, products, swept, values
 from frankwolfe.objectives.quadratic import Quadratic
-from frankwolfe.points import Leaf, Point, weighted_sum
+from frankwolfe.points import Leaf, Point
 from frankwolfe.rounding import Extent
 
 BLOCK_BYTES = 1 << 20  # a block of the data and what is computed from it stay in the second-level cache
@@ -78,19 +76,13 @@ class Batch(Objective):
 
     def resolve(self, x: Point) -> float:
         """Compute what is pending of the images; return the reads of the data that took."""
-        pending = x.pending
-        for leaf in pending:
-            leaf.resolve(self._product(leaf.coords))
-        return float(len(pending))
+        return self.base.resolve(x)
 
-    def _product(self, coords: Any) -> Array:
-        x, matrix = _array(coords), self.base.data.matrix
-        if isinstance(x, np.ndarray) and isinstance(matrix, np.ndarray):
-            return products(matrix, x)
-        if isinstance(x, np.ndarray):  # times sparse rows
-            return np.ascontiguousarray(x @ matrix.T)
-        pieces = [x @ block.T for _, block in self.base.data.row_blocks()]  # narrow numbers widened, block by block
-        return pieces[0] if len(pieces) == 1 else namespace(x).concat(pieces, axis=1)
+    def value_at(self, x: Point) -> tuple[Array, float]:
+        return self.base.value_at(x)
+
+    def evaluate(self, y: Point, watch: Point) -> Evaluation:
+        return self.base.evaluate(y, watch)
 
     @abstractmethod
     def derivatives(self, x: Point, v: Point, gamma: Array) -> tuple[Array, Array]:
@@ -102,54 +94,6 @@ class LinearModelBatch(Batch):
 
     base: LinearModel
 
-    def value_at(self, x: Point) -> tuple[Array, float]:
-        passes = self.resolve(x)
-        total = values(self.base, x.image)
-        if total is None:
-            total = row_dot(self.base.losses(x.image), self.base.share)
-        return total + self._ridge(x), passes
-
-    def evaluate(self, y: Point, watch: Point) -> Evaluation:
-        seen = self.base.data.evaluate_many(self.base, y, watch) if self.base.separable else None
-        if seen is not None:
-            sums = namespace(seen.value).stack([seen.value, seen.inner, seen.watched])
-            return self._evaluation(y, watch, seen.slope, sums, seen.passes)
-        fresh = list(dict.fromkeys([*y.pending, *watch.pending]))
-        slope, sums, watched = swept(self.base, y, watch) or self._read(y, watch, fresh)
-        # The watched point keeps its image. That of a new vertex was needed for the mixture only, and is not kept.
-        watch.terms = ((1.0, Leaf(None, watched)),)
-        return self._evaluation(y, watch, slope, sums, 1.0 if self._cached else 1.0 + len(fresh))
-
-    def _read(self, y: Point, watch: Point, fresh: list[Leaf]) -> Swept:
-        """Return values and gradients from one read of the data, block by block."""
-        base, sums, watched = self.base, [], []
-        slope: Any = None
-        for rows, block in self._blocks():
-            new = {id(leaf): _array(leaf.coords) @ block.T for leaf in fresh}
-            share, m = base.share[rows], _mixed(y, new, rows)
-            residual = base.loss_slope(m, rows)
-            part = residual @ block
-            slope = part if slope is None else slope + part
-            # <residual, m> rather than <slope, y>, as for a single point: the tangent stays below f under rounding.
-            numbers = [row_dot(base.losses(m, rows), share), row_dot(residual, m)]
-            if watch is not y:
-                m = _mixed(watch, new, rows)
-                numbers.append(row_dot(base.losses(m, rows), share))
-            watched.append(m)
-            sums.append(namespace(m).stack(numbers))
-        if len(sums) == 1:
-            return Swept(slope, sums[0], watched[0])
-        xp = namespace(slope)
-        return Swept(slope, xp.sum(xp.stack(sums), axis=0), xp.concat(watched, axis=1))
-
-    def _evaluation(self, y: Point, watch: Point, slope: Array, total: Array, passes: float) -> Evaluation:
-        ridge = self.base.ridge
-        value, inner = total[0, ...] + self._ridge(y), total[1, ...]
-        if ridge:
-            slope, inner = slope + ridge * y.coords, inner + 2 * self._ridge(y)
-        watched = value if watch is y else total[2, ...] + self._ridge(watch)
-        return Evaluation(value, slope, inner, watched, passes, eps(y.coords))
-
     def derivatives(self, x: Point, v: Point, gamma: Array) -> tuple[Array, Array]:
         step = v.image - x.image
         m = x.image + gamma[:, None] * step
@@ -160,25 +104,6 @@ class LinearModelBatch(Batch):
             along = row_dot(x.coords + gamma[:, None] * move, move)
             first, second = first + self.base.ridge * along, second + self.base.ridge * row_dot(move, move)
         return first, second
-
-    def _blocks(self) -> Iterator[tuple[slice, Any]]:
-        matrix, n = self.base.data.matrix, self.base.data.shape[0]
-        if not isinstance(matrix, np.ndarray):  # sparse, or on a device where one large product is best
-            yield from self.base.data.row_blocks()
-            return
-        size = matrix.shape[1] + TEMPORARIES * self.shape[0]
-        rows = max(1, BLOCK_BYTES // (8 * size))
-        for i in range(0, n, rows):
-            yield slice(i, min(i + rows, n)), matrix[i : i + rows]
-
-    @property
-    def _cached(self) -> bool:
-        """Whether a block of the data is still in cache when its adjoint is taken."""
-        matrix = self.base.data.matrix
-        return isinstance(matrix, np.ndarray) and matrix.shape[1] * matrix.itemsize <= BLOCK_BYTES
-
-    def _ridge(self, x: Point) -> Scalar:
-        return 0.5 * self.base.ridge * row_dot(_array(x.coords), _array(x.coords)) if self.base.ridge else 0.0
 
 
 class QuadraticBatch(Batch):
@@ -244,11 +169,6 @@ def batched(objective: Objective, size: int) -> Batch | None:
 
 def _array(coords: Any) -> Array:
     return coords.array if isinstance(coords, Rows) else coords
-
-
-def _mixed(x: Point, new: dict[int, Array], rows: slice) -> Array:
-    """Return the image of x on some rows of the data; images not known yet are in `new`."""
-    return weighted_sum([(w, new[id(l)] if l.value is None else l.value[:, rows]) for w, l in x.terms])
 
 
 def _row(x: Point, i: int) -> Point:

@@ -77,6 +77,3 @@ class ClassScores:
         if isinstance(self.data, OperatorMatrix):
             return np.stack([self.data.adjoint(r[:, k]) for k in range(self.K)], axis=1)
         return self.data.adjoint(r)
-
-    def apply_then_adjoint(self, leaves: list[Any], residual: Any) -> None:
-        return None

@@ -7,12 +7,14 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from frankwolfe.atoms import Atom, Dense
+from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, Scalar, eps, host, vdot, zeros
+from frankwolfe.backends.imaged import Imaged
 from frankwolfe.backends.precision import exact_products
 from frankwolfe.objectives.base import ArrayLine, Evaluation, Line, Objective
 from frankwolfe.objectives.line_search import PROBES
-from frankwolfe.points import Leaf, Point, weighted_sum
+from frankwolfe.points import Point
+from frankwolfe.rows.reading import Query, Sweep, TwoReads, vector
 
 
 class LinearMap(Protocol):
@@ -30,10 +32,6 @@ class LinearMap(Protocol):
 
     def adjoint(self, r: Array) -> Any:
         """Return the adjoint of A applied to r."""
-        ...
-
-    def apply_then_adjoint(self, leaves: list[Any], residual: Any) -> tuple[list[Array], Any, float] | None:
-        """Return images of the leaves and adjoint(residual(images)) sharing one read, or None if that gains nothing."""
         ...
 
 
@@ -113,44 +111,27 @@ class Composite(ImageObjective):
         return self.loss(x.image) + self._ridge(x), passes
 
     def evaluate(self, y: Point, watch: Point) -> Evaluation:
-        fresh = list(dict.fromkeys([*y.pending, *watch.pending]))
-        shared = (
-            self.map.apply_then_adjoint([leaf.coords for leaf in fresh], self._residual(y, fresh))
-            if fresh and self.separable
-            else None
-        )
-        if shared is not None:
-            images, slope, passes = shared
-            for leaf, image in zip(fresh, images, strict=True):
-                leaf.resolve(image)
-            residual = None
-        else:
-            passes = self.resolve(y) + self.resolve(watch) + self.map.adjoint_cost
-            residual = self.loss_slope(y.image)
-            slope = self.map.adjoint(residual)
-        m = y.image
-        value = self.loss(m) + self._ridge(y)
-        # <residual, m> rather than <slope, y>: the tangent is then below f even if the image has drifted by rounding.
-        inner = self.loss_inner(m, self.loss_slope(m) if residual is None else residual)
+        return self._evaluation(TwoReads().read(self.map, self, Query(y, watch, vectors=False)), y, watch)
+
+    def _evaluation(self, seen: Sweep, y: Point, watch: Point) -> Evaluation:
+        """Return what a read gave, with the ridge term."""
+        value, slope, inner, watched = seen.value, seen.slope, seen.inner, seen.watched
         if self.ridge:
-            slope = slope + self.ridge * y.coords
-            inner = inner + 2 * self._ridge(y)
-        watched = value if watch is y else self.loss(watch.image) + self._ridge(watch)
-        return Evaluation(value, slope, inner, watched, passes, eps(m))
+            own, at = self._ridge(y), y.coords
+            value, inner = value + own, inner + 2 * own
+            watched = value if watch is y else watched + self._ridge(watch)
+            if isinstance(slope, Imaged):
+                at = Imaged.known(vector(at), y.image, slope.of)
+            slope = slope + self.ridge * at
+        return Evaluation(value, slope, inner, watched, seen.passes, self.eps(y))
+
+    def eps(self, x: Point) -> float:
+        """Return the machine epsilon of the arithmetic at a point with an image."""
+        return eps(x.image)
 
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
         passes = self.resolve(x) + self.resolve(v)
         return _ImageLine(self, x, v), passes
-
-    def _residual(self, y: Point, fresh: list[Leaf]) -> Any:
-        """Return the function from new images (a block of rows each) to φ' at y on those rows."""
-        position = {id(leaf): i for i, leaf in enumerate(fresh)}
-
-        def residual(rows: slice, images: list[Array]) -> Array:
-            parts = [(w, images[position[id(l)]] if l.value is None else l.value[rows]) for w, l in y.terms]
-            return self.loss_slope(weighted_sum(parts), rows)
-
-        return residual
 
     def _ridge(self, x: Point) -> Scalar:
         return 0.5 * self.ridge * _norm2(x.coords) if self.ridge else 0.0
@@ -198,6 +179,5 @@ def _inner(v: Any, x: Array) -> Scalar:
 
 
 def _norm2(x: Any) -> Scalar:
-    if isinstance(x, Atom):
-        x = x.array if isinstance(x, Dense) else x.toarray()
+    x = vector(x)
     return vdot(x, x)

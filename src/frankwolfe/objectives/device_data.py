@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -14,14 +14,50 @@ from frankwolfe.backends import Array, host
 from frankwolfe.backends.batch import batch_pass
 from frankwolfe.backends.gram import gram_by_columns
 from frankwolfe.backends.pattern import quiet
-from frankwolfe.backends.rows import Pass, Rows, blocks, fits, row_pass
+from frankwolfe.backends.rows import Pass, blocks, fits, row_pass
+from frankwolfe.backends.rows import Rows as PassRows
 from frankwolfe.kernels.layouts import LOGISTIC, SQUARES
-from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.matrices import DataMatrix
-from frankwolfe.points import Leaf, Point
+from frankwolfe.points import Leaf
+from frankwolfe.rows.reading import ArrayBlocks, Path, Query, Sweep, TwoReads, vector
 
 NAMES = {LOGISTIC: "logistic", SQUARES: "squares"}
 _ROWS_AT_A_TIME = 1 << 16
+
+
+class TorchPass(Path):
+    """Dense rows of torch: everything by one kernel where Triton has it, in torch elsewhere."""
+
+    name = "one pass of torch or Triton"
+
+    def takes(self, rows: Any, model: Any, query: Query) -> bool:
+        if model.kind not in NAMES or not model.separable or len(query.pending) != 1 or len(query.known) > 1:
+            return False
+        coords = query.pending[0].coords
+        dense = not isinstance(coords, Atom) or isinstance(coords, Dense | AtomRows)
+        return dense and (bool(query.size) or rows.one_pass)
+
+    def read(self, rows: Any, model: Any, query: Query) -> Sweep:
+        import torch
+
+        (fresh,), known, take = query.pending, query.known, batch_pass if query.size else row_pass
+        coords = vector(fresh.coords)
+        (y_known, x_known), (y_new, x_new) = query.weights(known[0]) if known else (0.0, 0.0), query.weights(fresh)
+        coef = _coefficients([x_known, x_new, y_known, y_new], coords, rows.dtype)
+        base, share = known[0].value if known else None, model.share if model.weighted else model.share[0]
+        seen = []
+        for few, block in rows.stored_blocks():
+            own = PassRows(block, model.b[few], share[few] if model.weighted else share, NAMES[model.kind])
+            seen.append(take(own, coords, None if base is None else base[..., few], coef))
+        if len(seen) == 1:
+            total = seen[0]
+        else:
+            images = (torch.cat([p[i] for p in seen], dim=-1) for i in range(2))
+            total = Pass(*images, *(torch.stack([p[i] for p in seen]).sum(dim=0) for i in range(2, 6)))
+        fresh.resolve(total.product)
+        query.watch.terms = ((1.0, Leaf(None, total.watched)),)
+        passes = 2.0 if query.size else 1.0
+        return Sweep(total.value, total.inner, total.other, total.gradient, passes)
 
 
 class TorchMatrix(DataMatrix):
@@ -57,7 +93,7 @@ class TorchMatrix(DataMatrix):
             total = part if total is None else total + part
         return total
 
-    def row_blocks(self) -> Iterator[tuple[slice, Any]]:
+    def row_blocks(self, size: int = 0) -> Iterator[tuple[slice, Any]]:
         return ((rows, self.matrix[rows].to(self.dtype)) for rows in self._blocks)
 
     def column(self, j: int) -> Array:
@@ -78,19 +114,16 @@ class TorchMatrix(DataMatrix):
 
         return type(self)(self.matrix, torch.float64)
 
-    def rows(self, model: Any) -> Rows:
-        """Return what a pass reads: matrix, targets, weights and the name of the loss."""
-        return Rows(self.matrix, model.b, model.share if model.weighted else model.share[0], NAMES[model.kind])
+    paths = (TorchPass(), ArrayBlocks(), TwoReads())
 
-    def evaluate(self, model: Any, y: Point, watch: Point) -> Evaluation | None:
-        if not fits(self.matrix):
-            return None
-        return one_read(self, y, watch, lambda *form: row_pass(self.rows(model), *form))
+    @property
+    def one_pass(self) -> bool:
+        """Whether a kernel takes the matrix."""
+        return fits(self.matrix)
 
-    def evaluate_many(self, model: Any, y: Point, watch: Point) -> Evaluation | None:
-        if model.kind not in NAMES:
-            return None
-        return one_read(self, y, watch, lambda *form: batch_pass(self.rows(model), *form))
+    def stored_blocks(self) -> Iterable[tuple[slice, Any]]:
+        """Return blocks of rows on the device, as they are stored."""
+        return [(slice(None), self.matrix)]
 
     @cached_property
     def _blocks(self) -> list[slice]:
@@ -118,38 +151,6 @@ def _checked(name: str, matrix: Any) -> Any:
         if not bool(torch.stack(sizes).all()):
             raise ValueError(f"{name} contains NaN or infinity; clean or impute the data first")
     return matrix
-
-
-def one_read(data: Any, y: Point, watch: Point, read: Callable[..., Pass]) -> Evaluation | None:
-    """Return f and gradient at y and f at `watch` from one read, or None where the points are not of that form.
-
-    The form: one vector whose image is pending, and at most one image known, in both points. `read` gets the vector,
-    the known image and the weights.
-    """
-    import torch
-
-    fresh = list(dict.fromkeys([*y.pending, *watch.pending]))
-    known = list(dict.fromkeys(leaf for _, leaf in (*y.terms, *watch.terms) if leaf.value is not None))
-    if len(fresh) != 1 or len(known) > 1:
-        return None
-    coords: Any = fresh[0].coords
-    if isinstance(coords, Atom):
-        if not isinstance(coords, Dense | AtomRows):
-            return None
-        coords = coords.array
-    weights = [_weight(point, leaf) for point in (watch, y) for leaf in (*known, fresh[0])]
-    coef = weights if known else [0.0, weights[0], 0.0, weights[1]]
-    seen = read(coords, known[0].value if known else None, _coefficients(coef, coords, data.dtype))
-    fresh[0].resolve(seen.product)
-    watch.terms = ((1.0, Leaf(None, seen.watched)),)
-    passes = 1.0 if coords.ndim == 1 else 2.0
-    return Evaluation(seen.value, seen.gradient, seen.inner, seen.other, passes, torch.finfo(data.dtype).eps)
-
-
-def _weight(point: Point, leaf: Leaf) -> Any:
-    """Return the weight of a leaf in the image of a point."""
-    first, *more = [w for w, l in point.terms if l is leaf] or [0.0]
-    return sum(more, first)
 
 
 def _coefficients(weights: list[Any], like: Any, dtype: Any) -> Any:

@@ -14,16 +14,16 @@ from frankwolfe.backends.imaged import Imaged
 from frankwolfe.backends.namespace import as_like, nonzero
 from frankwolfe.backends.precision import exact_products
 from frankwolfe.backends.together import together
-from frankwolfe.kernels.layouts import CHUNK, KINDS, LOGISTIC, Loss, Rows, double
+from frankwolfe.kernels.layouts import CHUNK, KINDS, LOGISTIC, Loss, double
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.data import DataMatrix, data_matrix, in_parts, picked, reoriented
 from frankwolfe.objectives.derive import derive
-from frankwolfe.objectives.fused import FusedLine, fused
-from frankwolfe.objectives.profiled import ProfiledLine, balanced, find_intercept
+from frankwolfe.objectives.profiled import FusedLine, ProfiledLine, balanced, find_intercept
 from frankwolfe.objectives.row_weights import Scaled, shares
 from frankwolfe.points import Point
 from frankwolfe.rounding import FEW, Extent, noise_of_balance, noise_of_ridge, noise_of_sums
+from frankwolfe.rows.reading import Query, Sweep, chosen, products, vector
 from frankwolfe.validation import nonnegative
 
 
@@ -229,41 +229,43 @@ class LinearModel(WeightedMean):
         return Loss(self.kind, self.exact_b, double(share))
 
     def evaluate(self, y: Point, watch: Point, *, keep: bool = True) -> Evaluation:
-        """Return f, gradient and the rest; without `keep` the points are not used again, and need no image."""
-        if not self.separable or self.kind is None:
-            return super().evaluate(y, watch)
-        if self.compiled is not None and self.data.layout is not None:
-            swept = fused(self, y, watch, self.data.layout, keep=keep)
-            return super().evaluate(y, watch) if swept is None else swept[0]
-        seen = self.data.evaluate(self, y, watch)
-        if seen is None or not self.ridge:
-            return super().evaluate(y, watch) if seen is None else seen
-        at_y, at_watch = self._ridge(y), self._ridge(watch)
-        return seen._replace(
-            value=seen.value + at_y,
-            slope=seen.slope + self.ridge * y.coords,
-            inner=seen.inner + 2 * at_y,
-            watched=seen.watched + at_watch,
-        )
+        """Return f, gradient and the rest, at one point each or many; without `keep` the points are not used again."""
+        return self._evaluation(self._swept(Query(y, watch, keep)), y, watch)
+
+    def _swept(self, query: Query) -> Sweep:
+        """Read the rows, in the way that is best for the query."""
+        passes = self.data.settle(query)
+        seen = chosen(self.data, self, query).read(self.data, self, query)
+        return seen._replace(passes=seen.passes + passes) if passes else seen
+
+    def eps(self, x: Point) -> float:
+        return self.data.eps
+
+    def _ridge(self, x: Point) -> Scalar:
+        if not self.ridge:
+            return 0.0
+        coords = vector(x.coords)
+        return 0.5 * self.ridge * products(coords, coords)
 
     def evaluate_twice(self, x: Point, every: int = 1) -> tuple[Evaluation, np.ndarray]:
         """Return f, gradient and Hessian at x, from one read of the data where the kernels can.
 
         Compiled, the Hessian is estimated from one row in `every`.
         """
-        layout = self.data.layout
-        if self.compiled is not None and self.separable and isinstance(layout, Rows):
-            swept = fused(self, x, x, layout, hessian=every)
-            if swept is not None and swept[1] is not None:
-                return swept[0], swept[1] + self.ridge * np.eye(self.data.shape[1])
-        at_x = self.evaluate(x, x)
-        curvature = self.loss_curvature(x.image)
+        seen = self._swept(Query(x, x, hessian=every))
+        at_x, H = self._evaluation(seen, x, x), seen.hessian
+        if H is None:
+            at_x, H = at_x._replace(passes=at_x.passes + 1), self._hessian(self.loss_curvature(x.image))
+        return at_x, H + self.ridge * np.eye(len(H))
+
+    def _hessian(self, curvature: Array) -> np.ndarray:
+        """Return the Hessian of the mean loss, on the host."""
         H = self.data.gram(curvature)
         if self.intercept:  # profiled out: the curvature along the intercept is free
             total = namespace(curvature).sum(curvature, dtype=double_of(curvature))
             along, total = together(self.data.adjoint(curvature), total)
             H -= np.outer(along, along) / max(float(total), 1e-300)
-        return at_x._replace(passes=at_x.passes + 1), H + self.ridge * np.eye(len(H))
+        return H
 
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
         if self.compiled is None or not (self.separable or self.compiled.kind == LOGISTIC):
@@ -276,7 +278,9 @@ class LinearModel(WeightedMean):
 
     def loss_at(self, t: Array) -> Scalar:
         """Return the mean loss at margins that hold the intercept."""
-        return vdot(self.share, self.losses(t)) if self.compiled is None else self.compiled.value(t)
+        if self.compiled is None:
+            return products(self.losses(t), self.share)
+        return self.compiled.value(t) if t.ndim == 1 else np.array([self.compiled.value(m) for m in t])
 
     def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
         t = self._shifted(m)
@@ -293,7 +297,7 @@ class LinearModel(WeightedMean):
         return self._curvature(t, slice(None)) if self.compiled is None else self.compiled.curvature(t)
 
     def loss_inner(self, m: Array, slope: Array) -> Scalar:
-        return self.loss(m) + self._conjugate(slope) if self.intercept else vdot(slope, m)
+        return self.loss(m) + self._conjugate(slope) if self.intercept else products(slope, m)
 
     def bend(self, curvature: Array, image: Array) -> Array:
         bent = curvature * image

@@ -7,29 +7,32 @@ all that matters on data larger than the cache.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
-from copy import copy
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import array_api_compat
 import numpy as np
 
-from frankwolfe.atoms import Atom, Dense, OneHot, Sparse
-from frankwolfe.backends import Array, double, host, namespace
+from frankwolfe.atoms import Atom, OneHot, Sparse
+from frankwolfe.backends import Array, double, eps, host, namespace
 from frankwolfe.backends.gram import gram
 from frankwolfe.backends.imaged import image_under
 from frankwolfe.backends.namespace import is_foreign
 from frankwolfe.kernels.column_layouts import SortedColumns
 from frankwolfe.kernels.layouts import Layout
 from frankwolfe.kernels.narrow import carrying, dense_layout
-from frankwolfe.objectives.base import Evaluation
-from frankwolfe.points import Point
+from frankwolfe.objectives.derive import derive
+from frankwolfe.rows.compiled_paths import Compiled, CompiledMany, settle, stacked_products
+from frankwolfe.rows.reading import ArrayBlocks, Path, Query, TwoReads, vector
 
 DENSE_FROM = 100  # how much faster a dense product is than a sparse one, operation by operation
 SQUARED = 1 << 22  # numbers squared at a time
 BLOCK_BYTES = 1 << 20  # a row block and its vectors fit the second-level cache
-Residual = Callable[[slice, list[Array]], Array]
+SAME = ("layout", "blocks", "lengths", "_squares_of_columns", "_sorted", "_turned")  # whatever the arithmetic
+TEMPORARIES = 6  # arrays of the size of a block of images in use at a time, with many points
+IN_ARRAYS = (ArrayBlocks(), TwoReads())
+COMPILED = (Compiled(), CompiledMany(), *IN_ARRAYS)
 
 
 @runtime_checkable
@@ -47,12 +50,18 @@ class DataMatrix(ABC):
     adjoint_cost = 1.0
     shared: bool = False  # whether many points share a read at little more than the price of one
     carries: bool = False  # whether gradients come with their own images
+    paths: tuple[Path, ...] = (TwoReads(),)  # the ways in which evaluations may read the rows, the best first
     solves = 1  # how many problems the data are for: the more, the sooner compiled passes pay
 
     def __init__(self, matrix: Any) -> None:
         self.matrix = matrix
         self.shape: tuple[int, int] = tuple(matrix.shape)
         self.dtype = matrix.dtype
+
+    @cached_property
+    def eps(self) -> float:
+        """Machine epsilon of the arithmetic."""
+        return eps(self.array(np.zeros(1)))
 
     @cached_property
     def layout(self) -> Layout | None:
@@ -70,32 +79,36 @@ class DataMatrix(ABC):
         return sum(self.shape)
 
     def apply(self, coords: Any) -> Array:
+        """Return the image of a point, or of each of many."""
         if isinstance(coords, OneHot):
             return coords.value * self.column(coords.index)
         if isinstance(coords, Sparse):
             return self.columns(coords.indices) @ coords.values
-        vector = coords.array if isinstance(coords, Dense) else coords
-        known = image_under(self.layout, vector) if self.carries else None
-        return self.product(vector) if known is None else known
+        x = vector(coords)
+        if x.ndim == 2:
+            return self.stacked(x)
+        known = image_under(self.layout, x) if self.carries else None
+        return self.product(x) if known is None else known
+
+    def stacked(self, x: Array) -> Array:
+        """Return the products of the rows with many vectors, as rows."""
+        pieces = [x @ block.T for _, block in self.row_blocks()]  # narrow numbers widened, block by block
+        return pieces[0] if len(pieces) == 1 else namespace(x).concat(pieces, axis=1)
 
     def cost(self, coords: Any) -> float:
         if isinstance(coords, OneHot):
             return 1 / self.shape[1]
         if isinstance(coords, Sparse):
             return coords.indices.shape[0] / self.shape[1]
-        vector = coords.array if isinstance(coords, Dense) else coords
-        return 1.0 if not self.carries or image_under(self.layout, vector) is None else 0.0
+        return 1.0 if not self.carries or image_under(self.layout, vector(coords)) is None else 0.0
 
-    def apply_then_adjoint(self, leaves: list[Any], residual: Residual) -> tuple[list[Array], Array, float] | None:
-        return None
+    def settle(self, query: Query) -> float:
+        """Compute the images that cost no more than a few columns; return the reads of the data that took."""
+        return 0.0 if query.size else sum(settle(self, leaf) for leaf in query.pending)
 
-    def evaluate(self, model: Any, y: Point, watch: Point) -> Evaluation | None:
-        """Return a linear model's whole evaluation from one read, where the data can do that; None otherwise."""
-        return None
-
-    def evaluate_many(self, model: Any, y: Point, watch: Point) -> Evaluation | None:
-        """Do the same for many points at once, one to a row."""
-        return None
+    def reads(self, size: int, fresh: int) -> float:
+        """Return how often the blocks come from memory, with so many products on the way to a gradient."""
+        return 1.0 + fresh
 
     @abstractmethod
     def product(self, x: Array) -> Array:
@@ -137,8 +150,8 @@ class DataMatrix(ABC):
                 total += _squares(block[few, ...], None if weights is None else weights[rows][few])
         return total
 
-    def row_blocks(self) -> Iterable[tuple[slice, Any]]:
-        """Return blocks of rows that together are the matrix."""
+    def row_blocks(self, size: int = 0) -> Iterable[tuple[slice, Any]]:
+        """Return blocks of rows that together are the matrix, small enough for the products of `size` points."""
         return [(slice(None), self.matrix)]
 
     @abstractmethod
@@ -161,10 +174,7 @@ class DataMatrix(ABC):
         """Return the same data, whose gradients come with their own images where that takes no read more."""
         if self.carries or self._sorted is None:
             return self
-        twin = copy(self)
-        twin.carries = True
-        vars(twin)["layout"] = self._sorted
-        return twin
+        return derive(self, (*SAME, "eps"), carries=True, layout=self._sorted)
 
     @cached_property
     def _sorted(self) -> SortedColumns | None:
@@ -175,9 +185,7 @@ class DataMatrix(ABC):
         wide = double(self.matrix)
         if wide is None:
             return DenseMatrix(host(self.matrix)).doubled()
-        twin = copy(self)
-        twin.dtype = wide
-        return twin
+        return derive(self, SAME, dtype=wide)
 
     def array(self, values: Any) -> Array:
         """Return values as an array of the data's namespace, dtype and device."""
@@ -213,29 +221,37 @@ class RowBlocks(DataMatrix):
             return self.layout.adjoint(r).astype(self.dtype, copy=False)
         return _total([transposed @ r[rows, ...] for rows, _, transposed in self.blocks])
 
-    def row_blocks(self) -> list[tuple[slice, Any]]:
+    def row_blocks(self, size: int = 0) -> Iterable[tuple[slice, Any]]:
         return [(rows, block) for rows, block, _ in self.blocks]
 
-    def apply_then_adjoint(self, leaves: list[Any], residual: Residual) -> tuple[list[Array], Array, float] | None:
-        if any(isinstance(c, Atom) and not isinstance(c, Dense) for c in leaves):
-            return None
-        vectors = [c.array if isinstance(c, Dense) else c for c in leaves]
-        images: list[list[Array]] = [[] for _ in vectors]
-        slope: Array = None
-        for rows, block, transposed in self.blocks:
-            new = [block @ x for x in vectors]
-            for pieces, piece in zip(images, new, strict=True):
-                pieces.append(piece)
-            part = transposed @ residual(rows, new)
-            slope = part if slope is None else slope + part
-        joined = [p[0] if len(p) == 1 else namespace(p[0]).concat(p) for p in images]
-        return joined, slope, 1.0 if self.block_bytes <= 4 * BLOCK_BYTES else 2.0
+    def reads(self, size: int, fresh: int) -> float:
+        return 1.0 if not size and self.block_bytes <= 4 * BLOCK_BYTES else 1.0 + fresh
 
 
 class DenseMatrix(RowBlocks):
     """A dense matrix of any array namespace."""
 
     shared = True
+
+    def __init__(self, matrix: Any) -> None:
+        super().__init__(matrix)
+        self.paths = COMPILED if isinstance(matrix, np.ndarray) else IN_ARRAYS
+
+    def reads(self, size: int, fresh: int) -> float:
+        matrix = self.matrix
+        if size:
+            cached = isinstance(matrix, np.ndarray) and matrix.shape[1] * matrix.itemsize <= BLOCK_BYTES
+            return 1.0 if cached else 1.0 + fresh
+        return super().reads(size, fresh)
+
+    def row_blocks(self, size: int = 0) -> Iterable[tuple[slice, Any]]:
+        if not size or not isinstance(self.matrix, np.ndarray):
+            return super().row_blocks(size)
+        step, n = max(1, BLOCK_BYTES // (8 * (self.shape[1] + TEMPORARIES * size))), self.shape[0]
+        return ((slice(i, min(i + step, n)), self.matrix[i : i + step]) for i in range(0, n, step))
+
+    def stacked(self, x: Array) -> Array:
+        return stacked_products(self.matrix, x) if isinstance(self.matrix, np.ndarray) else super().stacked(x)
 
     @property
     def block_bytes(self) -> float:

@@ -168,9 +168,6 @@ class ObservedEntries:
     def adjoint(self, r: Array) -> PatternMatrix:
         return PatternMatrix(r, self.pattern)
 
-    def apply_then_adjoint(self, leaves: list[Any], residual: Any) -> None:
-        return None
-
 
 def _vector(name: str, values: Any) -> Array:
     """Return numbers as a finite vector, on the device where they are."""

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from frankwolfe.backends import Array
-from frankwolfe.backends.batch import batch_pass
 from frankwolfe.backends.pattern import quiet
-from frankwolfe.backends.rows import Pass, Rows, row_pass
 from frankwolfe.backends.stream import BLOCK_BYTES, HostBlocks
-from frankwolfe.objectives.base import Evaluation
-from frankwolfe.objectives.device_data import NAMES, one_read, torch_matrix
+from frankwolfe.objectives.device_data import TorchPass, torch_matrix
 from frankwolfe.objectives.matrices import DataMatrix
-from frankwolfe.points import Point
+from frankwolfe.rows.reading import ArrayBlocks, TwoReads
 from frankwolfe.validation import optional
 
 
@@ -56,7 +53,7 @@ class StreamedMatrix(DataMatrix):
             total += block.to(self.dtype).T @ r[rows]
         return total
 
-    def row_blocks(self) -> Iterator[tuple[slice, Any]]:
+    def row_blocks(self, size: int = 0) -> Iterator[tuple[slice, Any]]:
         return ((rows, block.to(self.dtype)) for rows, block in self.blocks)
 
     def column(self, j: int) -> Array:
@@ -75,26 +72,12 @@ class StreamedMatrix(DataMatrix):
         twin.blocks = self.blocks  # the same buffers
         return twin
 
-    def evaluate(self, model: Any, y: Point, watch: Point) -> Evaluation | None:
-        return one_read(self, y, watch, lambda *form: self._read(row_pass, model, *form))
+    paths = (TorchPass(), ArrayBlocks(), TwoReads())
+    one_pass = True
 
-    def evaluate_many(self, model: Any, y: Point, watch: Point) -> Evaluation | None:
-        if model.kind not in NAMES:
-            return None
-        return one_read(self, y, watch, lambda *form: self._read(batch_pass, model, *form))
-
-    def _read(self, take: Callable[..., Pass], model: Any, v: Array, known: Any, coef: Array) -> Pass:
-        """Take one read, block by block."""
-        import torch
-
-        passes = []
-        for rows, block in self.blocks:
-            share = model.share[rows] if model.weighted else model.share[0]
-            part = Rows(block, model.b[rows], share, NAMES[model.kind])
-            passes.append(take(part, v, None if known is None else known[..., rows], coef))
-        images = [torch.cat([p[i] for p in passes], dim=-1) for i in range(2)]
-        sums = [torch.stack([p[i] for p in passes]).sum(dim=0) for i in range(2, 6)]
-        return Pass(*images, *sums)
+    def stored_blocks(self) -> Iterable[tuple[slice, Any]]:
+        """Return blocks of rows on the device, as they are stored."""
+        return self.blocks
 
 
 def place(A: Any, device: Any = "auto", *, stream: bool = True, classes: int = 1) -> Any:

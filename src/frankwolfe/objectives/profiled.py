@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frankwolfe.backends import Array, eps, namespace
+from frankwolfe.backends import Array, eps, namespace, vdot
 from frankwolfe.kernels.bracket import NEAR, ROUNDS, narrow, settled
 from frankwolfe.kernels.layouts import NONE, double
-from frankwolfe.objectives.fused import FusedLine
+from frankwolfe.objectives.base import Line
 from frankwolfe.points import Point
+from frankwolfe.rows.reading import vector
 
 if TYPE_CHECKING:
     from frankwolfe.objectives.linear_model import LinearModel
@@ -78,6 +79,24 @@ def balanced(slope: Array) -> Array:
         return slope
     heavier = slope > 0 if up > down else slope < 0
     return xp.where(heavier, slope * (min(up, down) / max(up, down)), slope)
+
+
+class FusedLine(Line):
+    """The segment on images, loss and derivatives compiled: O(n) per probe, no read of the data."""
+
+    def __init__(self, objective: LinearModel, x: Point, v: Point) -> None:
+        assert objective.compiled is not None
+        self.loss = objective.compiled
+        self.start = double(x.image)
+        self.step = double(v.image) - self.start
+        self.ridge = (0.0, 0.0)
+        if objective.ridge:
+            at, to = vector(x.coords), vector(v.coords)
+            self.ridge = (objective.ridge * vdot(at, to - at), objective.ridge * vdot(to - at, to - at))
+
+    def __call__(self, gamma: float) -> tuple[float, float]:
+        first, second = self.loss.along(self.start, self.step, float(gamma))
+        return first + self.ridge[0] + gamma * self.ridge[1], second + self.ridge[1]
 
 
 class ProfiledLine(FusedLine):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -13,7 +12,9 @@ from frankwolfe.backends import Array
 from frankwolfe.kernels.layouts import Layout, Rows, compiled
 from frankwolfe.kernels.narrow import sparse_layout
 from frankwolfe.objectives import matrices
-from frankwolfe.objectives.matrices import DataMatrix, RowBlocks
+from frankwolfe.objectives.derive import derive
+from frankwolfe.objectives.matrices import IN_ARRAYS, SAME, DataMatrix, RowBlocks
+from frankwolfe.rows.compiled_paths import Compiled
 
 ENOUGH = 1000  # rows from which the curvatures along the columns are estimated
 TURN_AFTER = 8  # columns picked out of sparse rows after which turning them pays
@@ -27,6 +28,10 @@ class CSRMatrix(RowBlocks):
     """
 
     columns_asked = 0
+    paths = (Compiled(), *IN_ARRAYS)
+
+    def stacked(self, x: Array) -> Array:
+        return np.ascontiguousarray(x @ self.matrix.T)
 
     @property
     def block_bytes(self) -> float:
@@ -73,9 +78,9 @@ class CSRMatrix(RowBlocks):
             return CSCMatrix(self.matrix.tocsc())
         if isinstance(self.layout, Rows):  # compiled rows find columns themselves
             return self
-        twin = copy(self)  # with sparse atoms a solve takes few passes: sorting would take longer
-        vars(twin)["layout"] = sparse_layout(self.matrix, by_columns=False, solves=self.solves, sort=False)
-        return twin
+        # With sparse atoms a solve takes few passes: sorting would take longer.
+        layout = sparse_layout(self.matrix, by_columns=False, solves=self.solves, sort=False)
+        return derive(self, SAME, layout=layout)
 
     @cached_property
     def lengths(self) -> np.ndarray:
@@ -117,6 +122,10 @@ class CSCMatrix(DataMatrix):
     """A sparse matrix stored by columns: single columns are cheap, which is what sparse atoms ask for."""
 
     turned = True  # nothing to turn
+    paths = (Compiled(), *IN_ARRAYS)
+
+    def stacked(self, x: Array) -> Array:
+        return np.ascontiguousarray(x @ self.matrix.T)
 
     @cached_property
     def layout(self) -> Layout | None:

@@ -169,6 +169,3 @@ class _BlockSum:
 
     def adjoint(self, r: Array) -> Array:
         return np.tile(r, self.n)
-
-    def apply_then_adjoint(self, leaves: list[Any], residual: Any) -> None:
-        return None

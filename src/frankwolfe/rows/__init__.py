@@ -1,0 +1,1 @@
+"""Rows of data: one file for each place where they can live."""
