@@ -52,7 +52,7 @@ def test_a_run_goes_on(monkeypatch: pytest.MonkeyPatch, matrix: Any, call: int, 
 
     expected = fw.minimize(fw.Logistic(A, B), fw.L2Ball(1.0), method=method, tol=0, max_iter=20)
     objective = fw.Logistic(lib.array(A), B)
-    failing(monkeypatch, matrix, "adjoint", lambda n: n >= call)
+    failing(monkeypatch, matrix, "row_blocks", lambda n: n >= call)
     with pytest.warns(UserWarning, match=MOVED):
         result = fw.minimize(objective, fw.L2Ball(1.0), method=method, tol=0, max_iter=20)
     assert isinstance(objective.data, StreamedMatrix)
@@ -79,7 +79,7 @@ def test_a_path_goes_on(monkeypatch: pytest.MonkeyPatch, matrix: Any, together: 
     lib, radii = library("torch"), [0.2, 1.0, 4.0]
     options = {"method": "afw", "together": together, "tol": 0, "max_iter": 30}
     expected = fw.path(fw.Logistic(A, B), fw.L2Ball, radii, **options)
-    failing(monkeypatch, matrix, "evaluate_many" if together else "adjoint", lambda n: n >= 12)
+    failing(monkeypatch, matrix, "stored_blocks" if together else "row_blocks", lambda n: n >= 12)
     with pytest.warns(UserWarning, match=MOVED):
         path = fw.path(fw.Logistic(lib.array(A), B), fw.L2Ball, radii, **options)
     for result, other in zip(path, expected, strict=True):
@@ -99,7 +99,7 @@ def test_nothing_keeps_the_data_on_the_device(monkeypatch: pytest.MonkeyPatch, m
     monkeypatch.setattr(type(objective.data.matrix), "cpu", lambda tensor: moved(tensor).clone())
     release = relief.release
     monkeypatch.setattr(relief, "release", lambda: release() or seen.append(alive() is None))
-    failing(monkeypatch, matrix, "evaluate_many" if together else "adjoint", lambda n: n == 40)
+    failing(monkeypatch, matrix, "stored_blocks" if together else "row_blocks", lambda n: n == 40)
     with pytest.warns(UserWarning, match="2,160 bytes"):
         fw.path(objective, fw.L2Ball, [0.01, 1.0, 4.0], method="afw", together=together, tol=1e-4)
     assert seen == [False, True]
@@ -110,13 +110,13 @@ def test_blocks_become_smaller_and_then_there_is_an_error(monkeypatch: pytest.Mo
     from frankwolfe.objectives.placement import StreamedMatrix
 
     objective = fw.Logistic(lib.array(A), B)
-    failing(monkeypatch, matrix, "adjoint", lambda n: True)
+    failing(monkeypatch, matrix, "row_blocks", lambda n: True)
     with monkeypatch.context() as patch:
-        failing(patch, StreamedMatrix, "evaluate", lambda n: n <= 2)
+        failing(patch, StreamedMatrix, "settle", lambda n: n <= 2)
         with pytest.warns(UserWarning, match=MOVED):
             fw.minimize(objective, fw.L2Ball(1.0), method="afw", tol=0, max_iter=3)
     assert objective.data.block_bytes == (1 << 28) // 64
-    failing(monkeypatch, StreamedMatrix, "evaluate", lambda n: True)
+    failing(monkeypatch, StreamedMatrix, "settle", lambda n: True)
     with pytest.raises(MemoryError, match=r"4,320 bytes.*11,520 more.*still hold on the device.*device='cpu'"):
         fw.minimize(objective, fw.L2Ball(1.0), method="afw", tol=0, max_iter=3)
 

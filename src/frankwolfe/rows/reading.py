@@ -49,7 +49,8 @@ class Query:
         if not self.vectors:
             return 0
         leaf = self.y.terms[0][1]
-        shape = leaf.coords.shape if leaf.value is None else leaf.value.shape
+        known: Any = leaf.coords if leaf.value is None else leaf.value
+        shape = known.shape
         return shape[0] if len(shape) == 2 else 0
 
     def weights(self, leaf: Leaf) -> tuple[Scalar, Scalar]:
