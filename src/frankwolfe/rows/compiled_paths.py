@@ -121,7 +121,7 @@ def settle(rows: Any, leaf: Leaf) -> float:
     """Compute an image that costs no more than a few columns; return the reads of the data that took."""
     coords = leaf.coords
     if isinstance(coords, np.ndarray) and coords[0] == 0 and not coords.any():  # as at the start of most runs
-        leaf.resolve(np.zeros(rows.shape[0], rows.dtype))
+        leaf.resolve(np.zeros(rows.shape[0], np.result_type(rows.dtype, coords)))
         return 0.0
     cost = rows.cost(coords)
     if cost > 0 and (not isinstance(coords, Atom) or isinstance(coords, Dense)):
