@@ -97,3 +97,31 @@ def test_the_largest_eigenvalue_is_bounded(kind, scale, kind_of_number):
     for bound in (domain.support(G), -domain.minimum(-G).lower):
         assert np.longdouble(float(bound)) / top >= 3 * exact - 1e-17
         assert float(bound) / top <= 3 * float(exact) + 1e4 * float(np.finfo(G.dtype).eps)
+
+
+@PRECISIONS
+@pytest.mark.parametrize("kind", [kind for kind in matrices() if kind != "zero"])
+@pytest.mark.parametrize("factor", [0.5, 1 - 1e-6, 2.0])
+def test_bounds_hold_whatever_lapack_says(kind, factor, kind_of_number, monkeypatch):
+    """A decomposition with wrong singular values, or wrong vectors, weakens the bounds; it cannot make them false."""
+    G = matrices()[kind].astype(kind_of_number)
+    s = singular_values(G)
+    decompose = np.linalg.svd
+
+    def wrong(A, full_matrices=True, **options):
+        U, found, Wt = decompose(A, full_matrices=full_matrices, **options)
+        return U, found * G.dtype.type(factor), Wt * G.dtype.type(2 - factor)
+
+    monkeypatch.setattr(np.linalg, "svd", wrong)
+    found = fw.NuclearBall(2.0).minimise(-G, 0.0, np.random.default_rng(0))
+    assert -np.longdouble(found.lower) >= 2 * s[0] * (1 - 1e-17)
+    assert -np.longdouble(fw.SchattenBall(2.0, p=1.0).minimum(-G).lower) >= 2 * s[0] * (1 - 1e-17)
+    assert -np.longdouble(fw.SpectralBall(2.0).minimum(-G).lower) >= 2 * np.sum(s) * (1 - 1e-17)
+
+
+def test_a_guess_that_is_no_number_is_found_out():
+    from frankwolfe.kernels.lanczos import norm_above
+
+    G = np.diag([1.0, 3.0, 2.0])
+    for guess in (math.nan, 0.0, 1.0, math.inf):
+        assert 3.0 <= norm_above(G, guess) < 10.0

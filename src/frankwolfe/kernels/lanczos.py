@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import array_api_compat
 import numpy as np
 
-from frankwolfe.backends import largest, namespace, scaled
+from frankwolfe.backends import Array, double, host, largest, namespace, scaled
+from frankwolfe.backends.namespace import is_foreign
 from frankwolfe.kernels.device_krylov import gram_of, is_away, space_of
 from frankwolfe.kernels.gram import entries
 from frankwolfe.kernels.implicit import ImplicitMatrix
@@ -268,21 +270,71 @@ def proven_bound(G: Any, rng: np.random.Generator) -> NormBound:
         return NormBound(0.0, 0.0, 0)
     exponent = math.frexp(top)[1]
     D = _double(G, exponent)
-    H = _gram_matrix(D)
-    unit, order = 2.0**-53, len(H)
     # Nothing is trusted about this guess; on a pattern it comes several times as fast as from D.
     guess = top_singular(G.scaled(2.0**-exponent, float) if isinstance(G, PatternMatrix) else D, 0.0, rng, rtol=1e-11)
-    diagonal, slack = np.diag(H).copy(), 1e-12 + 4 * order * unit
-    np.negative(H, out=H)
+    bound = proof(_gram_matrix(D), guess.sigma, max(D.shape), 1e-12)
+    return NormBound(math.ldexp(bound, exponent), 0.0, guess.matvecs)
+
+
+def norm_above(G: Any, sigma: float) -> float:
+    """Return a proven upper bound on the largest singular value of a matrix whose entries are here, from a guess.
+
+    The proof of `norm_upper_bound`, in double precision: nothing is trusted about the guess, say of LAPACK.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> 3.0 <= norm_above(np.diag([1.0, 3.0]), 2.9999999999999996) < 3.0 + 1e-13
+    True
+    """
+    if not is_foreign(G):
+        G = _checked(G)
+        if not _known(G):
+            return math.inf
+        if isinstance(G, ImplicitMatrix):
+            return 0.0 if G.largest == 0.0 else math.inf
+    stored: Any = G if is_foreign(G) else G.values if is_away(G) else entries(G)
+    top, wide = float(largest(stored)), double(stored)
+    if top == 0.0 or not math.isfinite(top):
+        return 0.0 if top == 0.0 else math.inf
+    if not (is_foreign(G) or isinstance(G, np.ndarray)):
+        G = G.toarray()
+    if wide is None:  # the library has no double precision
+        G, wide = host(G), np.dtype(np.float64)
+    exponent = math.frexp(top)[1]
+    D = namespace(G).astype(G, wide) * math.ldexp(1.0, -exponent)
+    H = D.T @ D if D.shape[0] >= D.shape[1] else D @ D.T
+    return math.ldexp(proof(H, math.ldexp(sigma, -exponent), max(D.shape), 0.0), exponent)
+
+
+def proof(H: Array, sigma: float, long: int, slack: float) -> float:
+    """Return a bound on the norm of a matrix, given its Gram matrix H (overwritten), a guess and about its error."""
+    xp, order = namespace(H), int(H.shape[0])
+    diagonal = np.array(host(xp.linalg.diagonal(H)))
+    # No guess is below the longest column, so that the search ends whatever was guessed.
+    guess = max(sigma**2 if math.isfinite(sigma) else 0.0, float(np.max(diagonal)))
+    slack += 16 * order * 2.0**-53
+    one = xp.eye(order, dtype=H.dtype, device=array_api_compat.device(H)) if is_foreign(H) else None
+    if one is None:
+        np.negative(H, out=H)
     while True:
-        s = guess.sigma**2 * (1 + slack)
-        np.fill_diagonal(H, s - diagonal)
-        try:
-            np.linalg.cholesky(H)
-            break
-        except np.linalg.LinAlgError:
-            slack *= 10
-    return NormBound(math.ldexp(widened(s, diagonal, max(D.shape)), exponent), 0.0, guess.matvecs)
+        s = guess * (1 + slack)
+        if one is None:
+            np.fill_diagonal(H, s - diagonal)
+        if factorises(H if one is None else s * one - H):
+            return widened(s, diagonal, long)
+        slack *= 4
+
+
+def factorises(H: Array) -> bool:
+    """Tell whether Cholesky's factorisation runs to its end."""
+    try:
+        corner = namespace(H).linalg.cholesky(H)[-1, -1]
+    except Exception as error:
+        if "LinAlgError" not in type(error).__name__:
+            raise
+        return False
+    return bool(np.isfinite(host(corner)))  # JAX and CuPy return NaN instead
 
 
 def widened(s: float, diagonal: np.ndarray, long: int) -> float:

@@ -12,7 +12,7 @@ from array_api_compat import is_array_api_obj
 from frankwolfe.atoms import RankOne
 from frankwolfe.backends import Array, all_finite, eps, host, namespace, vdot
 from frankwolfe.backends.namespace import is_foreign
-from frankwolfe.kernels.lanczos import SingularPair, by_svd, norm_upper_bound, top_singular
+from frankwolfe.kernels.lanczos import SingularPair, by_svd, norm_above, norm_upper_bound, top_singular
 from frankwolfe.lowrank import LowRank
 from frankwolfe.sets.base import Ball, IterativeSet, LinearMinimum, ProjectableSet, SupportBound
 from frankwolfe.sets.norms import slack, spectral_norm_above
@@ -58,14 +58,12 @@ class NuclearBall(Ball, IterativeSet, ProjectableSet):
     def minimise(self, g: Any, accuracy: float, rng: np.random.Generator) -> LinearMinimum:
         """Return an atom whose <g, v> is within `accuracy` of the minimum, with probability 0.999 over the start.
 
-        `lower` is minus infinity after Lanczos, which proves nothing; after LAPACK's SVD (small matrices) it allows for
-        that routine's backward error.
+        `lower` is minus infinity after Lanczos, which proves nothing; for small matrices, whose singular value LAPACK
+        finds, a Cholesky factorisation proves it.
         """
         pair = self._top(g, accuracy / self.radius, rng, 0.0)
         value = -self.radius * pair.sigma
-        lower = -math.inf
-        if pair.steps == 0:
-            lower = value * (1 + 8 * sum(g.shape) * eps(pair.left))
+        lower = -self.radius * norm_above(g, pair.sigma) * (1 + 2.0**-52) if pair.steps == 0 else -math.inf
         return LinearMinimum(RankOne(-self.radius, pair.left, pair.right), value, lower, pair.matvecs)
 
     def support(self, g: Any) -> float:

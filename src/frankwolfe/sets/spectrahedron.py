@@ -11,7 +11,7 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, RankOne
 from frankwolfe.backends import Array, Scalar, all_finite, double, eps, host, largest, namespace, scaled
-from frankwolfe.kernels.device_proof import factorises
+from frankwolfe.kernels.lanczos import factorises
 from frankwolfe.sets.base import Ball, LinearMinimum, ProjectableSet
 from frankwolfe.sets.norms import slack, spectral_norm_above
 from frankwolfe.sets.projections import project_simplex
@@ -110,7 +110,7 @@ def _largest_above(g: Array, guess: float) -> float:
     n, unit = int(S.shape[0]), eps(S)
     diagonal = host(namespace(S).linalg.diagonal(S)).astype(np.float64)
     one = namespace(S).eye(n, dtype=S.dtype, device=array_api_compat.device(S))
-    room = 4 * n * unit
+    room, guess = 4 * n * unit, guess if math.isfinite(guess) else 0.0
     while not factorises((guess + room) * one - S):
         room *= 4
     s = guess + room

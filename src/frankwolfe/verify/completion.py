@@ -47,6 +47,8 @@ class MatrixCompletion(Objective):
             raise CannotShow(f"the gradient is a matrix of shape {self.shape}, too large to decompose")
         if not np.isfinite(u).all():
             raise CannotShow("the residuals are not finite")
+        if len(np.unique(self.rows * self.shape[1] + self.cols)) < self.rows.size:
+            raise CannotShow("some entries were observed in several parts")
         constant = -((Interval(u) * 0.5 + self.values) * u * self.weights).sum()
         high, low = product(self.weights, u)
         slope = Interval(high) + low if low.any() else Interval(high)
