@@ -60,4 +60,4 @@ format: $(VENV)/.dev  ## let ruff tidy the code
 	$(BIN)/ruff format .
 
 clean:  ## remove everything that was generated
-	rm -rf $(VENV) .venv-backends docs/_build docs/gallery docs/reference report reproduction .pytest_cache .ruff_cache .hypothesis src/frankwolfe/kernels/__pycache__
+	rm -rf $(VENV) .venv-backends docs/_build docs/gallery docs/reference report reproduction .pytest_cache .ruff_cache .hypothesis src/frankwolfe/kernels/__pycache__ src/frankwolfe/kernels/*/__pycache__

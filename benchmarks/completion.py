@@ -22,13 +22,13 @@ from benchmarks.completion_peers import RADIUS, certified, copt_style, own_fw, p
 from benchmarks.memory import peak, resident, watch
 from benchmarks.report import command_line
 from frankwolfe import datasets
-from frankwolfe.kernels.gram import Gram
-from frankwolfe.kernels.krylov import Krylov
-from frankwolfe.kernels.lanczos import top_singular
-from frankwolfe.kernels.pattern import Pattern, PatternMatrix
-from frankwolfe.kernels.pattern_products import fit
+from frankwolfe.kernels.pattern.pattern_matrix import Pattern, PatternMatrix
+from frankwolfe.kernels.pattern.pattern_products import fit
+from frankwolfe.kernels.spectral.gram_operator import Gram
+from frankwolfe.kernels.spectral.krylov import Krylov
+from frankwolfe.kernels.spectral.lanczos import top_singular
 from frankwolfe.kernels.threads import limited
-from frankwolfe.methods import factored
+from frankwolfe.methods.low_rank import factored
 
 OPTIMUM = 0.31822862111
 GOAL = 1e-3 * (0.5 - OPTIMUM)  # of the certified gap: a relative 1e-3

@@ -25,7 +25,7 @@ import numpy as np
 from benchmarks.overhead import COLUMNS, Steps, in_memory, moved, on_cluster, round_trip
 from distributed import Client, LocalCluster
 from frankwolfe.kernels.threads import limited
-from frankwolfe.objectives import parts as tasks
+from frankwolfe.rows import parts as tasks
 
 BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"
 

@@ -263,8 +263,8 @@ class _Reading(fw.Checkpoint):
 
 def _models(folder: Path) -> dict[str, Reader]:
     from frankwolfe.estimators import FrankWolfeClassifier, FrankWolfeRegressor, MatrixCompleter
-    from frankwolfe.estimators.files import ModelError
-    from frankwolfe.estimators.linear_models import LinearModel, read_linear, write_linear
+    from frankwolfe.estimators.linear_files import LinearModel, read_linear, write_linear
+    from frankwolfe.estimators.model_files import ModelError
 
     path, seeds = folder / "model.npz", []
     rng = np.random.default_rng(0)

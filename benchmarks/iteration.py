@@ -21,8 +21,8 @@ import frankwolfe as fw
 from benchmarks import peers
 from benchmarks.report import command_line
 from frankwolfe.kernels import threads
-from frankwolfe.kernels.column_layouts import SortedColumns
-from frankwolfe.kernels.layouts import CHUNK, NONE, Layout, Loss, Rows, compiled
+from frankwolfe.kernels.rows.column_layouts import SortedColumns
+from frankwolfe.kernels.rows.layouts import CHUNK, NONE, Layout, Loss, Rows, compiled
 
 THREADS = 2
 NEAR = 2048  # short rows that stay in cache
@@ -81,7 +81,7 @@ def profile(layout: Rows, b: np.ndarray) -> str:
     """Return in words what the parts of a dense iteration cost on one thread, each by itself."""
     n, d = layout.shape
     x, m, loss = np.ones(d) / d, np.linspace(-3.0, 3.0, n), Loss(0, b, np.full(CHUNK, 1.0 / n))
-    few, g, rows = (layout.arrays[0][:CHUNK],), np.zeros(layout.width), compiled("rows")
+    few, g, rows = (layout.arrays[0][:CHUNK],), np.zeros(layout.width), compiled("rows.sweep")
     near, images, out = (layout.arrays[0][:NEAR],), np.empty((2, NEAR)), (np.zeros((0, 0)), np.zeros(3))
     form = np.ones(layout.width) / d, NONE, (0.4, 0.6, 0.5, 0.5), m, Loss(0, b[:NEAR], loss.share), 0, images, g, *out
     parts = {

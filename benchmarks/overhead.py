@@ -27,8 +27,8 @@ from distributed import Client, LocalCluster
 from frankwolfe.distributed import shards
 from frankwolfe.kernels.threads import limited
 from frankwolfe.methods.base import advance
-from frankwolfe.objectives import parts as tasks
 from frankwolfe.problem import Problem
+from frankwolfe.rows import parts as tasks
 
 COLUMNS = 54
 COVTYPE = 406_709

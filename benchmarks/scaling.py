@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 import frankwolfe as fw
 from benchmarks.report import command_line
-from frankwolfe.kernels.pattern_products import fit
+from frankwolfe.kernels.pattern.pattern_products import fit
 
 STEPS = 12
 

@@ -46,7 +46,7 @@ def solve(path: str, limit: int) -> dict:
     if limit:
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     import frankwolfe as fw
-    from frankwolfe.objectives.streams import stream
+    from frankwolfe.rows.disk_stream import stream
 
     began = time.perf_counter()
     labels = np.load(Path(path).with_name("b.npy"))

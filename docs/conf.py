@@ -54,8 +54,8 @@ sphinx_gallery_conf = {
 
 def write_paper(app: object) -> None:
     """Write the chapter on the paper from the summary that `frankwolfe reproduce all --publish` left in docs/paper."""
-    from frankwolfe.experiments.publish import write_chapter
-    from frankwolfe.experiments.summary import read_summary
+    from frankwolfe.paper.publication.publish import write_chapter
+    from frankwolfe.paper.publication.summary import read_summary
 
     here = Path(__file__).parent
     write_chapter(read_summary(here / "paper" / "summary.json"), here / "paper.md", here / "_static" / "paper")

@@ -17,10 +17,10 @@ LAYERS = [
     {"backends", "validation", "rounding", "files"},
     {"atoms"},
     {"kernels", "lowrank", "points"},
-    {"rows"},
-    {"sets", "objectives"},
+    {"rows", "sets", "objectives"},
     {"problem", "serialisation", "distributed"},
     {"methods"},
+    {"engine"},
     {"certificates", "trace", "result", "checkpoint", "progress", "interruption"},
     {"run"},
     {"minimize"},
@@ -28,7 +28,7 @@ LAYERS = [
     {"plotting", "datasets"},
     {"estimators", "explain"},
     {"__init__"},
-    {"experiments", "demo"},
+    {"paper"},
     {"cli"},
     {"__main__"},
 ]
@@ -110,7 +110,7 @@ def test_there_is_one_loop() -> None:
             or (isinstance(node.func, ast.Attribute) and node.func.attr == "step" and len(node.args) == 2)
         )
     }
-    assert {name for name in callers if not name.startswith("experiments.")} == {"minimize", "methods.base"}
+    assert {name for name in callers if not name.startswith("paper.")} == {"minimize", "methods.base"}
 
 
 HEAVY = (

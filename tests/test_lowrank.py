@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frankwolfe.atoms import RankOne
-from frankwolfe.kernels.pattern import Pattern
+from frankwolfe.kernels.pattern.pattern_matrix import Pattern
 from frankwolfe.lowrank import LowRank
 
 

@@ -14,12 +14,12 @@ from tests.problems import GROUPS, completion, logistic_data
 
 import frankwolfe as fw
 from frankwolfe.atoms import Rows
-from frankwolfe.objectives.batch import batched
 from frankwolfe.objectives.line_search import minimise_in_arrays, minimise_on_segment
-from frankwolfe.objectives.matrices import IN_ARRAYS
+from frankwolfe.objectives.many_points import batched
 from frankwolfe.points import Point, mix
 from frankwolfe.problem import Problem
-from frankwolfe.sets.batch import SetBatch
+from frankwolfe.rows.data_matrix import IN_ARRAYS
+from frankwolfe.sets.many_radii import SetBatch
 
 RADII = [0.3, 2.0, 0.8, 5.0]
 BALLS = {

@@ -121,7 +121,7 @@ WRITER = """
 import os, sys
 import numpy as np
 from frankwolfe.checkpoint import Checkpoint
-from frankwolfe.estimators.files import write_model
+from frankwolfe.estimators.model_files import write_model
 from frankwolfe.files import replacing
 
 def pair(i):
@@ -152,7 +152,7 @@ while True:  # a child of our own for every kill: forked, so that 200 of them ta
 @pytest.mark.slow
 def test_200_kills_during_a_write_leave_the_old_file_whole(tmp_path: Path) -> None:
     """Processes that do nothing but write are killed at random moments; what is there is always complete."""
-    from frankwolfe.estimators.files import read_model
+    from frankwolfe.estimators.model_files import read_model
 
     rng = random.Random(0)
     writer = subprocess.Popen([sys.executable, "-c", WRITER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

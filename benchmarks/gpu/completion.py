@@ -11,7 +11,7 @@ import torch
 
 import frankwolfe as fw
 from benchmarks.gpu.timing import seconds
-from frankwolfe.kernels import pattern_products
+from frankwolfe.kernels.pattern import pattern_products
 
 USERS, ITEMS, EACH = 138_493, 26_744, 145  # the shape of MovieLens 20M
 

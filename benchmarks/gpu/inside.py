@@ -14,7 +14,7 @@ import frankwolfe as fw
 from benchmarks.gpu.timing import labels, numbers
 from benchmarks.gpu.tune import engine_seconds
 from frankwolfe import run as runs
-from frankwolfe.backends import graphs
+from frankwolfe.engine import triton_steps
 from frankwolfe.problem import Problem
 
 SPENT: dict[str, list[float]] = {}
@@ -54,10 +54,10 @@ def main(n: int = 1_000_000, d: int = 1024, steps: int = 600) -> None:
     solve()
     print(f"{n} x {d}: graph alone {1e6 * engine_seconds(A, b, None):.1f} us a step")
     print(f"minimize, {steps} steps: {1e6 * min(solve() for _ in range(3)) / steps:.1f} us a step, all counted")
-    waits = ((Problem, "certify"), (graphs.Engine, "_captured"), (runs.Run, "finish"), (Problem, "start"))
+    waits = ((Problem, "certify"), (triton_steps.Engine, "_captured"), (runs.Run, "finish"), (Problem, "start"))
     for owner, name in waits:
         timed(owner, name, waits=True)
-    for owner, name in ((graphs.Engine, "advance"), (runs.Run, "absorb_all")):
+    for owner, name in ((triton_steps.Engine, "advance"), (runs.Run, "absorb_all")):
         timed(owner, name, waits=False)
     SPENT.clear()
     took = solve()

@@ -11,10 +11,11 @@ import torch
 
 import frankwolfe as fw
 from benchmarks.gpu.timing import labels, numbers, seconds
-from frankwolfe.methods import captured, named
-from frankwolfe.objectives.batch import batched
+from frankwolfe.engine import cuda_graph_steps
+from frankwolfe.methods import named
+from frankwolfe.objectives.many_points import batched
 from frankwolfe.problem import Problem
-from frankwolfe.sets.batch import SetBatch
+from frankwolfe.sets.many_radii import SetBatch
 
 RADII = [float(r) for r in torch.logspace(-1, 1.5, 64)]
 
@@ -37,13 +38,13 @@ def main(n: int, d: int) -> None:
         plain()
     launching = (perf_counter() - begin) / 24
     torch.cuda.synchronize()
-    chunk = captured.Chunk()
-    for _ in range(captured.MET + 1):  # the form of the state changes once: plain steps left it
+    chunk = cuda_graph_steps.Chunk()
+    for _ in range(cuda_graph_steps.MET + 1):  # the form of the state changes once: plain steps left it
         state, _ = chunk.advance(problem, method, state)
     torch.cuda.synchronize()
     if chunk.graph is None:
         raise RuntimeError("the steps of a path were not captured, though their state keeps its form")
-    per_graph = seconds(chunk.graph.replay, 8, 1) / captured.PACE
+    per_graph = seconds(chunk.graph.replay, 8, 1) / cuda_graph_steps.PACE
     per_path = []
     for steps in (120, 360):
         torch.cuda.synchronize()

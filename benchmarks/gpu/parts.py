@@ -12,7 +12,7 @@ import frankwolfe as fw
 from benchmarks.gpu.rivals import TwoPass, lbfgs, scikit_learn
 from benchmarks.gpu.timing import labels, numbers, read_floor, seconds
 from benchmarks.gpu.tune import engine_seconds
-from frankwolfe.objectives.placement import place
+from frankwolfe.rows.placement import place
 
 SHAPES = [(400_000, 64), (60_000, 1024), (1_000_000, 1024), (2_000_000, 512)]
 GIB = 1 << 30

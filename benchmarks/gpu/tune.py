@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from benchmarks.gpu.timing import labels, numbers, read_floor, seconds
-from frankwolfe.backends.graphs import LENGTH, Engine, Start
-from frankwolfe.backends.rows import Rows, Tile
+from frankwolfe.backends.torch_rows import Rows, Tile
+from frankwolfe.engine.triton_steps import LENGTH, Engine, Start
 
 
 def engine_seconds(A: Any, b: Any, chosen: Tile | None, dtype: Any = torch.float32) -> float:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.backends import host, vdot
-from frankwolfe.kernels.pattern import PatternMatrix
+from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 from frankwolfe.methods.base import Evidence
-from frankwolfe.objectives.check import directional_error
+from frankwolfe.objectives.gradient_check import directional_error
 from frankwolfe.points import Point, Tangent, Touches
 from frankwolfe.problem import Problem
 from frankwolfe.rounding import FEW

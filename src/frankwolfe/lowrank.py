@@ -11,7 +11,7 @@ import numpy as np
 from frankwolfe.atoms import Mixable, RankOne
 from frankwolfe.backends import eps, host, namespace, vdot, zeros
 from frankwolfe.backends.namespace import as_like, columns, is_foreign
-from frankwolfe.kernels.pattern import PatternMatrix
+from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 
 
 class LowRank(Mixable):

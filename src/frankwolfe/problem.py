@@ -12,18 +12,18 @@ import numpy as np
 from frankwolfe.atoms import Atom, RankOne
 from frankwolfe.backends import Array, Scalar, all_finite, eps, fetch, is_zero, vdot
 from frankwolfe.backends.namespace import as_like, is_long
-from frankwolfe.kernels.implicit import ImplicitMatrix
-from frankwolfe.kernels.pattern import PatternMatrix
+from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
+from frankwolfe.kernels.spectral.implicit_matrix import ImplicitMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.base import ArrayLine, Evaluation, Objective
-from frankwolfe.objectives.batch import Lines
 from frankwolfe.objectives.composite import ImageObjective
 from frankwolfe.objectives.line_search import minimise_in_arrays, minimise_on_segment, searches_in_arrays
-from frankwolfe.objectives.relief import forget, relieve
+from frankwolfe.objectives.many_points import Lines
 from frankwolfe.points import Point, Tangent, Touches, mix
 from frankwolfe.rounding import FEW, MARGIN, MIXED, Extent
+from frankwolfe.rows.out_of_memory import forget, relieve
 from frankwolfe.sets.base import Ball, IterativeSet, ProjectableSet, Set
-from frankwolfe.sets.batch import SetBatch
+from frankwolfe.sets.many_radii import SetBatch
 from frankwolfe.sets.membership import nearest_by_oracle
 from frankwolfe.sets.norms import norm
 

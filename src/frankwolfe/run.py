@@ -12,13 +12,13 @@ import numpy as np
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.certificates import Certificate, blame, proof_growth
 from frankwolfe.checkpoint import CheckpointError
+from frankwolfe.engine.evidence_numbers import fetched
 from frankwolfe.methods.base import Evidence
-from frankwolfe.methods.evidence import fetched
-from frankwolfe.objectives.check import contradicts
-from frankwolfe.objectives.relief import is_out_of_memory
+from frankwolfe.objectives.gradient_check import contradicts
 from frankwolfe.points import Point, Tangent, mix
 from frankwolfe.problem import Counts, Problem
 from frankwolfe.result import Status
+from frankwolfe.rows.out_of_memory import is_out_of_memory
 from frankwolfe.serialisation import plain
 from frankwolfe.trace import Trace
 

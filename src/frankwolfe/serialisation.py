@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from frankwolfe.atoms import Dense, OneHot, RankOne, Sparse
-from frankwolfe.backends.imaged import Imaged
-from frankwolfe.kernels.pattern import PatternMatrix
+from frankwolfe.backends.vector_with_image import Imaged
+from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.points import Leaf, Point, Tangent, Touches
 

@@ -10,9 +10,9 @@ import pytest
 from tests.backends.arrays import NAMES, Library, library
 
 import frankwolfe as fw
-from frankwolfe.kernels import pattern_products
-from frankwolfe.kernels.lanczos import norm_upper_bound, top_singular
-from frankwolfe.kernels.pattern import Pattern
+from frankwolfe.kernels.pattern import pattern_products
+from frankwolfe.kernels.pattern.pattern_matrix import Pattern
+from frankwolfe.kernels.spectral.lanczos import norm_upper_bound, top_singular
 from frankwolfe.lowrank import LowRank
 
 RNG = np.random.default_rng(11)
@@ -146,7 +146,7 @@ def test_lanczos_takes_the_steps_of_the_host(backend: str) -> None:
 
 
 def test_a_large_side_is_bounded_with_a_stated_probability(monkeypatch: pytest.MonkeyPatch) -> None:
-    from frankwolfe.kernels import lanczos
+    from frankwolfe.kernels.spectral import lanczos
 
     lib = library("strict")
     monkeypatch.setattr(lanczos, "_PROOF_SIDE", 10)

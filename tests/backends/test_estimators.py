@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from tests.backends.arrays import library
-from tests.commands import call, refused
+from tests.cli.commands import call, refused
 
 import frankwolfe as fw
-from frankwolfe.objectives import placement
+from frankwolfe.rows import placement
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 6))

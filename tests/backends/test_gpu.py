@@ -17,9 +17,9 @@ torch = pytest.importorskip("torch", reason="torch is not installed: pip install
 if not torch.cuda.is_available():
     pytest.skip("there is no GPU here", allow_module_level=True)
 
-from frankwolfe.backends import rows as passes  # noqa: E402
-from frankwolfe.backends.capture import Graph  # noqa: E402
-from frankwolfe.objectives.device_data import TorchMatrix  # noqa: E402
+from frankwolfe.backends import torch_rows as passes  # noqa: E402
+from frankwolfe.engine.cuda_graph import Graph  # noqa: E402
+from frankwolfe.rows.torch_matrix import TorchMatrix  # noqa: E402
 
 
 def numbers(n: int, d: int, dtype: Any) -> Any:
@@ -122,7 +122,7 @@ def test_steps_with_a_search_do_not_wait_for_the_host() -> None:
 
 
 def test_batch_kernel_equals_its_plain_twin() -> None:
-    from frankwolfe.backends import batch
+    from frankwolfe.backends import torch_batch
 
     A = numbers(5000, 40, torch.float64)
     b = torch.sign(torch.randn(5000, device="cuda", dtype=A.dtype))
@@ -130,13 +130,13 @@ def test_batch_kernel_equals_its_plain_twin() -> None:
     coef = torch.rand(7, 4, device="cuda", dtype=A.dtype)
     model = passes.Rows(A, b, torch.tensor(1 / 5000, device="cuda", dtype=A.dtype), "logistic")
     for got, want in zip(
-        batch._fused(model, V @ A.T, known, coef), batch._plain(model, V @ A.T, known, coef), strict=True
+        torch_batch._fused(model, V @ A.T, known, coef), torch_batch._plain(model, V @ A.T, known, coef), strict=True
     ):
         assert float((got - want).abs().max()) <= 1e-12 * float(want.abs().max())
 
 
 def test_streaming_equals_data_on_the_device() -> None:
-    from frankwolfe.objectives.placement import StreamedMatrix
+    from frankwolfe.rows.placement import StreamedMatrix
 
     A = torch.randn(5003, 30)
     b = np.sign(np.random.default_rng(0).standard_normal(5003))
@@ -149,7 +149,7 @@ def test_streaming_equals_data_on_the_device() -> None:
 
 
 def test_data_that_do_not_fit_are_streamed_or_refused_with_their_size() -> None:
-    from frankwolfe.objectives.placement import StreamedMatrix, place
+    from frankwolfe.rows.placement import StreamedMatrix, place
 
     A = np.ones((1 << 16, 1 << 9), np.float32)
     torch.cuda.empty_cache()
@@ -239,7 +239,7 @@ def test_certificates_hold_in_double_precision_on_the_stored_numbers(dtype: str)
 
 def test_room_for_the_steps_is_kept() -> None:
     """Data that fit, but with nothing left for images and gradients, are streamed as well, and solved."""
-    from frankwolfe.objectives.placement import StreamedMatrix, place
+    from frankwolfe.rows.placement import StreamedMatrix, place
 
     A = np.random.default_rng(0).standard_normal((1 << 20, 16)).astype(np.float32)  # 64 MiB, and as much beside them
     torch.cuda.empty_cache()
@@ -268,7 +268,7 @@ def room(megabytes: int) -> Iterator[None]:
 
 @pytest.mark.parametrize("method", ["afw", fw.AcceleratedFrankWolfe(line_search=True)], ids=str)
 def test_a_run_without_room_for_a_step_goes_on_with_streamed_rows(method: Any) -> None:
-    from frankwolfe.objectives.placement import StreamedMatrix
+    from frankwolfe.rows.placement import StreamedMatrix
 
     rng = np.random.default_rng(0)
     A = rng.standard_normal((1 << 20, 64), np.float32)  # 256 MiB, and 4 for each vector of a step, 8 for a proof
@@ -388,9 +388,9 @@ def test_steps_of_a_path_do_not_wait_for_the_host() -> None:
     b = torch.sign(torch.randn(2000)).numpy()
     from frankwolfe.methods import named
     from frankwolfe.methods.base import PACE
-    from frankwolfe.objectives.batch import batched
+    from frankwolfe.objectives.many_points import batched
     from frankwolfe.problem import Problem
-    from frankwolfe.sets.batch import SetBatch
+    from frankwolfe.sets.many_radii import SetBatch
 
     method = named("afw")
     batch = batched(fw.Logistic(A, b), 3)
@@ -413,7 +413,7 @@ def test_line_search_in_single_precision_is_as_fast_as_in_double() -> None:
 
 def test_the_hessian_of_a_step_and_its_proof() -> None:
     """Long products are in TF32, which is good for a model; the gap is proven in double precision all the same."""
-    from frankwolfe.backends.gram import LONG, gram
+    from frankwolfe.backends.device_gram import LONG, gram
 
     n, d = 200_000, 320
     assert n * d * d > LONG
@@ -451,7 +451,7 @@ def test_classes_on_the_gpu_equal_numpy(dtype: str, intercept: bool) -> None:
 
 @pytest.mark.filterwarnings("ignore:Sparse")
 def test_classes_of_sparse_and_streamed_rows() -> None:
-    from frankwolfe.objectives.placement import StreamedMatrix
+    from frankwolfe.rows.placement import StreamedMatrix
 
     rng = np.random.default_rng(2)
     A = rng.standard_normal((400, 30)) * (rng.random((400, 30)) < 0.3)
@@ -465,7 +465,7 @@ def test_classes_of_sparse_and_streamed_rows() -> None:
 
 
 def test_auto_takes_the_gpu_for_large_data() -> None:
-    from frankwolfe.objectives.placement import LARGE, place
+    from frankwolfe.rows.placement import LARGE, place
 
     A = np.zeros((LARGE // 64, 64), np.float32)
     assert isinstance(place(A), TorchMatrix)

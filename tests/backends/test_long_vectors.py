@@ -10,8 +10,8 @@ import pytest
 import frankwolfe as fw
 from frankwolfe.atoms import Dense
 from frankwolfe.backends import blend, largest, vdot
-from frankwolfe.backends.imaged import Imaged, image_under
 from frankwolfe.backends.namespace import PIECE, is_long
+from frankwolfe.backends.vector_with_image import Imaged, image_under
 from frankwolfe.points import Point, mix
 from frankwolfe.sets.norms import norm
 

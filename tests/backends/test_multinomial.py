@@ -60,7 +60,7 @@ def test_data_of_every_kind_on_torch(kind: str) -> None:
         data = fw.place(stored, "cpu:0")
         wide, tol = stored.toarray(), 1e-10
     elif kind == "streamed":
-        from frankwolfe.objectives.placement import StreamedMatrix
+        from frankwolfe.rows.placement import StreamedMatrix
 
         data, wide, tol = StreamedMatrix(torch.tensor(A), "cpu", block_bytes=8 * D * 50), A, 1e-10
     else:

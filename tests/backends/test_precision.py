@@ -66,11 +66,11 @@ def test_paths_certify_in_double_precision() -> None:
 @pytest.mark.parametrize("dtype", ["bfloat16", "uint8", "float32"])
 def test_a_path_over_narrow_numbers(monkeypatch: pytest.MonkeyPatch, dtype: str, streamed: bool) -> None:
     """Blocks are widened, never the whole; all that a path does with the data knows their type."""
-    from frankwolfe.backends import rows
-    from frankwolfe.objectives.placement import StreamedMatrix
+    from frankwolfe.backends import torch_rows
+    from frankwolfe.rows.placement import StreamedMatrix
 
     torch = library("torch").module
-    monkeypatch.setattr(rows, "BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr(torch_rows, "BLOCK_BYTES", 1 << 12)
     stored = (torch.tensor(A) * 20 + 100).clamp(0, 255).to(getattr(torch, dtype))
     data = StreamedMatrix(stored, "cpu", block_bytes=1 << 10) if streamed else stored
     radii = [0.002, 0.005, 0.01]

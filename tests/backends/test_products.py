@@ -97,9 +97,9 @@ def test_jax_is_told_the_precision_of_every_product(asked: list[Any], kind: str,
 def test_steps_that_jax_compiles_ask_for_it_too(asked: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     import jax.numpy as jnp
 
-    from frankwolfe.methods import jitted
+    from frankwolfe.engine import jax_steps
 
-    monkeypatch.setattr(jitted, "LATER", 8)
+    monkeypatch.setattr(jax_steps, "LATER", 8)
     fw.minimize(objective("logistic", jnp.asarray), fw.L2Ball(2.0), method="afw", tol=0, max_iter=24)
     assert exact(asked)
 

@@ -11,7 +11,7 @@ import scipy.sparse
 from tests.backends.arrays import NAMES, Library, library
 
 import frankwolfe as fw
-from frankwolfe.kernels.spans import combined, near, products
+from frankwolfe.kernels.long_vectors import combined, near, products
 
 RNG = np.random.default_rng(3)
 N, D = 400, 7
@@ -45,7 +45,7 @@ def test_every_model(backend: str, name: str, method: str) -> None:
 def test_every_form_of_torch_data(form: str, method: str) -> None:
     torch = library("torch").module
     if form == "streamed":
-        from frankwolfe.objectives.placement import StreamedMatrix
+        from frankwolfe.rows.placement import StreamedMatrix
 
         data: Any = StreamedMatrix(torch.asarray(A), "cpu", block_bytes=1 << 12)
     else:

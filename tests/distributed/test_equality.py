@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import frankwolfe as fw
 from frankwolfe.distributed import cluster
-from frankwolfe.objectives.streams import stream
+from frankwolfe.rows.disk_stream import stream
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -222,7 +222,7 @@ def test_what_moves_is_a_few_vectors(client) -> None:
     import pickle
 
     from frankwolfe.distributed import shards
-    from frankwolfe.objectives import parts as tasks
+    from frankwolfe.rows import parts as tasks
 
     sizes = []
     for n in (200, 20_000):
@@ -381,7 +381,7 @@ def test_other_weights_leave_the_rows_where_they_are(client, tmp_path: Path) -> 
 
 def test_stateless_evaluations_keep_no_margins() -> None:
     """What one task computes is what an evaluation in memory gives, for rows long enough for the compiled pass."""
-    from frankwolfe.objectives import parts as tasks
+    from frankwolfe.rows import parts as tasks
 
     for form in ("dense", "sparse"):
         A, b = data(form, n=50_000)

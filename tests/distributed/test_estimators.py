@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from frankwolfe.objectives.streams import stream
+from frankwolfe.rows.disk_stream import stream
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -163,7 +163,7 @@ def test_fit_from_the_command_line(tmp_path: Path) -> None:
     from typer.testing import CliRunner
 
     from frankwolfe.cli.app import app
-    from frankwolfe.estimators.linear_models import read_linear
+    from frankwolfe.estimators.linear_files import read_linear
 
     table = {f"c{j}": X[:, j] for j in range(D)} | {"y": (LABELS == "yes").astype(int)}
     pq.write_table(pa.table(table), tmp_path / "t.parquet", row_group_size=64)

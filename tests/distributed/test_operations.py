@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import frankwolfe as fw
-from frankwolfe.objectives.streams import stream
+from frankwolfe.rows.disk_stream import stream
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")

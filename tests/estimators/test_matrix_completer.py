@@ -276,7 +276,7 @@ def test_movielens_with_the_radius_chosen_on_the_training_part(data_dir):
 
 def test_ctrl_c_ends_the_whole_search(monkeypatch):
     """A first Ctrl-C only asks a solve to stop; the solves after it must not go on."""
-    from frankwolfe.estimators import completion
+    from frankwolfe.estimators import completion_solver
 
     solves = []
 
@@ -285,7 +285,7 @@ def test_ctrl_c_ends_the_whole_search(monkeypatch):
         result = fw.minimize(*args, **kwargs, callback=lambda _: signal.raise_signal(signal.SIGINT))
         return result
 
-    monkeypatch.setattr(completion, "minimize", solve_and_interrupt)
+    monkeypatch.setattr(completion_solver, "minimize", solve_and_interrupt)
     rows, cols, values, _ = low_rank(noise=0.3)
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
@@ -295,7 +295,7 @@ def test_ctrl_c_ends_the_whole_search(monkeypatch):
 
 
 def test_ctrl_c_in_the_last_step_of_a_solve_is_not_lost(monkeypatch):
-    from frankwolfe.estimators import completion
+    from frankwolfe.estimators import completion_solver
     from frankwolfe.interruption import interruptible
 
     def solve_to_the_end(*args, **kwargs):
@@ -303,7 +303,7 @@ def test_ctrl_c_in_the_last_step_of_a_solve_is_not_lost(monkeypatch):
             signal.raise_signal(signal.SIGINT)
         return fw.minimize(*args, **kwargs)
 
-    monkeypatch.setattr(completion, "minimize", solve_to_the_end)
+    monkeypatch.setattr(completion_solver, "minimize", solve_to_the_end)
     rows, cols, values, _ = low_rank(noise=0.3)
     with pytest.raises(KeyboardInterrupt):
         MatrixCompleter().fit(rows, cols, values)

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from frankwolfe.estimators import FrankWolfeClassifier, FrankWolfeRegressor, MatrixCompleter
-from frankwolfe.estimators.files import ModelError, read_model, write_model
-from frankwolfe.estimators.linear_models import LinearModel, read_linear, write_linear
+from frankwolfe.estimators.linear_files import LinearModel, read_linear, write_linear
+from frankwolfe.estimators.model_files import ModelError, read_model, write_model
 
 
 @pytest.fixture(scope="module")

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from frankwolfe.kernels import lanczos, pattern_products
-from frankwolfe.kernels.column_layouts import Columns, SortedColumns
-from frankwolfe.kernels.coordinate import Model, descended
-from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, NONE, SQUARES, Layout, Loss, Rows, compiled
-from frankwolfe.kernels.pattern import Pattern
+from frankwolfe.kernels.pattern import pattern_products
+from frankwolfe.kernels.pattern.pattern_matrix import Pattern
+from frankwolfe.kernels.qp.coordinate_descent import Model, descended
+from frankwolfe.kernels.rows.column_layouts import Columns, SortedColumns
+from frankwolfe.kernels.rows.layouts import CHUNK, LOGISTIC, NONE, SQUARES, Layout, Loss, Rows, compiled
+from frankwolfe.kernels.spectral import lanczos
 
 N = 1001
 AT_X = (0.0, 1.0, 0.0, 1.0)  # f is differentiated and watched at the new point
@@ -76,7 +77,7 @@ def losses() -> Iterator[Any]:
         yield from (f.value(start), f.slope(start), f.curvature(start), f.along(start, step, 0.3))
     mixing, known = np.array([AT_X, (0.5, 0.5, 0.0, 1.0)]), random().standard_normal((2, N))
     watched, r, sums = np.empty((2, N)), np.empty((2, N)), np.empty((2, 3))
-    compiled("many").differentiate(0, mixing, known, known[::-1].copy(), 0, loss(), watched, r, sums)
+    compiled("rows.losses_at_points").differentiate(0, mixing, known, known[::-1].copy(), 0, loss(), watched, r, sums)
     yield from (watched, r, sums)
 
 

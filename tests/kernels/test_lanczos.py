@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from frankwolfe.kernels import lanczos
-from frankwolfe.kernels.gram import Gram
-from frankwolfe.kernels.krylov import Krylov, log_component
-from frankwolfe.kernels.lanczos import norm_upper_bound, spectral_norm, top_singular
-from frankwolfe.kernels.pattern import Pattern
+from frankwolfe.kernels.pattern.pattern_matrix import Pattern
+from frankwolfe.kernels.spectral import lanczos
+from frankwolfe.kernels.spectral.gram_operator import Gram
+from frankwolfe.kernels.spectral.krylov import Krylov, log_component
+from frankwolfe.kernels.spectral.lanczos import norm_upper_bound, spectral_norm, top_singular
 
 SPECTRA = {
     "random decay": lambda k, rng: np.concatenate([[1.0], np.sort(rng.random(k - 1))[::-1]]),

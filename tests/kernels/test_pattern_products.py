@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frankwolfe.kernels import lanczos, threads
-from frankwolfe.kernels import pattern_products as products
-from frankwolfe.kernels.gram import Gram
-from frankwolfe.kernels.krylov import Krylov
-from frankwolfe.kernels.pattern import Pattern
-from frankwolfe.kernels.tridiagonal import log_growth
+from frankwolfe.kernels import threads
+from frankwolfe.kernels.pattern import pattern_products as products
+from frankwolfe.kernels.pattern.pattern_matrix import Pattern
+from frankwolfe.kernels.spectral import lanczos
+from frankwolfe.kernels.spectral.gram_operator import Gram
+from frankwolfe.kernels.spectral.krylov import Krylov
+from frankwolfe.kernels.spectral.tridiagonal import log_growth
 
 
 class always_compiled(pytest.MonkeyPatch):  # a context: hypothesis runs many examples in one test

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frankwolfe.kernels.simplex_qp import l1_qp, simplex_qp
+from frankwolfe.kernels.qp.simplex_qp import l1_qp, simplex_qp
 
 
 def by_enumeration(H: np.ndarray, b: np.ndarray) -> float:

@@ -11,15 +11,15 @@ from tests.problems import PROBLEMS, case
 
 import frankwolfe as fw
 from frankwolfe.atoms import Atom, OneHot, Sparse
-from frankwolfe.methods import active_set
-from frankwolfe.methods.active_set import ActiveSet
-from frankwolfe.methods.away import AwayFrankWolfe
-from frankwolfe.methods.blended import BlendedConditionalGradients
-from frankwolfe.methods.blended_pairwise import BlendedPairwise
-from frankwolfe.methods.bundle import Bundle
-from frankwolfe.methods.fully_corrective import FullyCorrective
-from frankwolfe.methods.lazy import Lazy
-from frankwolfe.methods.pairwise import PairwiseFrankWolfe
+from frankwolfe.methods.active_set import active_set
+from frankwolfe.methods.active_set.active_set import ActiveSet
+from frankwolfe.methods.active_set.atom_bundle import Bundle
+from frankwolfe.methods.active_set.away import AwayFrankWolfe
+from frankwolfe.methods.active_set.blended import BlendedConditionalGradients
+from frankwolfe.methods.active_set.blended_pairwise import BlendedPairwise
+from frankwolfe.methods.active_set.fully_corrective import FullyCorrective
+from frankwolfe.methods.active_set.lazy import Lazy
+from frankwolfe.methods.active_set.pairwise import PairwiseFrankWolfe
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import decode, encode

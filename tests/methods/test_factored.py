@@ -10,10 +10,10 @@ from tests.problems import case, completion
 
 import frankwolfe as fw
 from frankwolfe import datasets
-from frankwolfe.kernels import pattern_products
+from frankwolfe.kernels.pattern import pattern_products
 from frankwolfe.lowrank import LowRank
-from frankwolfe.methods import factored
-from frankwolfe.methods.factored import FactoredFrankWolfe
+from frankwolfe.methods.low_rank import factored
+from frankwolfe.methods.low_rank.factored import FactoredFrankWolfe
 
 
 @pytest.mark.parametrize("weighted", [False, True])

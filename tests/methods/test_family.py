@@ -11,10 +11,10 @@ from tests.problems import Case, case, completion, logistic_data
 
 import frankwolfe as fw
 from frankwolfe.methods import METHODS, named
-from frankwolfe.methods.block_coordinate import BlockCoordinateFrankWolfe
-from frankwolfe.methods.heavy_ball import HeavyBallFrankWolfe, bend
-from frankwolfe.methods.richardson import Richardson
-from frankwolfe.methods.stochastic import StochasticFrankWolfe
+from frankwolfe.methods.open_loop.heavy_ball import HeavyBallFrankWolfe, bend
+from frankwolfe.methods.open_loop.richardson import Richardson
+from frankwolfe.methods.stochastic.block_coordinate import BlockCoordinateFrankWolfe
+from frankwolfe.methods.stochastic.stochastic import StochasticFrankWolfe
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 from frankwolfe.sets import Birkhoff, Product

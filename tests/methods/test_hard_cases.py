@@ -12,9 +12,9 @@ from tests.problems import case, completion, logistic_data
 import frankwolfe as fw
 from frankwolfe import sets
 from frankwolfe.methods import named
-from frankwolfe.methods.active_set import ActiveSet, coarse
-from frankwolfe.methods.newton import in_ball as by_factors
-from frankwolfe.methods.subspace import SubspaceFrankWolfe, best_average, in_ball
+from frankwolfe.methods.active_set.active_set import ActiveSet, coarse
+from frankwolfe.methods.second_order.newton import in_ball as by_factors
+from frankwolfe.methods.second_order.subspace import SubspaceFrankWolfe, best_average, in_ball
 from frankwolfe.points import Leaf, Point, Tangent
 from frankwolfe.problem import OutOfTime, Problem, Vertex
 from frankwolfe.result import Status

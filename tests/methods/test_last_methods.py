@@ -14,10 +14,10 @@ from tests.methods.properties import ROUNDING, check_certificates, check_resumpt
 from tests.problems import PROBLEMS, Case, case, completion, logistic_data
 
 import frankwolfe as fw
-from frankwolfe.methods.block_coordinate import BlockCoordinateFrankWolfe, _block_gradient
-from frankwolfe.methods.in_face import InFaceFrankWolfe
-from frankwolfe.methods.richardson import Richardson
-from frankwolfe.methods.stochastic import StochasticFrankWolfe, _Rows
+from frankwolfe.methods.low_rank.in_face import InFaceFrankWolfe
+from frankwolfe.methods.open_loop.richardson import Richardson
+from frankwolfe.methods.stochastic.block_coordinate import BlockCoordinateFrankWolfe, _block_gradient
+from frankwolfe.methods.stochastic.stochastic import StochasticFrankWolfe, _Rows
 from frankwolfe.objectives.structural_svm import StructuralSVM
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem

@@ -10,17 +10,17 @@ from tests.methods.properties import ROUNDING, check_certificates, check_resumpt
 from tests.problems import PROBLEMS, case, completion, logistic_data
 
 import frankwolfe as fw
-from frankwolfe.methods.boosted import BoostedFrankWolfe
-from frankwolfe.methods.decomposition_invariant import DecompositionInvariant
-from frankwolfe.methods.extra import ExtraFrankWolfe
-from frankwolfe.methods.factored import FactoredFrankWolfe
-from frankwolfe.methods.heavy_ball import HeavyBallFrankWolfe
-from frankwolfe.methods.newton import NewtonFrankWolfe
-from frankwolfe.methods.sliding import ConditionalGradientSliding
-from frankwolfe.methods.subspace import SubspaceFrankWolfe
+from frankwolfe.methods.active_set.decomposition_invariant import DecompositionInvariant
+from frankwolfe.methods.low_rank.factored import FactoredFrankWolfe
+from frankwolfe.methods.open_loop.boosted import BoostedFrankWolfe
+from frankwolfe.methods.open_loop.extra import ExtraFrankWolfe
+from frankwolfe.methods.open_loop.heavy_ball import HeavyBallFrankWolfe
+from frankwolfe.methods.projected.sliding import ConditionalGradientSliding
+from frankwolfe.methods.second_order.newton import NewtonFrankWolfe
+from frankwolfe.methods.second_order.subspace import SubspaceFrankWolfe
 from frankwolfe.problem import Problem
-from frankwolfe.sets.birkhoff import Birkhoff
-from frankwolfe.sets.hypersimplex import Hypersimplex
+from frankwolfe.sets.polytopes.birkhoff import Birkhoff
+from frankwolfe.sets.polytopes.hypersimplex import Hypersimplex
 
 METHODS = {
     "extrafw": ExtraFrankWolfe(),

@@ -11,8 +11,8 @@ from tests.problems import case
 
 import frankwolfe as fw
 from frankwolfe import datasets
-from frankwolfe.kernels.spans import orthonormal, products
-from frankwolfe.methods.subspace import SubspaceFrankWolfe, best_average, in_ball, in_simplex
+from frankwolfe.kernels.long_vectors import orthonormal, products
+from frankwolfe.methods.second_order.subspace import SubspaceFrankWolfe, best_average, in_ball, in_simplex
 from frankwolfe.points import Tangent
 from frankwolfe.problem import Problem
 

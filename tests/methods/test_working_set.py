@@ -11,9 +11,9 @@ from tests.methods.properties import check_certificates, check_resumption
 from tests.problems import Case
 
 import frankwolfe as fw
-from frankwolfe.kernels import narrow
-from frankwolfe.methods import working_set
-from frankwolfe.methods.newton import NewtonFrankWolfe
+from frankwolfe.kernels.rows import compact_storage
+from frankwolfe.methods.second_order import working_set
+from frankwolfe.methods.second_order.newton import NewtonFrankWolfe
 from frankwolfe.problem import Problem
 
 RNG = np.random.default_rng(0)
@@ -62,7 +62,7 @@ def test_any_data_compiled_or_not(form, dtype, monkeypatch: pytest.MonkeyPatch) 
     data, domain = form(A.astype(dtype)), fw.L1Ball(5.0)
     limits = {"method": "newton", "tol": 1e-7 if dtype is np.float64 else 1e-4, "max_iter": 50}
     plain = fw.minimize(fw.Logistic(data, Y > 0), domain, **limits)
-    monkeypatch.setattr(narrow, "COMPILED_FROM", 1)
+    monkeypatch.setattr(compact_storage, "COMPILED_FROM", 1)
     compiled = fw.minimize(fw.Logistic(data, Y > 0), domain, **limits)
     assert plain.success
     assert compiled.success
@@ -76,7 +76,7 @@ def test_any_data_compiled_or_not(form, dtype, monkeypatch: pytest.MonkeyPatch) 
 def test_by_coordinates_alone(what: str, where: str, form, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many rounds it takes, on every loss and both sets: descent, and a certificate that holds."""
     optimum = fw.minimize(OBJECTIVES[what](A), SETS[where], method="newton", tol=1e-9)
-    monkeypatch.setattr(narrow, "COMPILED_FROM", 1)
+    monkeypatch.setattr(compact_storage, "COMPILED_FROM", 1)
     monkeypatch.setattr(working_set, "descends", lambda *_: True)
     result = fw.minimize(OBJECTIVES[what](form(A)), SETS[where], method="newton", tol=1e-5, max_iter=400)
     assert result.success, result
@@ -88,7 +88,7 @@ def test_by_coordinates_alone(what: str, where: str, form, monkeypatch: pytest.M
 
 def test_coordinates_or_hessians_by_their_cost(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many short columns few enter a Hessian cheaply; of a thousand its factors cost more than descent."""
-    monkeypatch.setattr(narrow, "COMPILED_FROM", 1)
+    monkeypatch.setattr(compact_storage, "COMPILED_FROM", 1)
     wide = sp.random_array((2000, 3000), density=0.005, rng=np.random.default_rng(2), format="csr")
     problem = Problem(fw.Logistic(wide, np.arange(2000) % 3 == 0), fw.L1Ball(1.0))
     x = problem.start(None, False)
@@ -104,7 +104,7 @@ def test_coordinates_or_hessians_by_their_cost(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
 @pytest.mark.parametrize("values", [A, 0.5 * (A != 0)])
 def test_what_sparse_data_tell_of_their_columns(form, values, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(narrow, "COMPILED_FROM", 1)
+    monkeypatch.setattr(compact_storage, "COMPILED_FROM", 1)
     data, weights = fw.LeastSquares(form(values), Y).data, np.abs(Y)
     np.testing.assert_array_equal(data.lengths, np.count_nonzero(values, axis=0))
     np.testing.assert_allclose(data.squares(weights), weights @ values**2, rtol=1e-12)

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from tests.objectives import exact
 
 import frankwolfe as fw
-from frankwolfe.kernels.layouts import LOGISTIC, SQUARES, Loss, Rows
+from frankwolfe.kernels.rows.layouts import LOGISTIC, SQUARES, Loss, Rows
 
 RNG = np.random.default_rng(0)
 ULP = 2.0**-52

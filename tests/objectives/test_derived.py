@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import frankwolfe as fw
-from frankwolfe.kernels.layouts import Loss, Rows
+from frankwolfe.kernels.rows.layouts import Loss, Rows
 from frankwolfe.objectives.derive import derive
-from frankwolfe.objectives.partitioned import Partitioned
+from frankwolfe.objectives.in_parts.partitioned import Partitioned
 
 RNG = np.random.default_rng(0)
 LONG = RNG.standard_normal((3001, 50)).astype(np.float32)  # long enough for compiled passes
@@ -124,7 +124,7 @@ def test_a_loss_that_the_kernels_do_not_know_is_an_error() -> None:
 
 def test_nor_is_it_in_torch() -> None:
     torch = pytest.importorskip("torch")
-    from frankwolfe.backends.rows import plain_losses
+    from frankwolfe.backends.torch_rows import plain_losses
 
     with pytest.raises(ValueError, match="unknown kind"):
         plain_losses(torch.zeros(1), torch.zeros(1), "hinge")

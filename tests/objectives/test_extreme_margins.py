@@ -12,9 +12,9 @@ import pytest
 from tests.objectives import exact
 
 import frankwolfe as fw
-from frankwolfe.kernels.layouts import LOGISTIC, NONE, Loss
-from frankwolfe.objectives.streaming import streamed
-from frankwolfe.objectives.streams import stream
+from frankwolfe.kernels.rows.layouts import LOGISTIC, NONE, Loss
+from frankwolfe.rows.disk_stream import stream
+from frankwolfe.rows.streamed_parts import streamed
 
 LOSSES = {"logistic": exact.logistic, "huber": exact.huber}
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # margins, labels or targets, weights

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import frankwolfe as fw
-from frankwolfe.objectives.check import contradicts, directional_error
+from frankwolfe.objectives.gradient_check import contradicts, directional_error
 
 SCALES = [1e-12, 1e-6, 1.0, 1e6, 1e12]
 

@@ -10,19 +10,19 @@ from tests import naive
 from tests.sets.cases import Case
 
 from frankwolfe.sets import L1Ball, L2Ball, LInfBall, Simplex
-from frankwolfe.sets.birkhoff import Birkhoff
-from frankwolfe.sets.combinators import MinkowskiSum, Product, UnionHull
-from frankwolfe.sets.ellipsoid import Ellipsoid
-from frankwolfe.sets.flow import FlowPolytope
-from frankwolfe.sets.hull import ConvexHull
-from frankwolfe.sets.hypersimplex import Hypersimplex
-from frankwolfe.sets.owl import OWLBall
-from frankwolfe.sets.own import OracleSet
-from frankwolfe.sets.permutahedron import Permutahedron
-from frankwolfe.sets.polytope import Polytope
-from frankwolfe.sets.spectrahedron import Spectrahedron
-from frankwolfe.sets.spectral import SchattenBall, SpectralBall
-from frankwolfe.sets.transforms import LinearImage, Scaled, Shifted
+from frankwolfe.sets.combinations.linear_maps import LinearImage, Scaled, Shifted
+from frankwolfe.sets.combinations.sums_products_unions import MinkowskiSum, Product, UnionHull
+from frankwolfe.sets.norm_balls.ellipsoid import Ellipsoid
+from frankwolfe.sets.norm_balls.owl import OWLBall
+from frankwolfe.sets.oracle_set import OracleSet
+from frankwolfe.sets.polytopes.birkhoff import Birkhoff
+from frankwolfe.sets.polytopes.convex_hull import ConvexHull
+from frankwolfe.sets.polytopes.flow import FlowPolytope
+from frankwolfe.sets.polytopes.hypersimplex import Hypersimplex
+from frankwolfe.sets.polytopes.permutahedron import Permutahedron
+from frankwolfe.sets.polytopes.polytope import Polytope
+from frankwolfe.sets.spectral.singular_value_balls import SchattenBall, SpectralBall
+from frankwolfe.sets.spectral.spectrahedron import Spectrahedron
 
 INF = math.inf
 RNG = np.random.default_rng(20)

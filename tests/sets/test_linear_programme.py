@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import frankwolfe as fw
-from frankwolfe.sets.enclosure import enclosure
+from frankwolfe.sets.polytopes.enclosing_box import enclosure
 
 UNIT = Fraction(1, 2**53)
 
@@ -117,7 +117,7 @@ def programmes():
 @pytest.mark.parametrize("with_highspy", [True, False])
 def test_bounds_are_below_the_minimum_and_vertices_inside(monkeypatch, A, b, lower, upper, more, with_highspy):
     if not with_highspy:
-        monkeypatch.setattr("frankwolfe.sets.linear_programme._highspy", lambda: None)
+        monkeypatch.setattr("frankwolfe.sets.polytopes.linear_programme._highspy", lambda: None)
     exact = Exact(A, b, lower, upper, **more)
     domain = fw.Polytope(A, b, lower=lower, upper=upper, **more)
     rng = np.random.default_rng(1)

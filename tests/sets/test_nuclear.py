@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frankwolfe.atoms import RankOne
-from frankwolfe.kernels.pattern import Pattern
+from frankwolfe.kernels.pattern.pattern_matrix import Pattern
 from frankwolfe.lowrank import LowRank
-from frankwolfe.sets.nuclear import NuclearBall
+from frankwolfe.sets.spectral.nuclear import NuclearBall
 
 
 @settings(max_examples=50, deadline=None)

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from tests import naive
 
 from frankwolfe.sets import KSupportBall, LpBall
-from frankwolfe.sets.ksupport import ksupport_norm
+from frankwolfe.sets.norm_balls.ksupport import ksupport_norm
 from frankwolfe.sets.norms import dual_vectors, norm, norms
 from frankwolfe.sets.projections import project_l1, project_simplex
 

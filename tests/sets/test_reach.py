@@ -14,9 +14,9 @@ from tests.sets.cases import CASES
 from tests.sets.more_cases import MORE
 
 import frankwolfe as fw
-from frankwolfe.kernels.pattern import Pattern
+from frankwolfe.kernels.pattern.pattern_matrix import Pattern
 from frankwolfe.sets import Set
-from frankwolfe.sets.batch import SetBatch
+from frankwolfe.sets.many_radii import SetBatch
 
 every_case = pytest.mark.parametrize("case", [*CASES, *MORE], ids=repr)
 

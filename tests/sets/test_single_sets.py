@@ -24,19 +24,19 @@ from frankwolfe.atoms import Dense, OneHot, RankOne, Sparse
 from frankwolfe.checkpoint import identity
 from frankwolfe.sets import L1Ball, L2Ball, LInfBall, NuclearBall, ProjectableSet, Set, Simplex
 from frankwolfe.sets.base import IterativeSet
-from frankwolfe.sets.birkhoff import Birkhoff
-from frankwolfe.sets.combinators import MinkowskiSum, Product, UnionHull, add, multiply, transform
-from frankwolfe.sets.ellipsoid import Ellipsoid
-from frankwolfe.sets.flow import FlowPolytope
-from frankwolfe.sets.hull import ConvexHull
-from frankwolfe.sets.hypersimplex import Hypersimplex
-from frankwolfe.sets.owl import OWLBall
-from frankwolfe.sets.own import OracleSet
-from frankwolfe.sets.permutahedron import Permutahedron
-from frankwolfe.sets.polytope import Polytope
-from frankwolfe.sets.spectrahedron import Spectrahedron
-from frankwolfe.sets.spectral import SchattenBall, SpectralBall
-from frankwolfe.sets.transforms import LinearImage, Scaled, Shifted
+from frankwolfe.sets.combinations.linear_maps import LinearImage, Scaled, Shifted
+from frankwolfe.sets.combinations.sums_products_unions import MinkowskiSum, Product, UnionHull, add, multiply, transform
+from frankwolfe.sets.norm_balls.ellipsoid import Ellipsoid
+from frankwolfe.sets.norm_balls.owl import OWLBall
+from frankwolfe.sets.oracle_set import OracleSet
+from frankwolfe.sets.polytopes.birkhoff import Birkhoff
+from frankwolfe.sets.polytopes.convex_hull import ConvexHull
+from frankwolfe.sets.polytopes.flow import FlowPolytope
+from frankwolfe.sets.polytopes.hypersimplex import Hypersimplex
+from frankwolfe.sets.polytopes.permutahedron import Permutahedron
+from frankwolfe.sets.polytopes.polytope import Polytope
+from frankwolfe.sets.spectral.singular_value_balls import SchattenBall, SpectralBall
+from frankwolfe.sets.spectral.spectrahedron import Spectrahedron
 
 
 def variational(domain, x, z):
@@ -106,7 +106,7 @@ def test_polytope_answers_alike_cold_warm_and_without_highspy(monkeypatch):
     A, b = sp.random_array((30, 12), density=0.4, rng=rng), 1 + rng.random(30)
     arguments = {"A_ub": A, "b_ub": b, "A_eq": np.ones((1, 12)), "b_eq": [0.3], "lower": -1.0, "upper": 2.0}
     warm, cold = Polytope(**arguments), Polytope(**arguments, warm_start=False)
-    monkeypatch.setattr("frankwolfe.sets.linear_programme._highspy", lambda: None)
+    monkeypatch.setattr("frankwolfe.sets.polytopes.linear_programme._highspy", lambda: None)
     plain = Polytope(**arguments)
     assert warm == plain != cold
     g = rng.normal(size=12)
@@ -448,7 +448,9 @@ def test_projection_onto_birkhoff_and_flows_by_frank_wolfe():
 
 def test_importing_the_sets_is_light():
     modules = (
-        "birkhoff combinators ellipsoid flow hull hypersimplex own owl permutahedron polytope spectrahedron spectral"
+        "combinations.sums_products_unions norm_balls.ellipsoid norm_balls.owl oracle_set polytopes.birkhoff "
+        "polytopes.convex_hull polytopes.flow polytopes.hypersimplex polytopes.permutahedron polytopes.polytope "
+        "spectral.singular_value_balls spectral.spectrahedron"
     )
     code = f"""
 import importlib, sys

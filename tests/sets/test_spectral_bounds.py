@@ -120,7 +120,7 @@ def test_bounds_hold_whatever_lapack_says(kind, factor, kind_of_number, monkeypa
 
 
 def test_a_guess_that_is_no_number_is_found_out():
-    from frankwolfe.kernels.lanczos import norm_above
+    from frankwolfe.kernels.spectral.lanczos import norm_above
 
     G = np.diag([1.0, 3.0, 2.0])
     for guess in (math.nan, 0.0, 1.0, math.inf):

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from tests import naive
 
-from frankwolfe.sets import TotalVariationBall, cuts
+from frankwolfe.sets import TotalVariationBall
+from frankwolfe.sets.norm_balls import ratio_cuts
 
 needs_maxflow = pytest.mark.skipif(importlib.util.find_spec("maxflow") is None, reason="PyMaxflow is not installed")
 
@@ -19,7 +20,7 @@ needs_maxflow = pytest.mark.skipif(importlib.util.find_spec("maxflow") is None, 
 def solver(request, monkeypatch):
     """Run a test with each of the two ways to find the best region."""
     if request.param == "highs":
-        monkeypatch.setattr(cuts, "_maxflow", lambda: None)
+        monkeypatch.setattr(ratio_cuts, "_maxflow", lambda: None)
     return request.param
 
 
@@ -76,7 +77,7 @@ def test_the_two_solvers_agree_on_larger_images(kind, monkeypatch):
     }[kind]
     ball = TotalVariationBall(1.0)
     by_cuts = ball.lmo(g)
-    monkeypatch.setattr(cuts, "_maxflow", lambda: None)
+    monkeypatch.setattr(ratio_cuts, "_maxflow", lambda: None)
     by_programme = ball.lmo(g)
     assert by_cuts.inner(g) == pytest.approx(by_programme.inner(g), abs=1e-10)
     assert ball.contains(by_cuts.toarray(), 1e-12)
@@ -93,7 +94,7 @@ def test_diameter_is_exact(shape):
 def test_perimeter_against_loops():
     for bits in itertools.islice(itertools.product((0.0, 1.0), repeat=9), 0, 512, 7):
         region = np.array(bits).reshape(3, 3)
-        assert cuts.perimeter_of(region) == naive.variation(region)
+        assert ratio_cuts.perimeter_of(region) == naive.variation(region)
 
 
 def test_zero_mean_is_part_of_the_set():

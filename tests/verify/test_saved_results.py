@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.sparse import csc_array
-from tests.commands import call, refused
+from tests.cli.commands import call, refused
 
 import frankwolfe as fw
 

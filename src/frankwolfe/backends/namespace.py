@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import array_api_compat
 import numpy as np
 
-from frankwolfe.backends.imaged import Imaged
+from frankwolfe.backends.vector_with_image import Imaged
 
 PIECE = 1 << 16  # numbers of a long vector that stay in the second-level cache
 Array: TypeAlias = Any  # any array of an array-API namespace

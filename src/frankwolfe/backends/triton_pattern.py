@@ -7,7 +7,7 @@ from typing import Any
 try:
     import triton
     import triton.language as tl
-except ImportError:  # the plain twin in `pattern.py` serves
+except ImportError:  # the plain twin in `device_pattern.py` serves
     triton = tl = SimpleNamespace(jit=lambda f: f, constexpr=int)
 
 WIDEST = 64  # columns of the factors taken at a time

@@ -2,7 +2,7 @@
 
 A program takes blocks of whole rows into registers, multiplies them with v, forms margins and residual, and adds
 residual times rows to its own part of the gradient. `totals` adds the parts, and `update` takes the rest of a step:
-averages, oracle and clock, all on the device. `rows.py` holds the plain twin of the pass.
+averages, oracle and clock, all on the device. `torch_rows.py` holds the plain twin of the pass.
 
 Arithmetic is in the precision of v, and parts are added in double precision. With v in double precision the same kernel
 reads float32, bfloat16 or uint8 data and certifies.

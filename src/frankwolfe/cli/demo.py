@@ -21,7 +21,7 @@ def demo(
 
         frankwolfe demo --out report --open
     """
-    from frankwolfe.demo import FULL, SMALL, run
+    from frankwolfe.paper.demo import FULL, SMALL, run
 
     path = run(out, settings=SMALL if small else FULL, quiet=quiet)
     if show:

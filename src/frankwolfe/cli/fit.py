@@ -75,7 +75,7 @@ def fit(
     uninterrupted([model.result_])
     seconds = time.perf_counter() - began
     if out is not None:
-        from frankwolfe.estimators.linear_models import LinearModel, write_linear
+        from frankwolfe.estimators.linear_files import LinearModel, write_linear
 
         write_linear(LinearModel(model, samples.target), out)
     facts = _facts(model, kind, samples) | {"seconds": round(seconds, 3), "model": None if out is None else str(out)}
@@ -100,8 +100,8 @@ def predict(
 
         frankwolfe predict model.npz new.csv --out predictions.csv
     """
-    from frankwolfe.estimators.files import read_model
-    from frankwolfe.estimators.models import COMPLETER
+    from frankwolfe.estimators.completer_files import COMPLETER
+    from frankwolfe.estimators.model_files import read_model
 
     header, _ = read_model(existing(model))
     if header["kind"] == COMPLETER:
@@ -121,7 +121,7 @@ def predict(
 
 
 def _labels(model: Path, data: Path, proba: bool) -> tuple[list[str], list[Any], dict[str, Any]]:
-    from frankwolfe.estimators.linear_models import KINDS, read_linear
+    from frankwolfe.estimators.linear_files import KINDS, read_linear
 
     fitted = read_linear(model)
     estimator = fitted.estimator

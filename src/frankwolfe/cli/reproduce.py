@@ -40,7 +40,7 @@ def reproduce(
         raise ValueError(f"unknown part {part!r}; choose one of {', '.join(PARTS)}")
     if data is not None and not data.is_dir():
         raise ValueError(f"--data: {str(data)!r} is not a folder")
-    from frankwolfe.experiments import reproduce as run
+    from frankwolfe.paper import reproduce as run
 
     page = run(part, out=out, data=data, quick=quick, quiet=quiet, jobs=jobs, into=Path.cwd() if publish else None)
     if not quiet:

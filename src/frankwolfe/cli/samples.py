@@ -47,7 +47,7 @@ def read_samples(path: Path, target: str | None, drop: list[str]) -> Samples:
 
 def stream_samples(path: Path, target: str | None, drop: list[str]) -> Samples:
     """Open samples that stay on disk: a Parquet or Arrow table, of which only the target is read at once."""
-    from frankwolfe.objectives.streams import stream
+    from frankwolfe.rows.disk_stream import stream
 
     try:
         names = stream(existing(path)).columns  # pyright: ignore[reportAttributeAccessIssue]

@@ -6,6 +6,6 @@ there is none).
 """
 
 from frankwolfe.distributed.cluster import ClusterParts, current_client
-from frankwolfe.distributed.model import distribute
+from frankwolfe.distributed.distribute import distribute
 
 __all__ = ["ClusterParts", "current_client", "distribute"]

@@ -15,7 +15,7 @@ import numpy as np
 
 from frankwolfe.distributed import shards
 from frankwolfe.distributed.shards import Answer, Report
-from frankwolfe.objectives.parts import Parts, Sums, Task
+from frankwolfe.rows.parts import Parts, Sums, Task
 from frankwolfe.validation import optional
 
 FAN_IN = 16  # answers that are added up in one place; with more shards than that, on the workers

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frankwolfe.kernels.threads import limited
-from frankwolfe.objectives import parts as tasks
-from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, data_matrix
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
-from frankwolfe.objectives.parts import Part, Sums, Task, tree_sum
+from frankwolfe.rows import parts as tasks
+from frankwolfe.rows.parts import Part, Sums, Task, tree_sum
+from frankwolfe.rows.user_data import DataMatrix, OperatorMatrix, data_matrix
 from frankwolfe.validation import optional
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.estimators.chosen_radius import CrossValidated
 from frankwolfe.estimators.classifier import ClassifierBase, log_chances
 from frankwolfe.estimators.linear import keep
+from frankwolfe.estimators.radius_cross_validation import CrossValidated
 from frankwolfe.estimators.regressor import RegressorBase
 
 

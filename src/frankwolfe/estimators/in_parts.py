@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from frankwolfe.minimize import minimize
 from frankwolfe.objectives import Logistic, Multinomial
-from frankwolfe.objectives.data import in_parts
 from frankwolfe.objectives.linear_model import WeightedMean
-from frankwolfe.objectives.streams import Stream
+from frankwolfe.rows.disk_stream import Stream
+from frankwolfe.rows.user_data import in_parts
 from frankwolfe.validation import nonnegative
 
 if TYPE_CHECKING:

@@ -20,13 +20,13 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from frankwolfe.backends import host
 from frankwolfe.backends.namespace import is_foreign
 from frankwolfe.estimators.constraints import constraint_set
+from frankwolfe.estimators.host_results import is_unsolved, on_host
 from frankwolfe.estimators.in_parts import PartsTask, fit_in_parts
-from frankwolfe.estimators.results import is_unsolved, on_host
 from frankwolfe.minimize import minimize
 from frankwolfe.objectives import Huber, LeastSquares, Logistic, Multinomial
-from frankwolfe.objectives.data import in_parts
-from frankwolfe.objectives.placement import place
 from frankwolfe.result import Result
+from frankwolfe.rows.placement import place
+from frankwolfe.rows.user_data import in_parts
 from frankwolfe.sets import Set
 from frankwolfe.validation import nonnegative
 

@@ -12,12 +12,12 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from frankwolfe.estimators.completion import Completion, Ratings, Recipe, chosen, complete
-from frankwolfe.estimators.models import read_completer, write_completer
+from frankwolfe.estimators.completer_files import read_completer, write_completer
+from frankwolfe.estimators.completion_solver import Completion, Ratings, Recipe, chosen, complete
+from frankwolfe.estimators.host_results import on_host
 from frankwolfe.estimators.ratings import Observed, read_observed
-from frankwolfe.estimators.results import on_host
-from frankwolfe.objectives.placement import torch_device
 from frankwolfe.result import Status
+from frankwolfe.rows.placement import torch_device
 from frankwolfe.validation import integer, nonnegative, positive
 
 MANY = 1 << 21  # ratings from which a GPU is ahead of two cores, its start-up counted

@@ -17,9 +17,9 @@ SUMS = {"reassoc", "contract", "nsz", "arcp"}  # sums in an order that vectorise
 
 
 def _digest(folder: Path) -> str:
-    """Return what names the state of all sources of a folder."""
+    """Return what names the state of all sources under a folder."""
     sources = hashlib.sha256()
-    for path in sorted(folder.glob("*.py")):
+    for path in sorted(folder.rglob("*.py")):
         sources.update(path.read_bytes())
     return sources.hexdigest()[:12]
 

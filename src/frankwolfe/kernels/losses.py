@@ -11,10 +11,10 @@ import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
 from numpy.polynomial.polynomial import polyval
 
-from frankwolfe.kernels.bracket import ROUNDS, narrow, settled
 from frankwolfe.kernels.compiling import FUSED, SUMS, kernel
-from frankwolfe.kernels.lanes import pick_above, power
-from frankwolfe.kernels.layouts import CHUNK, LOGISTIC, SQUARES, Loss
+from frankwolfe.kernels.root_bracket import ROUNDS, narrow, settled
+from frankwolfe.kernels.rows.layouts import CHUNK, LOGISTIC, SQUARES, Loss
+from frankwolfe.kernels.simd import pick_above, power
 
 _narrow, _settled = kernel()(narrow), kernel()(settled)
 

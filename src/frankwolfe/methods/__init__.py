@@ -5,30 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from frankwolfe.methods.accelerated import AcceleratedFrankWolfe
-from frankwolfe.methods.agm import AcceleratedGradient, StronglyConvexAGM
+from frankwolfe.methods.active_set.away import AwayFrankWolfe
+from frankwolfe.methods.active_set.blended import BlendedConditionalGradients
+from frankwolfe.methods.active_set.blended_pairwise import BlendedPairwise
+from frankwolfe.methods.active_set.decomposition_invariant import DecompositionInvariant
+from frankwolfe.methods.active_set.fully_corrective import FullyCorrective
+from frankwolfe.methods.active_set.lazy import Lazy
+from frankwolfe.methods.active_set.pairwise import PairwiseFrankWolfe
 from frankwolfe.methods.auto import Auto
-from frankwolfe.methods.away import AwayFrankWolfe
 from frankwolfe.methods.base import Evidence, Method, State, advance, pace
-from frankwolfe.methods.blended import BlendedConditionalGradients
-from frankwolfe.methods.blended_pairwise import BlendedPairwise
-from frankwolfe.methods.block_coordinate import BlockCoordinateFrankWolfe
-from frankwolfe.methods.boosted import BoostedFrankWolfe
-from frankwolfe.methods.decomposition_invariant import DecompositionInvariant
-from frankwolfe.methods.extra import ExtraFrankWolfe
-from frankwolfe.methods.factored import FactoredFrankWolfe
-from frankwolfe.methods.frank_wolfe import FrankWolfe
-from frankwolfe.methods.fully_corrective import FullyCorrective
-from frankwolfe.methods.heavy_ball import HeavyBallFrankWolfe
-from frankwolfe.methods.in_face import InFaceFrankWolfe
-from frankwolfe.methods.lazy import Lazy
-from frankwolfe.methods.newton import NewtonFrankWolfe
-from frankwolfe.methods.pairwise import PairwiseFrankWolfe
-from frankwolfe.methods.projected import AcceleratedProjectedGradient, ProjectedGradient
-from frankwolfe.methods.richardson import Richardson
-from frankwolfe.methods.sliding import ConditionalGradientSliding
-from frankwolfe.methods.steps import Backtracking, ExactLineSearch, OpenLoop, ShortStep, StepSize
-from frankwolfe.methods.stochastic import StochasticFrankWolfe
-from frankwolfe.methods.subspace import SubspaceFrankWolfe
+from frankwolfe.methods.low_rank.factored import FactoredFrankWolfe
+from frankwolfe.methods.low_rank.in_face import InFaceFrankWolfe
+from frankwolfe.methods.open_loop.boosted import BoostedFrankWolfe
+from frankwolfe.methods.open_loop.extra import ExtraFrankWolfe
+from frankwolfe.methods.open_loop.frank_wolfe import FrankWolfe
+from frankwolfe.methods.open_loop.heavy_ball import HeavyBallFrankWolfe
+from frankwolfe.methods.open_loop.richardson import Richardson
+from frankwolfe.methods.projected.accelerated_gradient import AcceleratedGradient, StronglyConvexAGM
+from frankwolfe.methods.projected.projected_gradient import AcceleratedProjectedGradient, ProjectedGradient
+from frankwolfe.methods.projected.sliding import ConditionalGradientSliding
+from frankwolfe.methods.second_order.newton import NewtonFrankWolfe
+from frankwolfe.methods.second_order.subspace import SubspaceFrankWolfe
+from frankwolfe.methods.step_sizes import Backtracking, ExactLineSearch, OpenLoop, ShortStep, StepSize
+from frankwolfe.methods.stochastic.block_coordinate import BlockCoordinateFrankWolfe
+from frankwolfe.methods.stochastic.stochastic import StochasticFrankWolfe
 from frankwolfe.validation import nearest
 
 METHODS: dict[str, Callable[[], Method]] = {

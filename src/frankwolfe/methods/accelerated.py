@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 from frankwolfe.methods.base import Evidence, Method
-from frankwolfe.methods.steps import OpenLoop, warm_shift
+from frankwolfe.methods.step_sizes import OpenLoop, warm_shift
 from frankwolfe.points import Point, Tangent, mix
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain

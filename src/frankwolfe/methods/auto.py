@@ -9,23 +9,23 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from frankwolfe.kernels.layouts import Rows
+from frankwolfe.kernels.rows.layouts import Rows
 from frankwolfe.lowrank import LowRank
-from frankwolfe.methods import working_set
 from frankwolfe.methods.accelerated import AcceleratedFrankWolfe
-from frankwolfe.methods.agm import AcceleratedGradient, StronglyConvexAGM
+from frankwolfe.methods.active_set.decomposition_invariant import DecompositionInvariant
+from frankwolfe.methods.active_set.fully_corrective import FullyCorrective
+from frankwolfe.methods.active_set.lazy import Lazy
+from frankwolfe.methods.active_set.pairwise import PairwiseFrankWolfe
 from frankwolfe.methods.base import Evidence, Method, delegate
-from frankwolfe.methods.decomposition_invariant import DecompositionInvariant
-from frankwolfe.methods.depth import answered, depth
-from frankwolfe.methods.factored import FactoredFrankWolfe
-from frankwolfe.methods.frank_wolfe import FrankWolfe
-from frankwolfe.methods.fully_corrective import FullyCorrective
-from frankwolfe.methods.lazy import Lazy
-from frankwolfe.methods.newton import NewtonFrankWolfe
-from frankwolfe.methods.pairwise import PairwiseFrankWolfe
-from frankwolfe.methods.projected import AcceleratedProjectedGradient
-from frankwolfe.methods.steps import Backtracking, ExactLineSearch
-from frankwolfe.methods.subspace import SubspaceFrankWolfe, ball_radius
+from frankwolfe.methods.interior_depth import answered, depth
+from frankwolfe.methods.low_rank.factored import FactoredFrankWolfe
+from frankwolfe.methods.open_loop.frank_wolfe import FrankWolfe
+from frankwolfe.methods.projected.accelerated_gradient import AcceleratedGradient, StronglyConvexAGM
+from frankwolfe.methods.projected.projected_gradient import AcceleratedProjectedGradient
+from frankwolfe.methods.second_order import working_set
+from frankwolfe.methods.second_order.newton import NewtonFrankWolfe
+from frankwolfe.methods.second_order.subspace import SubspaceFrankWolfe, ball_radius
+from frankwolfe.methods.step_sizes import Backtracking, ExactLineSearch
 from frankwolfe.objectives.composite import ImageObjective
 from frankwolfe.objectives.least_squares import LeastSquares
 from frankwolfe.objectives.linear_model import LinearModel
@@ -34,13 +34,13 @@ from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet, ProjectableSet
-from frankwolfe.sets.combinators import Product
-from frankwolfe.sets.hypersimplex import Hypersimplex
-from frankwolfe.sets.lp import L1Ball
-from frankwolfe.sets.simplex import Simplex
-from frankwolfe.sets.spectrahedron import Spectrahedron
-from frankwolfe.sets.spectral import SchattenBall, SpectralBall
-from frankwolfe.sets.total_variation import TotalVariationBall
+from frankwolfe.sets.combinations.sums_products_unions import Product
+from frankwolfe.sets.norm_balls.lp_balls import L1Ball
+from frankwolfe.sets.norm_balls.total_variation import TotalVariationBall
+from frankwolfe.sets.polytopes.hypersimplex import Hypersimplex
+from frankwolfe.sets.polytopes.simplex import Simplex
+from frankwolfe.sets.spectral.singular_value_balls import SchattenBall, SpectralBall
+from frankwolfe.sets.spectral.spectrahedron import Spectrahedron
 
 SMALL = 500  # variables up to which a Hessian is cheap
 TALL = 100  # rows for each variable from which on passes over the data outweigh all else

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from frankwolfe.backends import Scalar, fetch
-from frankwolfe.methods.settled import is_due, settled
+from frankwolfe.methods.drift import is_due, settled
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem, Vertex
 from frankwolfe.sets.base import IterativeSet, ProjectableSet, Set
-from frankwolfe.sets.combinators import UnionHull
-from frankwolfe.sets.nuclear import NuclearBall
-from frankwolfe.sets.transforms import Scaled
+from frankwolfe.sets.combinations.linear_maps import Scaled
+from frankwolfe.sets.combinations.sums_products_unions import UnionHull
+from frankwolfe.sets.spectral.nuclear import NuclearBall
 from frankwolfe.validation import positive
 
 PACE = 8  # steps between looks at the numbers of a run whose arrays are not NumPy's
@@ -138,15 +138,15 @@ def pace(problem: Problem, method: Method, k: int) -> int:
     """Return how many steps to take before the host looks: one for NumPy, several where reading back costs time."""
     if not problem.away or method.looks or isinstance(problem.domain, IterativeSet):  # an iterative oracle looks, too
         return 1
-    from frankwolfe.methods.on_device import schedule
+    from frankwolfe.engine.gpu_steps import schedule
 
     return PACE if schedule(problem, method) is None else min(max(k // 40, 1), 10) * 10
 
 
 def _leap(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]] | None:
-    from frankwolfe.methods import captured, jitted, on_device
+    from frankwolfe.engine import cuda_graph_steps, gpu_steps, jax_steps
 
-    for module in (on_device, captured, jitted):
+    for module in (gpu_steps, cuda_graph_steps, jax_steps):
         leapt = module.leap(problem, method, state, n)
         if leapt is not None:
             return leapt

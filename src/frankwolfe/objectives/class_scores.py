@@ -10,7 +10,7 @@ from frankwolfe.atoms import Atom, OneHot, RankOne, Sparse
 from frankwolfe.backends import Array, namespace
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.lowrank import LowRank
-from frankwolfe.objectives.data import DataMatrix, OperatorMatrix
+from frankwolfe.rows.user_data import DataMatrix, OperatorMatrix
 
 SCATTERED = 8  # numbers that a device fetches for each one of a single column of rows
 

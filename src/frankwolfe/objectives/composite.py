@@ -9,8 +9,8 @@ import numpy as np
 
 from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, Scalar, eps, host, vdot, zeros
-from frankwolfe.backends.imaged import Imaged
 from frankwolfe.backends.precision import exact_products
+from frankwolfe.backends.vector_with_image import Imaged
 from frankwolfe.objectives.base import ArrayLine, Evaluation, Line, Objective
 from frankwolfe.objectives.line_search import PROBES
 from frankwolfe.points import Point
@@ -157,9 +157,9 @@ class _ImageLine(ArrayLine):
         model: Any = self.objective
         if model.kind is None or not model.separable or not getattr(self.start, "is_cuda", False):
             return None
-        from frankwolfe.backends.rows import LOSSES, has_triton
-        from frankwolfe.backends.search import device_search
-        from frankwolfe.objectives.device_data import NAMES
+        from frankwolfe.backends.torch_rows import LOSSES, has_triton
+        from frankwolfe.backends.triton_line_search import device_search
+        from frankwolfe.rows.torch_matrix import NAMES
 
         if model.kind not in NAMES or not has_triton():
             return None

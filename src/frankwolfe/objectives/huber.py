@@ -6,8 +6,8 @@ from typing import Any
 
 from frankwolfe.backends import Array, Scalar, namespace, vdot
 from frankwolfe.backends.namespace import nonzero
-from frankwolfe.objectives.data import data_matrix
 from frankwolfe.objectives.linear_model import LinearModel
+from frankwolfe.rows.user_data import data_matrix
 from frankwolfe.validation import positive, vector
 
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from frankwolfe.backends import Array, Scalar, host, vdot
 from frankwolfe.backends.namespace import nonzero
-from frankwolfe.kernels.layouts import SQUARES
-from frankwolfe.objectives.data import data_matrix
+from frankwolfe.kernels.rows.layouts import SQUARES
 from frankwolfe.objectives.linear_model import LinearModel
+from frankwolfe.rows.user_data import data_matrix
 from frankwolfe.validation import vector
 
 GRAM_LIMIT = 2000  # features up to which the smallest eigenvalue is computed from the Gram matrix

@@ -10,20 +10,20 @@ import numpy as np
 
 from frankwolfe.backends import Array, Scalar, largest, namespace, vdot
 from frankwolfe.backends import double as double_of
-from frankwolfe.backends.imaged import Imaged
+from frankwolfe.backends.fetch_arrays import together
 from frankwolfe.backends.namespace import as_like, nonzero
 from frankwolfe.backends.precision import exact_products
-from frankwolfe.backends.together import together
-from frankwolfe.kernels.layouts import CHUNK, KINDS, LOGISTIC, Loss, double
+from frankwolfe.backends.vector_with_image import Imaged
+from frankwolfe.kernels.rows.layouts import CHUNK, KINDS, LOGISTIC, Loss, double
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import Composite
-from frankwolfe.objectives.data import DataMatrix, data_matrix, in_parts, picked, reoriented
 from frankwolfe.objectives.derive import derive
-from frankwolfe.objectives.profiled import FusedLine, ProfiledLine, balanced, find_intercept
-from frankwolfe.objectives.row_weights import Scaled, shares
+from frankwolfe.objectives.profiled_intercept import FusedLine, ProfiledLine, balanced, find_intercept
 from frankwolfe.points import Point
 from frankwolfe.rounding import FEW, Extent, noise_of_balance, noise_of_ridge, noise_of_sums
 from frankwolfe.rows.reading import Query, Sweep, chosen, products, vector
+from frankwolfe.rows.row_weights import Scaled, shares
+from frankwolfe.rows.user_data import DataMatrix, data_matrix, in_parts, picked, reoriented
 from frankwolfe.validation import nonnegative
 
 
@@ -87,7 +87,7 @@ class WeightedMean(Composite):
     @exact_products()
     def _gram_norm(self) -> float:
         """Largest eigenvalue of the weighted Gram matrix, sum of share_i a_i a_i'."""
-        from frankwolfe.kernels.lanczos import spectral_norm
+        from frankwolfe.kernels.spectral.lanczos import spectral_norm
 
         return spectral_norm(Scaled(self.data, self.share)) ** 2
 

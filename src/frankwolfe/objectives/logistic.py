@@ -9,7 +9,7 @@ import numpy as np
 
 from frankwolfe.backends import Array, Scalar, namespace, vdot
 from frankwolfe.backends.namespace import nonzero
-from frankwolfe.kernels.layouts import LOGISTIC
+from frankwolfe.kernels.rows.layouts import LOGISTIC
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.validation import distinct, plain
 

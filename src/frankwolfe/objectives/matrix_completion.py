@@ -8,14 +8,14 @@ from typing import Any
 from frankwolfe.atoms import Atom, RankOne
 from frankwolfe.backends import Array, Scalar, all_finite, double, host, namespace, vdot, zeros
 from frankwolfe.backends.namespace import as_like, is_foreign
-from frankwolfe.kernels.pattern import Pattern, PatternMatrix
-from frankwolfe.kernels.pattern_products import dense_entries, entries
+from frankwolfe.kernels.pattern.pattern_matrix import Pattern, PatternMatrix
+from frankwolfe.kernels.pattern.pattern_products import dense_entries, entries
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.composite import Composite
-from frankwolfe.objectives.data import in_parts
 from frankwolfe.objectives.derive import derive
 from frankwolfe.rounding import Extent, noise_of_sums
+from frankwolfe.rows.user_data import in_parts
 from frankwolfe.validation import vector
 
 
@@ -56,7 +56,7 @@ class MatrixCompletion(Composite):
         """Return the objective, over a cluster where the entries are in one."""
         if in_parts(values) is None:
             return object.__new__(cls)
-        from frankwolfe.distributed.completion import complete
+        from frankwolfe.distributed.partitioned_completion import complete
 
         return complete(rows, cols, values, shape, **more)
 

@@ -12,9 +12,9 @@ from frankwolfe.backends.precision import exact_products
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.class_intercepts import Trial, balance, regular, sliver
 from frankwolfe.objectives.class_scores import ClassScores
-from frankwolfe.objectives.data import in_parts
 from frankwolfe.objectives.linear_model import WeightedMean
 from frankwolfe.objectives.logistic import complement
+from frankwolfe.rows.user_data import in_parts
 from frankwolfe.validation import distinct, plain
 
 STEPS = (64, 8)  # intercepts are first guessed from one row in so many

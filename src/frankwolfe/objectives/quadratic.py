@@ -12,10 +12,10 @@ from frankwolfe.backends import Array, Scalar, eps, host, vdot, zeros
 from frankwolfe.backends.precision import exact_products
 from frankwolfe.objectives.base import ArrayLine, Evaluation, Line
 from frankwolfe.objectives.composite import ImageObjective
-from frankwolfe.objectives.data import DataMatrix, OperatorMatrix, data_matrix, reoriented
 from frankwolfe.objectives.derive import derive
 from frankwolfe.points import Point
 from frankwolfe.rounding import FEW, Extent
+from frankwolfe.rows.user_data import DataMatrix, OperatorMatrix, data_matrix, reoriented
 from frankwolfe.validation import number, vector
 
 SMALL = 500  # size up to which all eigenvalues cost no more than one by Lanczos
@@ -77,7 +77,7 @@ class Quadratic(ImageObjective):
             matrix = self.data.matrix
             values = np.linalg.eigvalsh(matrix.toarray() if hasattr(matrix, "toarray") else host(matrix))
             return float(values[-1]), float(values[0])
-        from frankwolfe.kernels.lanczos import spectral_norm
+        from frankwolfe.kernels.spectral.lanczos import spectral_norm
 
         return spectral_norm(self.data.matrix), None
 
@@ -86,7 +86,7 @@ class Quadratic(ImageObjective):
         d = self.data.shape[0]
         if d <= SMALL or isinstance(self.data, OperatorMatrix):
             return self._extreme_eigenvalues[0]
-        from frankwolfe.kernels.lanczos import top_singular
+        from frankwolfe.kernels.spectral.lanczos import top_singular
 
         return top_singular(self.data.matrix, 0.0, np.random.default_rng(0), rtol=1e-9).sigma  # one eigenvalue, not all
 

@@ -13,8 +13,8 @@ from frankwolfe.backends import Array, Scalar
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.rounding import FEW, Extent
-from frankwolfe.sets.combinators import Product
-from frankwolfe.sets.own import OracleSet
+from frankwolfe.sets.combinations.sums_products_unions import Product
+from frankwolfe.sets.oracle_set import OracleSet
 from frankwolfe.validation import integer, positive
 
 Decoder = Callable[[int, np.ndarray, float], tuple[Any, float]]
@@ -53,7 +53,7 @@ class StructuralSVM(Composite):
     Two examples with outputs -1 and 1, one feature: the ordinary SVM.
 
     >>> import frankwolfe as fw
-    >>> from frankwolfe.methods.block_coordinate import BlockCoordinateFrankWolfe
+    >>> from frankwolfe.methods.stochastic.block_coordinate import BlockCoordinateFrankWolfe
     >>> signs, points = [1.0, -1.0], [2.0, -1.0]
     >>> def decode(i, w, c):
     ...     psi = np.array([2.0 * signs[i] * points[i]])

@@ -12,16 +12,16 @@ from array_api_compat import device, is_array_api_obj
 from frankwolfe.atoms import Rows
 from frankwolfe.backends import Array, Scalar, fetch_rows, host, namespace
 from frankwolfe.certificates import DOUBT, PROOF_GROWTH, proof_growth
+from frankwolfe.engine.evidence_numbers import answered, numbers_of
 from frankwolfe.methods.base import Evidence
-from frankwolfe.methods.evidence import answered, numbers_of
 from frankwolfe.objectives.base import Objective
-from frankwolfe.objectives.batch import Batch
+from frankwolfe.objectives.many_points import Batch
 from frankwolfe.points import Leaf, Point, Tangent
 from frankwolfe.problem import Problem, Proof
 from frankwolfe.result import Status
 from frankwolfe.rounding import FEW
 from frankwolfe.run import Run, is_mostly_noise
-from frankwolfe.sets.batch import SetBatch
+from frankwolfe.sets.many_radii import SetBatch
 from frankwolfe.trace import Trace
 
 

@@ -14,7 +14,7 @@ from frankwolfe.methods import AcceleratedFrankWolfe, Method, auto, named
 from frankwolfe.minimize import thread_limit
 from frankwolfe.objectives.base import Objective
 from frankwolfe.path.collection import Path
-from frankwolfe.path.engines import Desk, Job, in_step, in_turn, pays_together, steps_together
+from frankwolfe.path.strategies import Desk, Job, in_step, in_turn, pays_together, steps_together
 from frankwolfe.problem import Problem
 from frankwolfe.sets.base import Set
 from frankwolfe.validation import integer, nonnegative, positive, seed_of

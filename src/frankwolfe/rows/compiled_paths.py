@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
-from frankwolfe.backends.imaged import Imaged
-from frankwolfe.kernels.layouts import NONE
+from frankwolfe.backends.vector_with_image import Imaged
+from frankwolfe.kernels.rows.layouts import NONE
 from frankwolfe.kernels.threads import calm, share_out
 from frankwolfe.points import Leaf, Point, weighted_sum
 from frankwolfe.rows.reading import Path, Query, Sweep, vector
@@ -68,7 +68,7 @@ class CompiledMany(Path):
         return len(known) < 3 and len(pending) < 2 and len(known) + len(pending) < 3
 
     def read(self, rows: Any, model: Any, query: Query) -> Sweep:
-        from frankwolfe.kernels import many
+        from frankwolfe.kernels.rows import losses_at_points
 
         matrix, size, (n, d) = rows.matrix, query.size, rows.shape
         leaves = [*query.known, *query.pending]
@@ -89,7 +89,7 @@ class CompiledMany(Path):
                 products, start = (new.value, 0) if x is None else (np.ascontiguousarray(_product(block, x)), first)
                 r = np.empty((size, len(block)), watched.dtype)
                 to = first, mixing, known.value, products, start, model.compiled, watched, r, sums[first // step]
-                many.differentiate(*to)
+                losses_at_points.differentiate(*to)
                 slopes[part] += r @ block
 
         with calm():  # the parts have threads of their own

@@ -2,26 +2,26 @@
 
 from frankwolfe.atoms import Atom, Dense, OneHot, RankOne, Sparse
 from frankwolfe.sets.base import IterativeSet, ProjectableSet, Set
-from frankwolfe.sets.birkhoff import Birkhoff
-from frankwolfe.sets.box import Box
-from frankwolfe.sets.combinators import MinkowskiSum, Product, UnionHull
-from frankwolfe.sets.ellipsoid import Ellipsoid
-from frankwolfe.sets.flow import FlowPolytope
-from frankwolfe.sets.group import GroupBall
-from frankwolfe.sets.hull import ConvexHull
-from frankwolfe.sets.hypersimplex import Hypersimplex
-from frankwolfe.sets.ksupport import KSupportBall
-from frankwolfe.sets.lp import L1Ball, L2Ball, LInfBall, LpBall
-from frankwolfe.sets.nuclear import NuclearBall
-from frankwolfe.sets.owl import OWLBall
-from frankwolfe.sets.own import OracleSet
-from frankwolfe.sets.permutahedron import Permutahedron
-from frankwolfe.sets.polytope import Polytope
-from frankwolfe.sets.simplex import Simplex
-from frankwolfe.sets.spectrahedron import Spectrahedron
-from frankwolfe.sets.spectral import SchattenBall, SpectralBall
-from frankwolfe.sets.total_variation import TotalVariationBall
-from frankwolfe.sets.transforms import LinearImage, Scaled, Shifted
+from frankwolfe.sets.combinations.linear_maps import LinearImage, Scaled, Shifted
+from frankwolfe.sets.combinations.sums_products_unions import MinkowskiSum, Product, UnionHull
+from frankwolfe.sets.norm_balls.ellipsoid import Ellipsoid
+from frankwolfe.sets.norm_balls.group import GroupBall
+from frankwolfe.sets.norm_balls.ksupport import KSupportBall
+from frankwolfe.sets.norm_balls.lp_balls import L1Ball, L2Ball, LInfBall, LpBall
+from frankwolfe.sets.norm_balls.owl import OWLBall
+from frankwolfe.sets.norm_balls.total_variation import TotalVariationBall
+from frankwolfe.sets.oracle_set import OracleSet
+from frankwolfe.sets.polytopes.birkhoff import Birkhoff
+from frankwolfe.sets.polytopes.box import Box
+from frankwolfe.sets.polytopes.convex_hull import ConvexHull
+from frankwolfe.sets.polytopes.flow import FlowPolytope
+from frankwolfe.sets.polytopes.hypersimplex import Hypersimplex
+from frankwolfe.sets.polytopes.permutahedron import Permutahedron
+from frankwolfe.sets.polytopes.polytope import Polytope
+from frankwolfe.sets.polytopes.simplex import Simplex
+from frankwolfe.sets.spectral.nuclear import NuclearBall
+from frankwolfe.sets.spectral.singular_value_balls import SchattenBall, SpectralBall
+from frankwolfe.sets.spectral.spectrahedron import Spectrahedron
 
 __all__ = [
     "Atom",

@@ -101,12 +101,12 @@ class Set(ABC):
 
         See :class:`frankwolfe.sets.OracleSet`.
         """
-        from frankwolfe.sets.own import OracleSet
+        from frankwolfe.sets.oracle_set import OracleSet
 
         return OracleSet(lmo, **options)
 
     def __add__(self, other: Any) -> Set:
-        from frankwolfe.sets.combinators import add
+        from frankwolfe.sets.combinations.sums_products_unions import add
 
         return add(self, other)
 
@@ -116,7 +116,7 @@ class Set(ABC):
         return NotImplemented if isinstance(offset, Set) else self + -offset
 
     def __mul__(self, factor: Any) -> Set:
-        from frankwolfe.sets.combinators import multiply
+        from frankwolfe.sets.combinations.sums_products_unions import multiply
 
         return multiply(self, factor)
 
@@ -126,7 +126,7 @@ class Set(ABC):
         return -1.0 * self
 
     def __rmatmul__(self, matrix: Any) -> Set:
-        from frankwolfe.sets.combinators import transform
+        from frankwolfe.sets.combinations.sums_products_unions import transform
 
         return transform(matrix, self)
 

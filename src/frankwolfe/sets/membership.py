@@ -10,7 +10,7 @@ from frankwolfe.atoms import Atom
 from frankwolfe.backends import all_finite
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.sets.base import Set
-from frankwolfe.sets.common import on_host
+from frankwolfe.sets.fixed_arrays import on_host
 from frankwolfe.sets.norms import slack
 
 

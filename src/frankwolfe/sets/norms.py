@@ -10,7 +10,7 @@ import numpy as np
 
 from frankwolfe.backends import Array, Scalar, eps, largest, namespace, vdot, zeros
 from frankwolfe.backends.namespace import is_long, nonzero
-from frankwolfe.kernels.pattern import PatternMatrix
+from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 
 AS_INFINITE = 1e20  # from here on d**(1/p) rounds to one for every d that fits in memory, so p may be taken as infinite
 

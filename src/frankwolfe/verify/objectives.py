@@ -240,8 +240,8 @@ def lowest_eigenvalue(Q: np.ndarray) -> float:
 
 def objective_of(description: dict[str, Any]) -> Objective:
     """Return the objective that a description names."""
-    from frankwolfe.verify.classes import Multinomial
-    from frankwolfe.verify.completion import Function, MatrixCompletion
+    from frankwolfe.verify.matrix_completion import Function, MatrixCompletion
+    from frankwolfe.verify.multinomial import Multinomial
     from frankwolfe.verify.structured import StructuralSVM
 
     kinds: dict[str, Any] = {

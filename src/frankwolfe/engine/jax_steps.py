@@ -1,0 +1,83 @@
+"""Several steps of a method as one compiled JAX function: the same steps, traced once, launched together.
+
+A method's step is array code, so JAX can trace it as it stands. The state is taken apart into its arrays and put
+together again inside; what is the same in every call (the form of the state, the data) stays outside. What cannot be
+traced, a line search that looks at numbers say, takes plain steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import array_api_compat
+import numpy as np
+
+from frankwolfe.engine.pytree import put_together, take_apart
+from frankwolfe.methods.base import PACE, Evidence, Method, delegate
+from frankwolfe.problem import Counts, Problem
+
+LATER = 256  # steps after which a run counts as long: compiling takes seconds, and then a launch serves eight steps
+CACHE = 4  # forms of the state kept compiled
+
+
+class Compiled(NamedTuple):
+    """A traced run of steps: the function, the form of its answer, and what the steps cost."""
+
+    run: Callable[[list[Any]], list[Any]]
+    form: Any
+    costs: Counts
+
+
+def leap(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]] | None:
+    """Take n steps in one launch, or return None where they cannot be compiled."""
+    known: dict[Any, Compiled | None] = problem.scratch.setdefault("compiled", {})
+    if n != PACE or state.k < LATER or "never" in known or not array_api_compat.is_jax_array(state.x.coords):
+        return None
+    import jax.numpy as jnp
+
+    form, arrays = take_apart(state._replace(k=np.asarray(state.k)), number=jnp.asarray)
+    key = repr((form, [(a.shape, str(a.dtype)) for a in arrays]))
+    if key not in known:
+        if len(known) >= CACHE:
+            return None
+        known[key] = _traced(problem, method, form, arrays, n)
+        if known[key] is None:
+            known["never"] = None
+    compiled = known[key]
+    if compiled is None:
+        return None
+    after, evidence = put_together(compiled.form, compiled.run(arrays))
+    problem.counts.add(compiled.costs)
+    return after._replace(k=state.k + n), list(evidence)
+
+
+def _traced(problem: Problem, method: Method, form: Any, arrays: list[Any], n: int) -> Compiled | None:
+    """Trace n steps; return None where a step looks at its numbers."""
+    import jax
+
+    seen: list[Any] = []
+    counts = Counts()
+
+    def steps(*inside: Any) -> list[Any]:
+        # Copies: whatever an objective or its data keep while they are traced must not outlive it.
+        objective = copy(problem.objective)
+        if "data" in vars(objective):
+            objective.data = copy(objective.data)  # pyright: ignore[reportAttributeAccessIssue]
+        here, state, evidence = replace(problem, objective=objective, counts=counts), put_together(form, inside), []
+        for _ in range(n):
+            state, one = delegate(here, method, state)
+            evidence.append(one)
+        outside, out = take_apart((state, tuple(evidence)))
+        seen.append(outside)
+        return out
+
+    try:
+        closed = jax.make_jaxpr(steps)(*arrays)
+    except (jax.errors.JAXTypeError, jax.errors.JAXIndexError, TypeError, ValueError):
+        return None
+    # The data are arguments, not constants: they are not copied into the compiled function.
+    run = jax.jit(lambda data, inside: jax.core.eval_jaxpr(closed.jaxpr, data, *inside))
+    return Compiled(lambda values: run(closed.consts, values), seen[-1], counts)

@@ -1,0 +1,105 @@
+"""Linear models in files: coefficients, classes, names of the features and the parameters; no pickle."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from frankwolfe.estimators.completer_files import certificate, damaged, finite_array, set_certificate
+from frankwolfe.estimators.model_files import ModelError, read_model, write_model
+
+KINDS = ("FrankWolfeClassifier", "FrankWolfeRegressor")
+_KEPT = ("constraint", "radius", "p", "k", "fit_intercept", "tol", "max_iter", "loss", "delta")
+
+
+@dataclass(frozen=True)
+class LinearModel:
+    """A fitted linear model, and what the estimator does not know: the name of its target.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from frankwolfe.estimators import FrankWolfeClassifier
+    >>> model = LinearModel(FrankWolfeClassifier().fit(np.eye(4), [0, 1, 1, 1]), target="y")
+    >>> model.kind, model.features
+    ('FrankWolfeClassifier', None)
+    """
+
+    estimator: Any
+    target: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """The name of the plain estimator: one chosen by cross-validation predicts like any other."""
+        return type(self.estimator).__name__.removesuffix("CV")
+
+    @property
+    def features(self) -> list[str] | None:
+        """The names of the features, if they have any."""
+        names = getattr(self.estimator, "feature_names_in_", None)
+        return None if names is None else list(names)
+
+
+def write_linear(model: LinearModel, path: str | os.PathLike[str]) -> None:
+    """Write a fitted classifier or regressor."""
+    fitted = model.estimator
+    if model.kind not in KINDS:
+        raise ModelError(f"a {model.kind} cannot be saved here; {' and '.join(KINDS)} can")
+    params = {name: value for name, value in fitted.get_params().items() if name in _KEPT}
+    header = {
+        "params": {n: v for n, v in params.items() if v is None or isinstance(v, str | int | float)}
+        | {"radius": float(getattr(fitted, "radius_", params.get("radius", 1.0)))},
+        "target": model.target,
+        "features": model.features,
+        "n_features": int(fitted.n_features_in_),
+        "classes": np.asarray(fitted.classes_).tolist() if model.kind == KINDS[0] else None,
+        **certificate(fitted),
+    }
+    arrays = {"coef": np.asarray(fitted.coef_), "intercept": np.asarray(fitted.intercept_)}
+    write_model(path, model.kind, header, arrays)
+
+
+def read_linear(path: str | os.PathLike[str]) -> LinearModel:
+    """Read a classifier or regressor, checking everything that it will rely on."""
+    from frankwolfe import estimators
+
+    header, arrays = read_model(path)
+    if header["kind"] not in KINDS:
+        raise ModelError(
+            f"{os.fspath(path)} holds a {str(header['kind'])[:40]}, and a classifier or regressor is needed here"
+        )
+    with damaged(path):
+        fitted = getattr(estimators, header["kind"])()
+        params = {name: value for name, value in header["params"].items() if name in fitted.get_params()}
+        if not all(v is None or isinstance(v, str | int | float) for v in params.values()):
+            raise ValueError("a parameter is not a plain value")
+        fitted.set_params(**params)
+        n = int(header["n_features"])
+        rows = _classes(fitted, header["classes"]) if header["kind"] == KINDS[0] else None
+        fitted.coef_ = finite_array(arrays["coef"], (n,) if rows is None else (rows, n))
+        intercept = finite_array(arrays["intercept"], () if rows is None else (rows,))
+        fitted.intercept_ = intercept if rows else float(intercept)
+        fitted.n_features_in_ = n
+        set_certificate(fitted, header)
+        if header["features"] is not None:
+            names = header["features"]
+            if len(names) != n or not all(isinstance(name, str) for name in names):
+                raise ValueError("the names of the features do not fit their number")
+            fitted.feature_names_in_ = np.array(names, dtype=object)
+        target = header["target"]
+        if target is not None and not isinstance(target, str):
+            raise ValueError("the name of the target is not text")
+    return LinearModel(fitted, target)
+
+
+def _classes(fitted: Any, classes: Any) -> int:
+    """Set the classes; return how many rows of coefficients they need."""
+    if not isinstance(classes, list) or len(classes) < 2 or not all(isinstance(c, str | int | float) for c in classes):
+        raise ValueError("the classes are not a list of text or numbers")
+    if len({type(c) for c in classes}) != 1 or len(set(classes)) != len(classes):
+        raise ValueError("the classes are not all of a kind and different")
+    fitted.classes_ = np.array(classes)
+    return 1 if len(classes) == 2 else len(classes)

@@ -1,0 +1,1 @@
+"""Matrices known on a fixed pattern of positions, and products with them."""

@@ -1,0 +1,299 @@
+"""Matrices known on a fixed pattern of positions: the observed entries of a matrix that is never formed."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import array_api_compat
+import numpy as np
+
+from frankwolfe.backends import host, vdot
+from frankwolfe.backends.device_pattern import Operator, Places
+from frankwolfe.kernels.pattern import pattern_products as products
+from frankwolfe.kernels.pattern.entry_positions import checked_index, matrix_shape, sorted_by_row
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+class Pattern:
+    """Positions of an m x n matrix, sorted by row and then by column.
+
+    Parameters
+    ----------
+    rows, cols : array_like of int, shape (N,)
+        Positions in any order, counted from zero. Repeated positions are kept; `duplicates` counts them.
+    shape : tuple of int
+        (m, n).
+    like : array, optional
+        An array of another library: the positions then live there, on its device.
+
+    Attributes
+    ----------
+    rows, cols : ndarray, shape (N,)
+        The positions, sorted; 32-bit where they fit. `rows` is made when asked for: `indptr` says the same.
+    order : ndarray, shape (N,)
+        The sorting permutation: `values[order]` sorts values given in the caller's order.
+    places : Places or None
+        The positions on a device; None for NumPy.
+
+    Examples
+    --------
+    >>> p = Pattern([1, 0, 0], [0, 2, 1], (2, 3))
+    >>> p.cols, p.order
+    (array([1, 2, 0], dtype=int32), array([2, 1, 0], dtype=int32))
+    >>> p.matrix([5.0, 6.0, 7.0]).toarray()
+    array([[0., 7., 6.],
+           [5., 0., 0.]])
+    """
+
+    def __init__(self, rows: Any, cols: Any, shape: tuple[int, int], like: Any = None) -> None:
+        m, n = matrix_shape(shape)
+        self.places = None if like is None else Places(rows, cols, (m, n), like)
+        if self.places is not None:
+            self.shape = (m, n)
+            self.order, self.indptr, self.cols = self.places.order, self.places.indptr, self.places.cols
+            return
+        rows, cols = checked_index("rows", rows, m), checked_index("cols", cols, n)
+        if rows.size != cols.size:
+            raise ValueError(f"rows and cols must have the same length, got {rows.size} and {cols.size}")
+        index = np.int32 if max(m, n, rows.size) <= np.iinfo(np.int32).max else np.int64
+        self.shape = (m, n)
+        self.order, self.indptr, self.cols = sorted_by_row(rows.astype(index), cols.astype(index), self.shape)
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        if self.places is not None:
+            return self.places.rows
+        return np.repeat(np.arange(self.shape[0], dtype=self.cols.dtype), np.diff(self.indptr))
+
+    @cached_property
+    def unsigned(self) -> tuple[np.ndarray, np.ndarray]:
+        """Row pointers and columns for compiled loops, which run three times faster on unsigned indices."""
+        return self.indptr.astype(np.uint64), self.cols.view(f"u{self.cols.itemsize}")
+
+    @cached_property
+    def transposed(self) -> Pattern:
+        """The pattern of the transpose; its `order` sorts values that are in the order of this one."""
+        rows = np.repeat(np.arange(self.shape[0], dtype=self.cols.dtype), np.diff(self.indptr))
+        return Pattern(self.cols, rows, (self.shape[1], self.shape[0]))
+
+    @property
+    def size(self) -> int:
+        """Number of positions."""
+        return int(self.cols.shape[0])
+
+    def duplicates(self) -> int:
+        """Return how many positions repeat an earlier one.
+
+        Examples
+        --------
+        >>> Pattern([0, 1, 0], [0, 1, 0], (2, 2)).duplicates()
+        1
+        """
+        if self.places is not None:
+            return self.places.duplicates()
+        return int(np.count_nonzero((self.cols[1:] == self.cols[:-1]) & (self.rows[1:] == self.rows[:-1])))
+
+    def matrix(self, values: Any) -> PatternMatrix:
+        """Return the matrix with these values, given in the order in which the positions were given."""
+        if self.places is not None:
+            return PatternMatrix(self.places.sorted(values), self)
+        return PatternMatrix(np.asarray(values)[self.order], self)
+
+    def zeros(self, dtype: Any = np.float64) -> PatternMatrix:
+        """Return the zero matrix on the pattern."""
+        return PatternMatrix(np.zeros(self.size, dtype), self)
+
+    def rank_one(self, left: np.ndarray, right: np.ndarray, scale: float = 1.0) -> PatternMatrix:
+        """Return scale * outer(left, right) on the pattern, reading only the observed positions."""
+        return PatternMatrix(products.rank_one(self, left if scale == 1.0 else scale * left, right), self)
+
+    def entries(self, left: np.ndarray, weights: np.ndarray, right: np.ndarray) -> PatternMatrix:
+        """Return left @ diag(weights) @ right.T on the pattern.
+
+        Parameters
+        ----------
+        left : ndarray, shape (m, r)
+        weights : ndarray, shape (r,)
+        right : ndarray, shape (n, r)
+        """
+        return PatternMatrix(products.entries(self, left * weights, right), self)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return (
+            isinstance(other, Pattern)
+            and self.shape == other.shape
+            and np.array_equal(host(self.indptr), host(other.indptr))
+            and np.array_equal(host(self.cols), host(other.cols))
+        )
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def __repr__(self) -> str:
+        m, n = self.shape
+        return f"Pattern({self.size} positions of {m} x {n}, {self.size / (m * n):.2%})"
+
+
+class PatternMatrix:
+    """A matrix that is zero off a pattern; immutable.
+
+    Sums need one and the same pattern; `a @ w` and `a.T @ u` take a vector or a block of columns.
+
+    Parameters
+    ----------
+    values : ndarray, shape (N,)
+        Values in the pattern's sorted order (`Pattern.matrix` takes them in the caller's order).
+    pattern : Pattern
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> g = Pattern([0, 1], [1, 0], (2, 2)).matrix([2.0, 3.0])
+    >>> (2 * g - g) @ np.array([1.0, 10.0]), g.T @ np.array([1.0, 10.0])
+    (array([20.,  3.]), array([30.,  2.]))
+    """
+
+    __array_ufunc__ = None  # so that a NumPy scalar times a PatternMatrix comes to __rmul__
+    ndim = 2
+
+    def __init__(self, values: np.ndarray, pattern: Pattern) -> None:
+        if tuple(values.shape) != (pattern.size,):
+            raise ValueError(f"values must have shape ({pattern.size},) to match the pattern, got {values.shape}")
+        floats = not isinstance(values, np.ndarray) or values.dtype.kind == "f"
+        self.values = values if floats else values.astype(np.float64)
+        self.pattern = pattern
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.pattern.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.values.dtype
+
+    @property
+    def nnz(self) -> int:
+        """Number of stored entries."""
+        return self.pattern.size
+
+    @cached_property
+    def _operator(self) -> Operator:
+        """The matrix on a device, ready to multiply."""
+        assert self.pattern.places is not None
+        return Operator(self.pattern.places, self.values)
+
+    def _by_row(self) -> csr_array:
+        from scipy.sparse import csr_array
+
+        parts = (host(part) for part in (self.values, self.pattern.cols, self.pattern.indptr))
+        return csr_array(tuple(parts), shape=self.shape)
+
+    def _values_of(self, other: object) -> np.ndarray:
+        if isinstance(other, PatternMatrix):
+            if self.pattern == other.pattern:
+                return other.values
+            raise ValueError("the two matrices live on different patterns")
+        raise TypeError(f"expected a PatternMatrix, got {type(other).__name__}")
+
+    def __add__(self, other: PatternMatrix) -> PatternMatrix:
+        return PatternMatrix(self.values + self._values_of(other), self.pattern)
+
+    def __sub__(self, other: PatternMatrix) -> PatternMatrix:
+        return PatternMatrix(self.values - self._values_of(other), self.pattern)
+
+    def __mul__(self, c: Any) -> PatternMatrix:
+        if np.ndim(c) != 0:
+            return NotImplemented
+        return PatternMatrix(self.values * self._number(c), self.pattern)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, c: Any) -> PatternMatrix:
+        if np.ndim(c) != 0:
+            return NotImplemented
+        return PatternMatrix(self.values / self._number(c), self.pattern)
+
+    def _number(self, c: Any) -> Any:
+        return self.dtype.type(c) if self.pattern.places is None else c
+
+    def __neg__(self) -> PatternMatrix:
+        return PatternMatrix(-self.values, self.pattern)
+
+    def __matmul__(self, w: np.ndarray) -> np.ndarray:
+        if self.pattern.places is not None:
+            return self._operator.times(w)
+        return products.times(self.pattern, self.values, w)
+
+    def rmatvec(self, u: np.ndarray) -> np.ndarray:
+        """Return the transpose times u, a vector or a block of columns."""
+        if self.pattern.places is not None:
+            return self._operator.transposed(u)
+        return products.transposed_times(self.pattern, self.values, u)
+
+    def gram_matvec(self, w: np.ndarray) -> np.ndarray:
+        """Return G.T @ (G @ w), in one read of G where w is a vector."""
+        return products.gram_times(self.pattern, self.values, w)
+
+    def scaled(self, c: float, dtype: Any) -> PatternMatrix:
+        """Return c times the matrix, in another precision."""
+        if c == 1.0:
+            return PatternMatrix(self.values.astype(dtype, copy=False), self.pattern)
+        values = np.multiply(self.values, c, out=np.empty(self.nnz, dtype), casting="same_kind")
+        return PatternMatrix(values, self.pattern)
+
+    def transposed(self, c: float, dtype: Any) -> PatternMatrix:
+        """Return c times the transpose, stored by its own rows, in another precision."""
+        flipped = self.pattern.transposed
+        return PatternMatrix(products.arranged(self.values, flipped.order, c, dtype), flipped)
+
+    @property
+    def T(self) -> TransposedPatternMatrix:
+        """The transpose, as a view."""
+        return TransposedPatternMatrix(self)
+
+    def inner(self, other: Any) -> float:
+        """Return the sum of products with the entries of another one on the pattern, or of an m x n array."""
+        dense: Any = other if array_api_compat.is_array_api_obj(other) else None
+        entries = self._values_of(other) if dense is None else products.dense_entries(self.pattern, dense)
+        return vdot(self.values, entries)
+
+    def tocsr(self) -> csr_array:
+        """Return a SciPy CSR array with its own copy of the values."""
+        return self._by_row().copy()
+
+    def toarray(self) -> np.ndarray:
+        """Return the m x n array; for small examples only."""
+        return self._by_row().toarray() if self.pattern.places is None else self.pattern.places.dense(self.values)
+
+    def __repr__(self) -> str:
+        return f"PatternMatrix({self.nnz} entries of {self.shape[0]} x {self.shape[1]}, {self.dtype})"
+
+
+class TransposedPatternMatrix:
+    """The transpose of a PatternMatrix, for multiplying by it."""
+
+    __array_ufunc__ = None
+    ndim = 2
+
+    def __init__(self, T: PatternMatrix) -> None:
+        self.T = T
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        m, n = self.T.shape
+        return n, m
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.T.dtype
+
+    def __matmul__(self, u: np.ndarray) -> np.ndarray:
+        return self.T.rmatvec(u)
+
+    def toarray(self) -> np.ndarray:
+        """Return the n x m array; for small examples only."""
+        return self.T.toarray().T

@@ -1,0 +1,68 @@
+"""Narrow storage where it is exact: bytes for pixels, no values for a pattern of ones, short indices.
+
+A double of a 0/1 matrix carries one bit. Reading less is what makes a pass over large data faster.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from frankwolfe.kernels.rows.column_layouts import Columns, SortedColumns
+from frankwolfe.kernels.rows.layouts import Layout, Rows, compiled
+
+COMPILED_FROM = 1 << 17  # entries from which a solve or two repays loading the kernels; plain NumPy below
+WIDE = 1 << 17  # features from which a gradient does not fit the second-level cache
+WIDE_ENOUGH = 1 << 14  # features from which gradients with their own images repay sorting the columns
+BYTE_SCALES = (1.0, 1 / 255)  # grey values as they are, or divided by the largest
+
+
+def dense_layout(A: np.ndarray, solves: int = 1) -> Rows | None:
+    """Return the layout of a dense matrix: bytes where it holds grey values. None where NumPy does as well."""
+    if solves * A.size < COMPILED_FROM or not A.flags.c_contiguous:
+        return None
+    for scale in BYTE_SCALES:
+        if A.dtype == np.float64 and _are_bytes(A[:: max(1, len(A) // 16)], scale) and _are_bytes(A, scale):
+            return Rows((_to_bytes(A, scale),), A.shape, scale)
+    return Rows((A,), A.shape)
+
+
+def sparse_layout(matrix: Any, by_columns: bool, solves: int = 1, sort: bool = True) -> Layout | None:
+    """Return the layout of a CSR or CSC matrix: without values where all are equal. None where SciPy does as well.
+
+    Wide data are sorted, which takes a few passes' time, unless `sort` is off.
+    """
+    if solves * matrix.nnz < COMPILED_FROM:
+        return None
+    data, indices = matrix.data, matrix.indices
+    values, scale = data, 1.0
+    if (data[:1000] == data[0]).all() and (data == data[0]).all():
+        values, scale = None, float(data[0])
+    indptr, wide = matrix.indptr.astype(np.int64, copy=False), sort and matrix.shape[1] > max(WIDE, matrix.shape[0])
+    # Short indices gain a fifth beside no values, and next to nothing beside doubles.
+    short = values is None and not wide and matrix.shape[0 if by_columns else 1] <= 1 << 16
+    unsigned = indices.astype(np.uint16) if short else indices.view(f"u{indices.itemsize}")
+    arrays, shape = (indptr, unsigned, values), tuple(matrix.shape)
+    if wide:  # the gradient is longer than the margins: jump in those
+        return SortedColumns(arrays, shape, scale, by_columns)
+    return Columns(arrays, shape, scale) if by_columns else Rows(arrays, shape, scale)
+
+
+def carrying(layout: Layout | None) -> SortedColumns | None:
+    """Return the layout of the same sparse data that gives gradients with their images; None where rows do as well."""
+    if layout is None or len(layout.arrays) == 1 or layout.shape[1] <= max(WIDE_ENOUGH, layout.shape[0]):
+        return None
+    if isinstance(layout, SortedColumns):
+        return layout
+    return SortedColumns(layout.arrays, layout.shape, layout.scale, isinstance(layout, Columns))
+
+
+def _are_bytes(A: np.ndarray, scale: float) -> bool:
+    return bool(compiled("rows.dense").are_bytes(A, scale))
+
+
+def _to_bytes(A: np.ndarray, scale: float) -> np.ndarray:
+    out = np.empty(A.shape, dtype=np.uint8)
+    compiled("rows.dense").to_bytes(A, scale, out)
+    return out

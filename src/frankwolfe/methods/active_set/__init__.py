@@ -1,0 +1,1 @@
+"""Methods that keep the iterate as a convex combination of atoms, or move weight between vertices."""

@@ -1,0 +1,1 @@
+"""Methods for matrices of low rank on the nuclear-norm ball."""

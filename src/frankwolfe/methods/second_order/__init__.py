@@ -1,0 +1,1 @@
+"""Methods that use the curvature of the objective."""

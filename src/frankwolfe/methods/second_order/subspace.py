@@ -1,0 +1,357 @@
+"""Frank-Wolfe whose next iterate is the best point of a small subspace: momentum chosen by the data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from frankwolfe.atoms import Atom
+from frankwolfe.backends import Array, namespace
+from frankwolfe.backends.fetch_arrays import together
+from frankwolfe.backends.namespace import as_like
+from frankwolfe.kernels.long_vectors import blend, combined, near, orthonormal, products
+from frankwolfe.kernels.qp.simplex_qp import simplex_qp
+from frankwolfe.kernels.threads import calm
+from frankwolfe.methods.base import Evidence, Method, closed, looked
+from frankwolfe.objectives.base import Evaluation
+from frankwolfe.objectives.composite import Composite
+from frankwolfe.objectives.quadratic import Quadratic
+from frankwolfe.points import Leaf, Point, Tangent
+from frankwolfe.problem import Problem
+from frankwolfe.serialisation import plain
+from frankwolfe.sets.base import Set
+from frankwolfe.sets.norm_balls.lp_balls import L2Ball, LpBall
+from frankwolfe.validation import integer
+
+Small = Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]]
+"""A function of a few coefficients: value, gradient, Hessian."""
+Corner = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+"""Minimiser of q'z + z'Hz/2 over a small set, started from a point of it."""
+
+DEPENDENT = 0.375  # a direction this close (a power of eps) to the span of the others adds rounding, not room
+NOISE = 0.575  # so does a step this short beside the longest vector
+EPS = 2.0**-52
+BLUR = 256.0  # ulps of f by which the image of a step may be wrong before it is made afresh
+ENOUGH = 1e-7  # the small problem is solved when Newton promises less than this share of the Frank-Wolfe gap
+
+
+@plain
+class SubspaceState(NamedTuple):
+    k: int
+    x: Point
+    past: tuple[Point, ...]  # the last steps (l2 ball) or the last atoms (other sets), newest first
+    tangents: tuple[Tangent, ...]  # the last tangents, newest first; on the l2 ball only
+    gram: np.ndarray  # the inner products of their slopes
+    rested: bool = False  # whether the last step stayed, its gap being all that was asked for
+
+
+@dataclass(frozen=True)
+class SubspaceFrankWolfe(Method):
+    """Minimise f over everything that the vertex and the last few steps span, inside the set.
+
+    Parameters
+    ----------
+    memory : int, default 4
+        How many past steps (on the l2 ball) or past atoms (on other sets) join x and the new vertex.
+    bundle : int, default 10
+        How many past tangents the certificate may average; l2 ball only.
+
+    Notes
+    -----
+    On an l2 ball the next iterate minimises f over span{x_k, v_k, x_k - x_{k-1}, ...} intersected with the ball: in
+    orthonormal coordinates a ball of `memory` + 2 dimensions, where Newton's method with a trust region works on the
+    images alone. On any other set it minimises over the convex hull of x_k, v_k and the last atoms. A step reads the
+    data twice, once for the gradient and once for the image of a dense vertex; the small problem reads nothing.
+
+    The segment from x_k to v_k is among the points compared, so f(x_k) - f* <= 2LD²/(k+2) as for Frank-Wolfe with exact
+    line search [1]_. With one past step the method is, on a quadratic, the conjugate gradient method of a ball [2]_; in
+    practice it is several times ahead of momentum with fixed weights wherever the ball is active.
+
+    Any average of tangents lies below f. The certificate takes the best average of the last few, a concave problem in
+    `bundle` numbers; it closes the gap 10 to 20 % earlier than the last tangent alone.
+
+    Needs an objective with a linear image, φ(Ax), and the derivatives of φ: `Logistic`, `LeastSquares`, `Quadratic`,
+    `MatrixCompletion`.
+
+    References
+    ----------
+    .. [1] M. Jaggi, Revisiting Frank-Wolfe: projection-free sparse convex optimization, ICML 2013.
+    .. [2] W. W. Hager, Minimizing a quadratic over a sphere, SIAM J. Optim. 12, 2001.
+
+    Examples
+    --------
+    >>> import numpy as np, frankwolfe as fw
+    >>> f = fw.LeastSquares(np.diag([1.0, 3.0, 9.0]), np.array([3.0, 0.0, 4.0]))
+    >>> result = fw.minimize(f, fw.L2Ball(1.0), method=SubspaceFrankWolfe(), tol=1e-10)
+    >>> result.x.round(4), bool(result.n_iter < 10)
+    (array([0.9019, 0.    , 0.432 ]), True)
+    """
+
+    name: ClassVar[str] = "subspace"
+    looks: ClassVar[bool] = True
+    memory: int = 4
+    bundle: int = 10
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "memory", integer("memory", self.memory, 0))
+        object.__setattr__(self, "bundle", integer("bundle", self.bundle, 1))
+
+    def check(self, problem: Problem) -> None:
+        super().check(problem)
+        if not isinstance(problem.objective, Composite | Quadratic):
+            raise TypeError(
+                f"method 'subspace' works on images φ(Ax), which {type(problem.objective).__name__} has not; use "
+                "'afw', or state the objective as Logistic, LeastSquares, Quadratic or MatrixCompletion"
+            )
+
+    def init(self, problem: Problem, x0: Point) -> SubspaceState:
+        return SubspaceState(0, x0, (), (), np.zeros((0, 0)))
+
+    def step(self, problem: Problem, state: SubspaceState) -> tuple[SubspaceState, Evidence]:
+        k, x, past, tangents, gram, rested = state
+        at_x = problem.evaluate(x)
+        vertex = problem.lmo(at_x.slope, k, share=0.03 * 2.0 / (k + 2), keep=x)
+        at_x, vertex = looked(problem, at_x, vertex)
+        evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
+        goal = ENOUGH * max(float(at_x.inner - vertex.value), 0.0)
+        radius = ball_radius(problem.domain)
+        if radius is not None:
+            tangents = (at_x.tangent, *tangents)[: self.bundle]
+            gram = extended(gram, [t.slope for t in tangents])
+            if len(tangents) > 1:
+                average = best_average(tangents, radius, problem.eps, gram)
+                evidence = evidence._replace(minorants=(*evidence.minorants, (average, None)))
+        if not rested and closed(problem, at_x.value, at_x.tangent, vertex):
+            return SubspaceState(k + 1, x, past, tangents[1:], gram[1:, 1:], True), evidence
+        if radius is None:
+            x, past = self._in_hull(problem, x, vertex.point, past, goal)
+        else:
+            x, past = self._in_ball(problem, x, at_x, vertex.point, past, goal, radius)
+        return SubspaceState(k + 1, x, past, tangents, gram), evidence
+
+    def _in_ball(
+        self,
+        problem: Problem,
+        x: Point,
+        at_x: Evaluation,
+        v: Point,
+        past: tuple[Point, ...],
+        goal: float,
+        radius: float,
+    ) -> tuple[Point, tuple[Point, ...]]:
+        """Return the minimiser over the span of x, v and the past steps within the ball, and the steps to remember.
+
+        The image of a short step is the difference of two long ones, and a basis of nearly dependent steps multiplies
+        what rounding left of it: taken at its word such a basis leads ever further downhill where there is no hill. So
+        the slope along the basis comes from the gradient and the coordinates, and where the images tell another, the
+        next image is made afresh.
+        """
+        problem.image(v)
+        # v - x, not v: near the solution the two are hardly apart, and their difference is what counts.
+        toward = known(blend([1.0, -1.0], [_dense(v.coords), x.coords]), v.image - x.image)
+        points = [x, toward, *past]
+        vectors, images = [p.coords for p in points], namespace(x.image).stack([p.image for p in points])
+        short = near(vectors)
+        gram = products(short, short)
+        T = orthonormal(short, gram, problem.eps**DEPENDENT, problem.eps**NOISE)  # rows: basis vectors as sums
+        if not len(T):  # x is zero, and so is the slope
+            return x, past
+        small = restriction(problem.objective, vectors, combined(T, images), np.eye(len(T)), T)
+        start, slope = T @ gram[:, 0], T @ products([at_x.slope], vectors)[0]
+        with calm(math.prod(images.shape)):
+            c, seen, off = newton(small, start, lambda q, H, z: in_ball(q, H, radius), goal, problem.eps, slope)
+        if c is start:  # nothing to gain
+            return x, past
+        weights = c @ T
+        coords = blend(weights.tolist(), vectors)
+        length = float(products([coords], [coords])[0, 0]) ** 0.5
+        image = combined(weights[None], images)[0, ...]
+        if length > radius:  # by rounding
+            coords, image = coords * (radius / length), image * (radius / length)
+        scale = abs(float(at_x.value)) + float(np.abs(slope) @ np.abs(c - start))
+        if not seen or abs(off) > BLUR * problem.eps * scale:
+            return Point.at(coords), past  # no direction to remember: too much of it, and of the image, is rounding
+        x_next = known(coords, image)
+        step = known(coords - x.coords, x_next.image - x.image)
+        return x_next, (step, *past)[: self.memory]
+
+    def _in_hull(
+        self, problem: Problem, x: Point, v: Point, past: tuple[Point, ...], goal: float
+    ) -> tuple[Point, tuple[Point, ...]]:
+        """Return the minimiser over the hull of x, v and the past atoms, and the atoms to remember."""
+        problem.image(v)
+        objective, points = problem.objective, [x, v, *past]
+        needed = isinstance(objective, Quadratic) or (isinstance(objective, Composite) and objective.ridge)
+        # Ways from x, not places: on a curved set the atoms are hardly apart, and their differences are what counts.
+        ways = [x.coords, *(_dense(p.coords) - x.coords for p in points[1:])] if needed else []
+        images = namespace(x.image).stack([x.image, *(p.image - x.image for p in points[1:])])
+        along = restriction(objective, ways, images, None)
+
+        def small(weights: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+            value, gradient, hessian = along(np.append(1.0, weights[1:]))
+            gradient[0] = hessian[0] = hessian[:, 0] = 0.0  # x itself is no way to go
+            return value, gradient, hessian
+
+        with calm(math.prod(images.shape)):
+            weights, *_ = newton(small, np.eye(len(points))[0], in_simplex, goal, problem.eps)
+        # Mixed in one by one, so that every kind of atom goes into every kind of iterate.
+        total, x_next = float(weights[0]), x
+        for weight, atom in zip(weights[1:].tolist(), points[1:], strict=True):
+            total += weight
+            if weight > 0:
+                x_next = problem.mix(x_next, atom, min(weight / total, 1.0))
+        return x_next, (v, *past)[: self.memory]
+
+
+def ball_radius(domain: Set | None) -> float | None:
+    """Return the radius of an l2 ball, None for any other set."""
+    if isinstance(domain, L2Ball) or (isinstance(domain, LpBall) and domain.p == 2):
+        return domain.radius
+    return None
+
+
+def restriction(
+    objective: Any, vectors: list[Any], images: Array, gram: np.ndarray | None, T: np.ndarray | None = None
+) -> Small:
+    """Return f on the combinations of some points, as a function of their weights.
+
+    `images` holds the points' images as rows, `gram` the inner products of their coordinates (None: not known yet). The
+    points are T times the vectors, where a T is given.
+    """
+    if isinstance(objective, Quadratic):
+        flat = [_dense(v) for v in vectors]
+        H, linear = products(flat, [images[i, ...] for i in range(images.shape[0])]), products([objective.c], flat)[0]
+        H, linear = (H, linear) if T is None else (T @ H, T @ linear)
+        H = 0.5 * (H + H.T)
+        return lambda c: (float(0.5 * c @ H @ c + linear @ c), H @ c + linear, H.copy())
+    assert isinstance(objective, Composite)
+    ridge = np.zeros((images.shape[0], images.shape[0]))
+    if objective.ridge:
+        if gram is None:
+            flat = [_dense(v) for v in vectors]
+            gram = products(flat, flat)
+        ridge = objective.ridge * gram
+
+    def small(c: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        m = as_like(c, images) @ images
+        slope, curvature = objective.loss_slope(m), objective.loss_curvature(m)
+        value, gradient, hessian = together(
+            objective.loss(m), images @ slope, objective.bend(curvature, images) @ images.T
+        )
+        return float(value + 0.5 * c @ ridge @ c), gradient + ridge @ c, hessian + ridge
+
+    return small
+
+
+def newton(
+    small: Small, c: np.ndarray, corner: Corner, goal: float, eps: float = EPS, slope: np.ndarray | None = None
+) -> tuple[np.ndarray, bool, float]:
+    """Return the minimiser of a smooth convex f over a small set, whether f has visibly fallen, and what `slope` did.
+
+    Newton's method. Where the gradient at the start is known to be `slope`, an affine function is added to f that makes
+    it so; its value at the minimiser is the third answer.
+    """
+    start, (value, gradient, hessian) = c, small(c)
+    off = np.zeros_like(gradient) if slope is None else slope - gradient
+    gradient = gradient + off
+
+    def corrected(c: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        value, gradient, hessian = small(c)
+        return value + float(off @ (c - start)), gradient + off, hessian
+
+    for _ in range(30):
+        d = corner(gradient - hessian @ c, hessian, c) - c
+        fall = -float(gradient @ d)
+        if not fall > max(goal, 4 * eps * abs(value)):
+            # f does not show what the last step gains, but the gradient does: it is taken if f does not rise either.
+            last = fall > goal and corrected(c + d)[0] <= value + 4 * eps * abs(value)
+            seen, c = c is not start, c + d if last else c
+            return c, seen, float(off @ (c - start))
+        t, trial = 1.0, corrected(c + d)
+        while not trial[0] <= value - 1e-4 * t * fall and t > 1e-8:
+            t *= 0.5
+            trial = corrected(c + t * d)
+        if not trial[0] < value:
+            break
+        c, (value, gradient, hessian) = c + t * d, trial
+    return c, c is not start, float(off @ (c - start))
+
+
+def in_ball(q: np.ndarray, H: np.ndarray, radius: float) -> np.ndarray:
+    """Return the minimiser of q'z + z'Hz/2 over |z| <= radius, H positive semidefinite.
+
+    Newton's method on 1/|z(λ)|, from λ = 0 monotone and quadratic [J. J. More and D. C. Sorensen, 1983].
+
+    Examples
+    --------
+    >>> in_ball(np.array([-3.0, 0.0]), np.eye(2), 1.0) + 0.0
+    array([1., 0.])
+    """
+    w, Q = np.linalg.eigh(H)
+    # Neither the curvature nor, where there is none, the slope notices a shift of this size.
+    w = np.maximum(w, max(1e-14 * w[-1], 1e-14 * float(np.linalg.norm(q)) / radius, 1e-300))
+    q, shift = Q.T @ q, 0.0
+    for _ in range(60):
+        z = -q / (w + shift)
+        length = float(np.linalg.norm(z))
+        if length <= radius * (1 + 1e-14):
+            break
+        unit = z / length
+        shift += (length / radius - 1) / float(np.sum(unit * unit / (w + shift)))
+    z = -q / (w + shift)
+    length = float(np.linalg.norm(z))
+    return Q @ (z * min(1.0, radius / length) if length > 0 else z)
+
+
+def in_simplex(q: np.ndarray, H: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Return the minimiser of q'z + z'Hz/2 over the simplex, started from the feasible z."""
+    return simplex_qp(H, q, z)
+
+
+def extended(gram: np.ndarray, slopes: list[Array]) -> np.ndarray:
+    """Return the inner products of slopes, of which `gram` has those of all but the first, and perhaps of some more."""
+    size = len(slopes)
+    whole = np.empty((size, size))
+    whole[1:, 1:] = gram[: size - 1, : size - 1]
+    whole[0] = whole[:, 0] = products(slopes[:1], slopes)[0]
+    return whole
+
+
+def best_average(
+    tangents: tuple[Tangent, ...], radius: float, eps: float = EPS, gram: np.ndarray | None = None
+) -> Tangent:
+    """Return the average of tangents whose minimum over the l2 ball of this radius is highest."""
+    size, slopes = len(tangents), [t.slope for t in tangents]
+    offsets = np.array([float(t.offset) for t in tangents])
+    gram = products(slopes, slopes) if gram is None else gram
+
+    largest = float(gram.diagonal().max())
+
+    def bound(c: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        along = gram @ c
+        # Slopes that cancel leave rounding, whose square may be negative.
+        length = max(float(c @ along), EPS**2 * largest) ** 0.5
+        unit = along / length
+        # Two nearly equal terms: what rounding leaves of the difference must not look like curvature.
+        bend = (gram - np.outer(unit, unit)) / length + 1e-13 * length * np.eye(size)
+        return float(radius * length - offsets @ c), radius * unit - offsets, radius * bend
+
+    if not largest > 0:
+        return tangents[0]
+    weights = newton(bound, np.eye(size)[0], in_simplex, 0.0)[0].tolist()
+    slope = blend(weights, slopes)
+    offset, noise = (sum(w * t[i] for w, t in zip(weights, tangents, strict=True)) for i in (1, 3))
+    return Tangent(slope, offset, 1.0, noise + 4 * size * eps * float(np.max(np.abs(offsets))))
+
+
+def _dense(coords: Any) -> Array:
+    return coords.toarray() if isinstance(coords, Atom) else coords
+
+
+def known(coords: Array, image: Array) -> Point:
+    """Return a point whose image is known."""
+    return Point(coords, ((1.0, Leaf(None, image)),))

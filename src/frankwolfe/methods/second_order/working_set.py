@@ -1,0 +1,186 @@
+"""Second-order steps on the columns that matter: what `newton` does on an l1 ball or a simplex of many variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frankwolfe.kernels.qp.coordinate_descent import Model, descended, water_level
+from frankwolfe.kernels.rows.layouts import double
+from frankwolfe.methods.base import Evidence, closed
+from frankwolfe.objectives.base import Evaluation
+from frankwolfe.objectives.least_squares import LeastSquares
+from frankwolfe.objectives.linear_model import LinearModel
+from frankwolfe.points import Leaf, Point
+from frankwolfe.problem import Problem
+from frankwolfe.rows.sparse_matrix import CSCMatrix, CSRMatrix
+from frankwolfe.sets.norm_balls.lp_balls import L1Ball
+from frankwolfe.sets.polytopes.simplex import Simplex
+
+Step = Callable[[Problem, Any], tuple[Any, Evidence]]
+
+MANY = 200  # variables from which on the columns are chosen
+BAND = 0.03  # a column matters if its worth is at most so much, or half the gap, below that of those in use
+FIRST, GROWTH = 64, 1.5  # how many columns may join a Hessian: so many, or this many times those in use
+REST = 0.2  # share of the gap that may be left on the columns in use
+MOST_STEPS = 10  # second-order steps between two looks at all columns
+LEFT, FAR_LEFT = 0.1, 0.3  # share of the gap that coordinate descent leaves, and while the gap exceeds f
+MOST_ROUNDS = 30  # of it on one model
+FLAT = 1e-3  # curvature of rows that have none, in terms of the largest: a column of such rows alone is to move, too
+NEAR = 0.3  # gap, in terms of <gradient, x>, from which on a Hessian gains more than a decade
+
+
+def applies(problem: Problem) -> bool:
+    """Tell whether the vertices are single columns of the data, and many; picked from NumPy arrays."""
+    if problem.away:
+        return False
+    many = isinstance(problem.objective, LinearModel) and problem.objective.data.shape[1] > MANY
+    return many and isinstance(problem.domain, L1Ball | Simplex)
+
+
+def step(problem: Problem, state: Any, newton: Step) -> tuple[Any, Evidence]:
+    """Return the state after second-order steps on some columns, and what one look at all of them has shown."""
+    k, x = state.k, state.x
+    at_x = problem.evaluate(x)
+    vertex = problem.lmo(at_x.slope, k, share=0.0, keep=x)
+    gap = max(float(at_x.inner - vertex.value), 0.0)
+    evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
+    if not state.rested and closed(problem, at_x.value, at_x.tangent, vertex):
+        return state._replace(k=k + 1, rested=True), evidence
+    look = looked(problem, x, at_x, gap, first=not np.isfinite(state.gap))
+    if descends(problem, look, state.rounds):
+        return by_coordinates(problem, state, look), evidence
+    return by_hessians(problem, state, look, newton), evidence
+
+
+class Look(NamedTuple):
+    """What the gradient at x tells of the columns."""
+
+    at_x: Evaluation
+    gap: float
+    worth: np.ndarray  # of each column: how steep the way to its vertex is
+    level: float  # that of the columns in use, the multiplier of the constraint
+    matter: np.ndarray  # whether it is in use, or worth as much
+
+
+def looked(problem: Problem, x: Point, at_x: Evaluation, gap: float, first: bool) -> Look:
+    """Return what the gradient tells; at first, of sparse data, the level that it would be were columns orthogonal."""
+    objective, domain = model_on(problem)
+    size = np.abs if isinstance(domain, L1Ball) else np.asarray
+    worth, level = size(-at_x.slope), -float(at_x.inner) / domain.radius
+    entry = level - min(0.5 * gap / domain.radius, BAND * abs(level))
+    data = sparse(objective)
+    if first and data is not None:
+        bend = data.squares(double(objective.loss_curvature(x.image))) + objective.ridge
+        level = entry = water_level(size(bend * x.coords - at_x.slope), bend, domain.radius)
+    return Look(at_x, gap, worth, level, (x.coords != 0) | (worth > entry))
+
+
+def by_hessians(problem: Problem, state: Any, look: Look, newton: Step) -> Any:
+    """Return the state after second-order steps on few columns, their model solved exactly."""
+    part = restricted(problem, columns(state.x, look))
+    part.problem.goal = 0.5 * problem.goal
+    goal = max(REST * look.gap, 2 * float(look.at_x.tangent.noise))
+    inner = state._replace(x=part.down(state.x), rested=True)
+    exact = isinstance(problem.objective, LeastSquares)  # the model is the function: one step is enough
+    for _ in range(1 if exact else MOST_STEPS):
+        inner, seen = newton(part.problem, inner)
+        if inner.rested or inner.gap * abs(float(seen.seen[0][0])) <= goal:
+            break
+    problem.counts.n_pass += part.problem.counts.n_pass * part.columns.size / state.x.coords.size
+    return state._replace(k=state.k + 1, x=part.up(inner.x), gap=inner.gap, rested=False)
+
+
+def by_coordinates(problem: Problem, state: Any, look: Look) -> Any:
+    """Return the state after coordinate descent on the model of all columns that matter."""
+    (objective, domain), x, chosen = model_on(problem), state.x.coords, np.flatnonzero(look.matter)
+    data, slope = sparse(objective), double(look.at_x.slope[chosen])
+    assert data is not None
+    layout, c = data.column_layout, double(objective.loss_curvature(state.x.image))
+    c = np.where(c > 0, c, FLAT * c.max())
+    model = Model(layout, chosen, slope, c, objective.ridge, objective.intercept)
+    relative = look.gap / max(abs(float(look.at_x.value)), 1e-300)
+    left = look.gap * (FAR_LEFT if relative > 1 else LEFT)
+    tol = max(left, 0.1 * problem.goal, 2 * float(look.at_x.tangent.noise))
+    signed = isinstance(domain, L1Ball)
+    found = descended(model, domain.radius, double(x[chosen]), look.level, signed, tol, MOST_ROUNDS)
+    target = x.copy()
+    target[chosen] = found.z
+    image = state.x.image + layout.product(target - x).astype(x.dtype, copy=False)
+    z = Point(target, ((1.0, Leaf(None, image)),))
+    problem.counts.n_pass += (2 * found.rounds + 2) * float(data.lengths[chosen].sum()) / data.matrix.nnz
+    x_next = problem.mix(state.x, z, problem.line_search(state.x, z, rtol=1e-3))
+    slow = not found.done or relative > 0.9 * state.gap
+    rounds = 2 * max(found.rounds, state.rounds) if slow else found.rounds
+    return state._replace(k=state.k + 1, x=x_next, gap=relative, rested=False, rounds=rounds)
+
+
+def descends(problem: Problem, look: Look, rounds: int) -> bool:
+    """Tell whether so many rounds of coordinate descent on the columns that matter cost less than Hessians of them.
+
+    In operations on entries, of which a round takes four for each, a look at all columns also, turning rows into
+    columns eight; a Hessian takes one for each pair of entries in a row, a read of everything, and for its factors, a
+    few times, one for 22 multiplications. Near the solution two Hessians gain three decades, else one, as descent does.
+    """
+    data, count = sparse(model_on(problem)[0]), np.count_nonzero(look.matter)
+    if data is None or (count <= FIRST and not data.turned):
+        return False
+    n, everything, entries = data.shape[0], data.matrix.nnz, float(data.lengths[look.matter].sum())
+    hessian = entries**2 / (2 * n) + everything + count**3 / 22
+    descent = 4 * rounds * entries + 4 * everything
+    near = look.gap < NEAR * abs(float(look.at_x.inner))
+    return (3 if near else 1) * descent + (0 if data.turned else 8 * everything) < 2 * hessian
+
+
+def columns(x: Point, look: Look) -> np.ndarray:
+    """Return the columns in use and the best of the others that matter, in ascending order."""
+    used = x.coords != 0
+    new = np.flatnonzero(look.matter & ~used)
+    count = max(FIRST, int(GROWTH * np.count_nonzero(used)))
+    if new.size > count:
+        new = new[np.argpartition(-look.worth[new], count)[:count]]
+    used[new] = True
+    return np.flatnonzero(used)
+
+
+def model_on(problem: Problem) -> tuple[LinearModel, L1Ball | Simplex]:
+    """Return objective and set, where `applies` has said yes."""
+    assert isinstance(problem.objective, LinearModel)
+    assert isinstance(problem.domain, L1Ball | Simplex)
+    return problem.objective, problem.domain
+
+
+def sparse(objective: LinearModel) -> CSRMatrix | CSCMatrix | None:
+    """Return the data where compiled kernels read them as sparse columns, None otherwise."""
+    data = objective.data
+    return data if isinstance(data, CSRMatrix | CSCMatrix) and data.layout is not None else None
+
+
+class Part(NamedTuple):
+    """The problem on some columns, the other variables held at zero."""
+
+    problem: Problem
+    columns: np.ndarray
+    shape: tuple[int, ...]
+
+    def down(self, x: Point) -> Point:
+        """Return a point that is zero elsewhere as a point of the part."""
+        return Point(x.coords[self.columns], x.terms)
+
+    def up(self, z: Point) -> Point:
+        """Return a point of the part as one of the whole."""
+        coords = np.zeros(self.shape, dtype=z.coords.dtype)
+        coords[self.columns] = z.coords
+        return Point(coords, z.terms)
+
+
+def restricted(problem: Problem, chosen: np.ndarray) -> Part:
+    """Return the problem on some columns."""
+    objective, domain = model_on(problem)
+    if isinstance(domain, Simplex):
+        domain = replace(domain, dim=chosen.size)
+    part = Problem(objective.restricted(chosen), domain, eps=problem.eps, over=problem.over)
+    return Part(part, chosen, objective.shape)

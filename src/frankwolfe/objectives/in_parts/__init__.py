@@ -1,0 +1,1 @@
+"""Objectives whose rows are in parts, on a cluster or on disk."""

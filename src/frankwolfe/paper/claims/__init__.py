@@ -1,0 +1,1 @@
+"""What the paper claims, and the verdicts on it."""

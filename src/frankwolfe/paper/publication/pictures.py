@@ -1,0 +1,90 @@
+"""Figures as PNG and SVG files, drawn by matplotlib."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from frankwolfe.paper.publication.figure_data import AXES, Curve, Figure, Heat, Panel
+from frankwolfe.plotting.style import FAINT, style
+from frankwolfe.validation import optional
+
+_DASHES: dict[str, Any] = {
+    "solid": "-",
+    "dash": (0, (5, 1.6)),
+    "dashdot": (0, (5, 1.4, 1.2, 1.4)),
+    "dot": (0, (1.3, 1.3)),
+}
+
+
+def save_pictures(figure: Figure, folder: Path, kinds: tuple[str, ...] = ("png", "svg")) -> list[Path]:
+    """Draw a figure against its first axis; write it as PNG and SVG and return the paths."""
+    matplotlib = optional("matplotlib", extra="plot")
+    rows = math.ceil(len(figure.panels) / figure.columns)
+    with style(), matplotlib.rc_context({"svg.hashsalt": "frankwolfe"}):
+        size = (4.3 * figure.columns + (0.8 if figure.columns == 1 else 0.0), 3.5 * rows + 0.4)
+        drawn = optional("matplotlib.figure", extra="plot").Figure(figsize=size)
+        axes = drawn.subplots(rows, figure.columns, squeeze=False).ravel()
+        for ax, panel in zip(axes, figure.panels, strict=False):
+            _draw(ax, panel, figure.axes[0])
+        for ax in axes[len(figure.panels) :]:
+            ax.set_visible(False)
+        paths = [folder / f"{figure.key}.{kind}" for kind in kinds]
+        for path in paths:
+            drawn.savefig(path, **({"metadata": {"Date": None}} if path.suffix == ".svg" else {"dpi": 150}))
+    return paths
+
+
+def _map(ax: Any, panel: Panel, heat: Heat) -> None:
+    """Draw a map: colours for log10 of the ratio, white at one, between a hundredth and a hundred."""
+    edges = np.sqrt(heat.x[1:] * heat.x[:-1])
+    edges = np.concatenate([[heat.x[0] ** 1.5 / edges[0] ** 0.5], edges, [heat.x[-1] ** 1.5 / edges[-1] ** 0.5]])
+    rows = np.arange(len(heat.rows) + 1) - 0.5
+    with np.errstate(divide="ignore"):
+        z = np.log10(heat.z)
+    drawn = ax.pcolormesh(edges, rows, np.ma.masked_invalid(z), cmap="RdBu", vmin=-2, vmax=2)
+    ax.set_xscale("log")
+    ax.set_yticks(range(len(heat.rows)), heat.rows)
+    ax.set(title=panel.title, ylabel=panel.ylabel, xlabel=panel.xlabel)
+    ax.title.set_fontsize(9.5)
+    ax.grid(visible=False)
+    bar = ax.figure.colorbar(drawn, ax=ax, extend="both", ticks=range(-2, 3))
+    bar.ax.set_yticklabels(["1/100", "1/10", "1", "10", "100"])
+
+
+def _draw(ax: Any, panel: Panel, axis: str) -> None:
+    if panel.heat is not None:
+        _map(ax, panel, panel.heat)
+        return
+    for curve in panel.curves:
+        if curve.shown:
+            _line(ax, curve, axis, panel.log)
+    if panel.log[0]:
+        ax.set_xscale("log")
+    if panel.log[1] and ax.lines:
+        ax.set_yscale("log")
+        bottom = ax.get_ylim()[0]
+        if panel.floor > bottom:
+            ax.axhspan(bottom, panel.floor, color=FAINT, alpha=0.5, linewidth=0)
+            ax.set_ylim(bottom=bottom)
+    ax.set(title=panel.title, ylabel=panel.ylabel, xlabel=panel.xlabel or AXES.get(axis, axis))
+    ax.title.set_fontsize(9.5)
+    if ax.lines:
+        ax.legend(fontsize=7.5)
+
+
+def _line(ax: Any, curve: Curve, axis: str, log: tuple[bool, bool]) -> None:
+    x, y = np.asarray(curve.x[axis], dtype=float), curve.y
+    seen = np.isfinite(y) & ((x > 0) | (not log[0])) & ((y > 0) | (not log[1]))
+    style = "none" if curve.mode == "markers" else _DASHES[curve.dash]
+    marker = "o" if "markers" in curve.mode else None
+    ax.plot(
+        x[seen], y[seen], color=curve.colour, linestyle=style, marker=marker, markersize=4, linewidth=0.8 * curve.width,
+        label=curve.name,
+    )  # fmt: skip
+    if curve.low is not None and curve.high is not None:
+        low = np.maximum(curve.low[seen], 1e-300) if log[1] else curve.low[seen]
+        ax.fill_between(x[seen], low, curve.high[seen], color=curve.colour, alpha=0.18, linewidth=0)

@@ -1,0 +1,157 @@
+"""The summary: verdicts, tables and thinned figures as plain data, from which the page, the documentation's chapter and
+the README's table are all made."""
+
+from __future__ import annotations
+
+import json
+import platform
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from frankwolfe import __version__
+from frankwolfe.paper.claims.claims import CLAIMS, FINDINGS, Claim
+from frankwolfe.paper.claims.errata import errata_table
+from frankwolfe.paper.claims.verdicts import FAILS, HOLDS, OUTSIDE, PARTLY, UNDECIDED, UNKNOWN
+from frankwolfe.paper.publication.figure_data import Section, Table, from_payload, payload
+from frankwolfe.paper.runner import Results
+from frankwolfe.paper.store import write_text
+
+TITLE = "How does momentum help Frank-Wolfe? The paper, reproduced"
+LEAD = (
+    "Li, Coutino, Giannakis and Leus (arXiv 2006.11116) give Frank-Wolfe a momentum term, prove when it pays, and "
+    "show it on real data. Here every figure and table is computed again from the public data, with the optimal value "
+    "known to a stated accuracy, and every claim is judged, under the conditions that the paper states, by what was "
+    "measured."
+)
+COUNTED = (
+    (HOLDS, "claims hold"),
+    (PARTLY, "hold in part"),
+    (FAILS, "do not hold"),
+    (UNDECIDED, "not decided"),
+    (OUTSIDE, "not applicable"),
+    (UNKNOWN, "not run"),
+)
+SHORT_TITLES = {
+    "certificates": "Certificate",
+    "beyond": "Rates",
+    "maps": "Maps",
+    "proven": "Proven / measured",
+    "cost": "Cost",
+    "table": "Datasets",
+    "settings": "Settings",
+}
+POINTS, DIGITS = 45, 4  # places per curve and digits in the file: enough for a picture
+FORMAT = 1
+
+
+class Row(NamedTuple):
+    """A claim with its judgement."""
+
+    key: str
+    text: str
+    quotation: str
+    where: str
+    figure: str
+    verdict: str
+    number: str
+    sentence: str
+    cases: list[list[str]]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Everything that is shown, wherever it is shown."""
+
+    about: dict[str, Any]
+    findings: list[Row]
+    claims: list[Row]
+    sections: list[Section]
+    end: list[Section]  # errata and settings
+
+
+def judge(claim: Claim, results: Results, quick: bool) -> Row:
+    """Return a claim's row."""
+    j = claim.judged(results, quick)
+    told = (claim.key, claim.text, claim.quotation, claim.where, claim.figure)
+    return Row(*told, j.verdict, j.number, j.sentence, [list(c) for c in j.cases])
+
+
+def summarise(results: Results, sections: list[Section], quick: bool, about: dict[str, Any]) -> Summary:
+    """Judge every claim and put all together."""
+    from frankwolfe.paper.publication.page import settings
+
+    words = (
+        "<p>None of these changes a theorem's message; several change what one should expect to measure. What rests "
+        "on a measurement is in the words of its verdict.</p>"
+    )
+    errata = Section("errata", "Errata", words, [], [errata_table(results, quick)])
+    findings, claims = ([judge(c, results, quick) for c in group] for group in (FINDINGS, CLAIMS))
+    return Summary(about, findings, claims, sections, [errata, settings(about)])
+
+
+def about_machine() -> dict[str, str]:
+    """Return versions and the machine, in words."""
+    versions = {n: _version(n) for n in ("numpy", "scipy", "numba", "matplotlib")}
+    return {
+        "frankwolfe": __version__,
+        "Python": platform.python_version(),
+        **versions,
+        "machine": f"{platform.machine()}, {platform.system()}, {_processor()}",
+    }
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or "processor unknown"
+
+
+def write_summary(path: Path, summary: Summary) -> None:
+    """Write the summary as JSON, one entry a line: small, and readable in a diff."""
+    data = {
+        "format": FORMAT,
+        "about": summary.about,
+        "findings": [r._asdict() for r in summary.findings],
+        "claims": [r._asdict() for r in summary.claims],
+        "sections": [_plain(s) for s in summary.sections],
+        "end": [_plain(s) for s in summary.end],
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, json.dumps(data, ensure_ascii=False, indent=0, separators=(",", ":")).replace(",\n", ",") + "\n")
+
+
+def _plain(section: Section) -> dict[str, Any]:
+    figures = [payload(f, POINTS, DIGITS) for f in section.figures]
+    for figure in figures:
+        first = next(iter(figure["axes"]))
+        figure["axes"] = {first: figure["axes"][first]}  # pictures have one axis
+        for panel in figure["panels"]:
+            panel["curves"] = [{**c, "x": {first: c["x"][first]}} for c in panel["curves"] if c["shown"]]
+    tables = [{**asdict(t), "rows": [[str(c) for c in row] for row in t.rows]} for t in section.tables]
+    return {"key": section.key, "title": section.title, "intro": section.intro, "figures": figures, "tables": tables}
+
+
+def read_summary(path: Path) -> Summary:
+    """Read what `write_summary` wrote."""
+    data = json.loads(path.read_text(encoding="utf-8"))
+    if data.get("format") != FORMAT:
+        raise ValueError(f"{path}: written by another version; run `frankwolfe reproduce all --publish` again")
+    findings, claims = ([Row(**r) for r in data[part]] for part in ("findings", "claims"))
+    sections, end = ([_section(s) for s in data[part]] for part in ("sections", "end"))
+    return Summary(data["about"], findings, claims, sections, end)
+
+
+def _section(data: dict[str, Any]) -> Section:
+    figures = [from_payload(f) for f in data["figures"]]
+    return Section(data["key"], data["title"], data["intro"], figures, [Table(**t) for t in data["tables"]])

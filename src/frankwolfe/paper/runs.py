@@ -1,0 +1,243 @@
+"""Runs of a method on a problem, as tasks whose traces are kept."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+import frankwolfe as fw
+from frankwolfe.atoms import RankOne
+from frankwolfe.paper.claims.rates import envelope
+from frankwolfe.paper.problems import METHODS, Ball, Data, objective
+from frankwolfe.paper.store import Outcome, Store, read_csv, write_csv
+from frankwolfe.trace import COLUMNS
+
+THREADS = 1
+"""Threads of the linear algebra: one, so that sums are added in the same order on every machine."""
+
+FULL_ROWS = 1000
+"""Traces keep every row up to here, and one in a hundred of each tenfold beyond."""
+
+CHECKPOINT_EVERY = 15.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """`iterations` steps of one method on one problem.
+
+    Parameters
+    ----------
+    data, ball, method
+        The problem, and a key of `METHODS`.
+    iterations : int
+        Steps; the trace has one row more.
+    ranks : bool, default False
+        Also count singular values of xₖ, on a grid of k.
+    start : str, default "zero"
+        x₀: zero, or on a nuclear-norm ball "rank-one", the start of Freund, Grigas and Mazumder.
+    """
+
+    data: Data
+    ball: Ball
+    method: str
+    iterations: int
+    ranks: bool = False
+    start: str = "zero"
+
+    @property
+    def name(self) -> str:
+        return f"{problem_name(self.data, self.ball)}-{self.method}-{self.iterations}"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        method = repr(METHODS[self.method].make())
+        return {"task": "run", **asdict(self), "options": method, "threads": THREADS}
+
+    def compute(self, store: Store, directory: str | None) -> Outcome:
+        f = objective(self.data, directory)
+        domain = self.ball.build(f.shape)
+        warm_up(f, domain, self.method)
+        saved = store.path(self, ".npz")
+        ranks = Ranks(self.iterations, store.path(self, ".ranks.csv")) if self.ranks else None
+        try:
+            result = self._minimize(f, domain, saved, ranks)
+        except fw.CheckpointError:  # of other data, or damaged: what it holds is of no use here
+            _forget(saved, *([ranks.path] if ranks else []))
+            ranks = Ranks(self.iterations, store.path(self, ".ranks.csv")) if self.ranks else None
+            result = self._minimize(f, domain, saved, ranks)
+        if result.status is fw.Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        if result.status not in (fw.Status.MAX_ITER, fw.Status.CALLBACK):
+            raise RuntimeError(f"{self.name}: {result.message}")
+        table = {c: np.asarray(result.trace[c], dtype=float) for c in COLUMNS}
+        if ranks is not None:
+            table = ranks.merged(table)
+        table["highest"] = envelope(table["fun"])  # from k on, whatever the thinning below drops
+        kept = kept_rows(table["k"])
+        facts = {
+            "smoothness": f.smoothness,
+            "diameter": domain.diameter(f.shape),
+            "best": result.fun,
+            "lower_bound": result.lower_bound,
+            "time": float(table["time"][-1]),
+        }
+        _forget(saved, *([ranks.path] if ranks else []))
+        return Outcome(facts, {c: values[kept] for c, values in table.items()})
+
+    def _minimize(self, f: Any, domain: fw.Set, saved: Path, ranks: Ranks | None) -> fw.Result:
+        return fw.minimize(
+            f,
+            domain,
+            rank_one(f, domain) if self.start == "rank-one" else None,
+            method=METHODS[self.method].make(),
+            tol=0,
+            max_iter=self.iterations + (ranks is not None),  # a callback sees xₖ during step k
+            callback=ranks,
+            checkpoint=fw.Checkpoint(saved, every=CHECKPOINT_EVERY),
+            n_threads=THREADS,
+            progress=False,
+        )
+
+
+def warm_up(f: Any, domain: fw.Set, method: str) -> None:
+    """Take a few steps whose clock nobody reads: what is compiled or computed once must not count as iterations."""
+    fw.minimize(f, domain, method=METHODS[method].make(), tol=0, max_iter=3, n_threads=THREADS, progress=False)
+
+
+def rank_one(f: fw.MatrixCompletion, domain: fw.Set) -> fw.LowRank:
+    """Return Freund, Grigas and Mazumder's start: the oracle's answer at zero, shortened by an exact line search.
+
+    Examples
+    --------
+    >>> f = fw.MatrixCompletion([0, 1], [0, 1], [3.0, 1.0], (2, 2))
+    >>> rank_one(f, fw.NuclearBall(2.0)).toarray().round(6)
+    array([[2., 0.],
+           [0., 0.]])
+    """
+    g = f.grad(np.zeros(f.shape))  # minus the observed values
+    atom = domain.lmo(g)
+    assert isinstance(atom, RankOne)
+    vertex = fw.LowRank.from_atom(atom)
+    at = vertex.toarray()[f.pattern.rows, f.pattern.cols]
+    return min(1.0, float(-g.values @ at) / float(at @ at)) * vertex
+
+
+class Ranks:
+    """A callback that counts singular values above 1e-6, and above 1e-3 of the largest; its own time is taken off.
+
+    Counts are appended to a file, so that a run that goes on after a kill has those from before.
+    """
+
+    GRID = 24  # counts per tenfold of k
+
+    def __init__(self, iterations: int, path: Path) -> None:
+        grid = np.geomspace(1, iterations, int(self.GRID * np.log10(max(iterations, 10))))
+        self.wanted = {round(k) for k in grid} | {k for k in (50, 100, 300, 500, 1000) if k <= iterations}
+        self.last = iterations
+        self.path = path
+        self.rows: dict[int, tuple[float, float, float]] = {}
+        if path.exists():
+            with contextlib.suppress(OSError, ValueError, KeyError):
+                found = read_csv(path)
+                self.rows = {int(k): row for k, *row in zip(*found.values(), strict=True)}  # pyright: ignore[reportAttributeAccessIssue]
+
+    def __call__(self, iteration: fw.Iteration) -> bool:
+        if iteration.k in self.wanted:
+            began = monotonic()
+            sigma = _singular_values(iteration.x)
+            top = float(np.max(sigma, initial=0.0))
+            absolute, relative = np.count_nonzero(sigma > 1e-6), np.count_nonzero(sigma > 1e-3 * top)
+            self.rows[iteration.k] = (float(absolute), float(relative), monotonic() - began)
+            ordered = sorted(self.rows.items())
+            columns = zip(*((k, *row) for k, row in ordered), strict=True)
+            write_csv(self.path, dict(zip(("k", "rank", "rank_relative", "spent"), columns, strict=True)))
+        return iteration.k >= self.last
+
+    def merged(self, table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Return the trace up to the last wanted row, with ranks where they were counted and without their cost."""
+        table = {c: values[: self.last + 1] for c, values in table.items()}
+        for position, column in enumerate(("rank", "rank_relative")):
+            counts = {k: row[position] for k, row in self.rows.items()}
+            table[column] = np.array([counts.get(int(k), np.nan) for k in table["k"]])
+        spent = np.zeros(table["k"].size + 1)
+        for k, row in self.rows.items():
+            spent[min(k + 1, spent.size - 1)] += row[2]
+        table["time"] = table["time"] - np.cumsum(spent)[:-1]
+        return table
+
+
+def _singular_values(x: Any) -> np.ndarray:
+    if isinstance(x, fw.LowRank):
+        return x.singular_values()
+    # Accurate to about 1e-8 of the largest, well under what is counted, and much cheaper than an SVD.
+    gram = x @ x.T if x.shape[0] <= x.shape[1] else x.T @ x
+    return np.sqrt(np.maximum(np.linalg.eigvalsh(gram), 0.0))
+
+
+def kept_rows(k: np.ndarray) -> np.ndarray:
+    """Return the positions of the rows to keep: all of them in short traces, an even spread over log k beyond."""
+    if k.size <= FULL_ROWS + 1:
+        return np.arange(k.size)
+    spread = np.geomspace(100, k[-1], 100 * max(1, round(np.log10(k[-1] / 100))))
+    return np.unique(np.concatenate([np.arange(100), np.searchsorted(k, np.rint(spread)).clip(0, k.size - 1)]))
+
+
+def problem_name(data: Data, ball: Ball) -> str:
+    """Return a short name of a problem, for files.
+
+    Examples
+    --------
+    >>> problem_name(Data("a9a"), Ball("l2", 40.0))
+    'a9a-l2-R40'
+    """
+    parts = [data.name, *([f"{data.rows}rows"] if data.rows else []), *([f"seed{data.seed}"] if data.seed else [])]
+    return "-".join(
+        [
+            *parts,
+            ball.kind + (f"{ball.option:g}" if ball.option else "") + (f"s{ball.inner:g}" if ball.inner != 2 else ""),
+            f"R{ball.radius:g}",
+        ]
+    )
+
+
+def _forget(*paths: Path) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)
+
+
+class Series:
+    """A run next to the optimum: errors, and the horizontal axes they can be drawn against."""
+
+    def __init__(self, run: Run, outcome: Outcome, optimum: Outcome) -> None:
+        self.run, self.outcome = run, outcome
+        self.optimum = float(optimum.facts["fun"])
+        self.floor = float(optimum.facts["gap"])
+
+    @cached_property
+    def k(self) -> np.ndarray:
+        return self.outcome["k"]
+
+    @cached_property
+    def h(self) -> np.ndarray:
+        """f(xₖ) - f*, where f* is the best value of the certified solve."""
+        return self.outcome["fun"] - self.optimum
+
+    @cached_property
+    def highest(self) -> np.ndarray:
+        """The largest error from k on."""
+        return self.outcome["highest"] - self.optimum
+
+    @cached_property
+    def gap(self) -> np.ndarray:
+        """The certified gap at xₖ."""
+        return self.outcome["gap"]
+
+    def at(self, k: int) -> float:
+        """Return h at iteration k (the last one if the run was shorter), no less than the accuracy of f*."""
+        return max(float(self.h[min(int(np.searchsorted(self.k, k)), self.k.size - 1)]), self.floor, 1e-16)

@@ -1,0 +1,1 @@
+"""The sections of the reproduction: each lists its pieces of work and draws what came out."""

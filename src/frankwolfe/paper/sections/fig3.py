@@ -1,0 +1,143 @@
+"""Figure 3: l2 and l1 balls on mushrooms, mnist (digit 4) and covtype."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from frankwolfe.paper.problems import METHODS, Ball, Data
+from frankwolfe.paper.publication.figure_data import Figure, Panel, Section, Table, error_curve
+from frankwolfe.paper.reference import LOOSER, Reference
+from frankwolfe.paper.runner import Results
+from frankwolfe.paper.runs import Run
+from frankwolfe.paper.store import Task
+
+DATASETS = ("mushrooms", "mnist", "covtype")
+MAIN = {
+    ("mushrooms", "l2"): (20.0,),
+    ("mushrooms", "l1"): (60.0,),
+    ("covtype", "l2"): (5.0, 20.0),  # at 60 the ball is not active on these data
+}
+DEFAULT_MAIN = (60.0,)
+NEIGHBOURS = {"mushrooms": (1.0, 5.0, 10.0), "mnist": (5.0, 20.0), "covtype": (5.0, 20.0, 60.0)}
+SAMPLES = {"mushrooms": 0, "mnist": 3000, "covtype": 20000}
+"""Rows of the random sample on which neighbouring radii are run, and everything in the quick form; zero: all."""
+
+PAPER = ("gd", "agm", "fw", "afw")
+BEYOND = ("fw-short", "afw-line")
+ITERATIONS = 500
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A panel: data, ball, and whether it is a main one."""
+
+    data: Data
+    ball: Ball
+    main: bool
+
+    @property
+    def name(self) -> str:
+        return f"{self.data.label} {self.ball.kind} R = {self.ball.radius:g}"
+
+    @property
+    def title(self) -> str:
+        return f"{self.data.label}, {self.ball.label}"
+
+
+def main(name: str, kind: str, quick: bool) -> list[Problem]:
+    """Return the main panels of one dataset and kind of ball."""
+    data = Data(name, rows=SAMPLES[name] if quick else 0)
+    return [Problem(data, Ball(kind, r), True) for r in MAIN.get((name, kind), DEFAULT_MAIN)]
+
+
+def problems(quick: bool, kinds: tuple[str, ...] = ("l2", "l1")) -> list[Problem]:
+    """Return every panel: the main ones, then neighbouring radii on samples of the rows."""
+    pairs = [(name, kind) for kind in kinds for name in DATASETS]
+    first = [p for name, kind in pairs for p in main(name, kind, quick)]
+    shown = {(p.data, p.ball) for p in first}
+    others = [
+        Problem(Data(name, rows=SAMPLES[name]), Ball(kind, r), False)
+        for name, kind in pairs
+        for r in (NEIGHBOURS[name][1:2] if quick else NEIGHBOURS[name])
+    ]
+    return [*first, *(p for p in others if (p.data, p.ball) not in shown)]
+
+
+def runs(problem: Problem) -> list[Run]:
+    """Return the runs on one problem; on other than a main panel only AGM, FW and AFW."""
+    methods = PAPER + BEYOND if problem.main else PAPER[1:]
+    return [Run(problem.data, problem.ball, method, ITERATIONS) for method in methods]
+
+
+def tasks(quick: bool) -> list[Task]:
+    return [t for p in problems(quick) for t in (reference(p.data, p.ball), *runs(p))]
+
+
+def reference(data: Data, ball: Ball) -> Reference:
+    """Return the solve that gives f*; with many features a looser one, still far below the errors."""
+    return Reference(data, ball, LOOSER[0] if data.name == "mnist" else 0.0)
+
+
+def errors(results: Results, problem: Problem) -> dict[str, float]:
+    """Return h at the last iteration, by method."""
+    return {run.method: results.series(run).at(ITERATIONS) for run in runs(problem)}
+
+
+def section(results: Results, quick: bool) -> Section:
+    panels, extra, rows = [], [], []
+    for problem in problems(quick):
+        series = [results.series(run) for run in runs(problem)]
+        curves = [error_curve(s, shown=s.run.method in PAPER) for s in series]
+        (panels if problem.main else extra).append(Panel(problem.title, curves, floor=series[0].floor))
+        rows.append(_row(results, problem))
+    figures = [
+        Figure(
+            "fig3",
+            "l2 balls first, l1 balls after",
+            "The paper's four methods, and short-step and line-search variants on a click. A grey band at the bottom, "
+            "where there is one, marks errors below the accuracy of f*. The oracles are closed-form: a pass over the "
+            "data is one product with A and one with its transpose, and there are no others.",
+            panels,
+            2,
+        ),
+        Figure(
+            "fig3-radii",
+            "The same at other radii",
+            "AGM, FW and AFW; nothing but R changes, and for mnist and covtype a sample of the rows is used.",
+            extra,
+            3,
+        ),
+    ]
+    head = ["problem", "AGM", "FW", "AFW", "best", "ball", "|∇f(x*)|", "μ", "nonzeros"]
+    table = Table(
+        "fig3-radii", f"f(x) − f* after {ITERATIONS} iterations", head, rows,
+        "“Ball” tells whether the constraint is active at the solution; where it is not, the paper's fast rate does "
+        "not apply and no claim is judged. μ = R λmax(P∇²f(x*)P)/|∇f(x*)| on an active l2 ball predicts how far AFW "
+        "is ahead of FW there. Nonzeros are those of x*. Main panels are marked with a star.",
+    )  # fmt: skip
+    intro = (
+        "<p>The paper gives no radii and no split seed. Mushrooms: R = 20 (l2) and R = 60 (l1), picked after scanning "
+        "1, 5, 10, 20 and 60 because they give the orders that the text describes; agreement there is by "
+        "construction. For mnist and for covtype's l1 ball R = 60 is simply where we started, untuned; covtype's l2 "
+        "ball of radius 60 is not active (its solution has norm 54), so R = 5 and R = 20 are shown. mnist: "
+        "pixels/255, digit 4 against the rest. covtype: a random 70 % of the rows, seed 0. All runs start from zero "
+        "and use L = λmax(A'A)/(4n); it is computed, and everything compiled, before the clock starts. The maps below "
+        "show all radii at once.</p>"
+    )
+    return Section("fig3", "Figure 3: active constraints", intro, figures, [table])
+
+
+def _row(results: Results, problem: Problem) -> list[str]:
+    h = errors(results, problem)
+    facts = results.optimum(problem.data, problem.ball).facts
+    best = min(PAPER[1:], key=lambda m: h[m])
+    mu = "" if facts["mu"] is None else f"{facts['mu']:.3g}"
+    return [
+        f"{'★ ' if problem.main else ''}{problem.title}",
+        *(f"{h[m]:.2e}" for m in PAPER[1:]),
+        METHODS[best].name,
+        "active" if facts["active"] else "not active",
+        f"{facts['gradient']:.1e}",
+        mu,
+        f"{facts['nonzeros']}",
+    ]

@@ -1,0 +1,111 @@
+"""What an iteration costs: oracle calls against conditional gradient sliding, passes and projections against AGM."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frankwolfe.paper.problems import METHODS, Ball, Data
+from frankwolfe.paper.publication.figure_data import Figure, Panel, Section, Table, error_curve
+from frankwolfe.paper.reference import Reference
+from frankwolfe.paper.runner import Results
+from frankwolfe.paper.runs import Run, Series
+from frankwolfe.paper.sections import fig3
+from frankwolfe.paper.store import Task
+
+PROBLEMS = (
+    (Data("gaussian"), Ball("l2", 5.0)),
+    (Data("gaussian"), Ball("l1", 10.0)),
+    (Data("mushrooms"), Ball("l2", 20.0)),
+    (Data("mushrooms"), Ball("l1", 60.0)),
+)
+STEPS = 300  # of sliding
+
+
+def runs(data: Data, ball: Ball) -> list[Run]:
+    """Return FW, AFW and CGS on one ball; the first two are those of Figure 3 where that has them."""
+    main = [Run(data, ball, method, fig3.ITERATIONS) for method in ("fw", "afw")]
+    return [*main, Run(data, ball, "cgs", STEPS)]
+
+
+def tasks(quick: bool) -> list[Task]:
+    return [t for data, ball in PROBLEMS for t in (Reference(data, ball), *runs(data, ball))]
+
+
+def sliding(results: Results, data: Data, ball: Ball) -> dict[str, float]:
+    """Return oracle calls per step of AFW and CGS (most and mean), and both errors at the same number of calls."""
+    series = {run.method: results.series(run) for run in runs(data, ball)}
+    ours, theirs = series["afw"], series["cgs"]
+    calls = np.diff(theirs.outcome["n_lmo"])
+    budget = min(ours.outcome["n_lmo"][-1], theirs.outcome["n_lmo"][-1])
+    return {
+        "afw": float(np.max(np.diff(ours.outcome["n_lmo"]))),
+        "cgs_mean": float(np.mean(calls)),
+        "cgs_most": float(np.max(calls)),
+        "cgs_share": float(np.max(calls / np.arange(1, calls.size + 1))),
+        "budget": float(budget),
+        "h_afw": _at(ours, budget),
+        "h_cgs": _at(theirs, budget),
+    }
+
+
+def _at(series: Series, calls: float) -> float:
+    return float(series.h[np.searchsorted(series.outcome["n_lmo"], calls, side="right") - 1])
+
+
+def per_iteration(results: Results, name: str, quick: bool) -> dict[str, dict[str, float]]:
+    """Return passes, projections and seconds per iteration of AFW and AGM on an l1 ball of Figure 3."""
+    out = {}
+    for run in fig3.runs(fig3.main(name, "l1", quick)[0]):
+        if run.method in ("afw", "agm"):
+            o, steps = results[run], run.iterations
+            columns = {"passes": "n_pass", "projections": "n_proj", "oracle": "n_lmo", "seconds": "time"}
+            out[run.method] = {word: float(o[c][-1] - o[c][0]) / steps for word, c in columns.items()}
+    return out
+
+
+def section(results: Results, quick: bool) -> Section:
+    panels, rows = [], []
+    for data, ball in PROBLEMS:
+        series = [results.series(run) for run in runs(data, ball)]
+        panels.append(Panel(f"{data.label}, {ball.label}", [error_curve(s) for s in series], floor=series[0].floor))
+        s = sliding(results, data, ball)
+        rows.append(
+            [
+                panels[-1].title,
+                f"{s['afw']:.0f}",
+                f"{s['cgs_mean']:.2f}",
+                f"{s['cgs_most']:.0f}",
+                f"{s['h_afw']:.1e}",
+                f"{s['h_cgs']:.1e}",
+            ]
+        )
+    figure = Figure(
+        "cost",
+        "AFW, FW and conditional gradient sliding for the same oracle calls",
+        "Each step of CGS solves a quadratic over the set by Frank-Wolfe: one gradient, many oracle calls. Switch to "
+        "gradients to see what those calls buy.",
+        panels,
+        2,
+        ("n_lmo", "n_grad", "time"),
+    )
+    head = ["problem", "AFW: calls a step", "CGS: calls a step", "CGS: most", "AFW: h", "CGS: h"]
+    calls = Table("cost-oracle", "Oracle calls", head, rows, "Errors after the same number of oracle calls.")
+    lines = []
+    for name in fig3.DATASETS:
+        c = per_iteration(results, name, quick)
+        lines.append(
+            [
+                fig3.main(name, "l1", quick)[0].title,
+                *(f"{c[m]['passes']:.2f}" for m in ("afw", "agm")),
+                *(f"{c[m]['projections']:.0f}" for m in ("afw", "agm")),
+                *(f"{1e3 * c[m]['seconds']:.2g}" for m in ("afw", "agm")),
+            ]
+        )
+    head = ["problem", *(f"{m}: {w}" for w in ("passes", "projections", "milliseconds") for m in ("AFW", "AGM"))]
+    passes = Table(
+        "cost-l1", "An iteration on the l1 ball, AFW and AGM", head, lines,
+        "A pass is one product with A and one with its transpose. AFW's product with A is a single column (a fraction "
+        "of a pass), AGM's projections sort d numbers.",
+    )  # fmt: skip
+    intro = f"<p>{METHODS['cgs'].about[0].upper()}{METHODS['cgs'].about[1:]}; and what AGM pays for on the l1 ball.</p>"
+    return Section("cost", "What an iteration costs", intro, [figure], [calls, passes])

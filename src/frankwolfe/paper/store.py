@@ -1,0 +1,158 @@
+"""Finished pieces of work as plain files: what was asked (JSON) and what came out (JSON and CSV)."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+import frankwolfe
+
+FORMAT = 2
+"""Raised whenever the meaning of a stored number changes; older files are then computed afresh."""
+
+_INTEGERS = frozenset({"k", "n_grad", "n_lmo", "n_matvec", "n_proj", "rank", "rank_relative"})
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a piece of work found: a few facts, and columns of numbers."""
+
+    facts: dict[str, Any]
+    table: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def __getitem__(self, column: str) -> np.ndarray:
+        return self.table[column]
+
+
+class Task(Protocol):
+    """A piece of work: its settings decide its outcome, and nothing else does."""
+
+    @property
+    def name(self) -> str:
+        """A short name for files and progress."""
+        ...
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Everything that the outcome depends on, as plain data."""
+        ...
+
+    def compute(self, store: Store, directory: str | None) -> Outcome:
+        """Do the work; `store` offers a place for checkpoints."""
+        ...
+
+
+def source_digest() -> str:
+    """Return a digest of the code that numbers come from: everything but what draws, prints or tests.
+
+    A version number alone would let runs of two states of the library stand side by side in one figure.
+    """
+    root = Path(frankwolfe.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        part = path.relative_to(root)
+        if part.parts[0] not in _NOT_NUMBERS:
+            digest.update(part.as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+_NOT_NUMBERS = frozenset({"cli", "estimators", "paper", "plotting"})
+
+
+class Store:
+    """A folder of outcomes. Files are written whole or not at all, so a kill at any moment loses only work in progress.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Made if it does not exist.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.source = source_digest()  # taken once: worker processes get it with the store
+        self.folder = Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def stem(self, task: Task) -> str:
+        """Return the name of a task's files: readable, with a digest of settings, version, source and format."""
+        asked = {"format": FORMAT, "version": frankwolfe.__version__, "source": self.source, **task.settings}
+        digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:10]
+        return f"{task.name}-{digest}"
+
+    def path(self, task: Task, suffix: str) -> Path:
+        """Return the path of one of a task's files."""
+        return self.folder / f"{self.stem(task)}{suffix}"
+
+    def __contains__(self, task: Task) -> bool:
+        return self.path(task, ".json").exists()
+
+    def get(self, task: Task) -> Outcome | None:
+        """Return a stored outcome, or None if there is none that can be read."""
+        try:
+            found = json.loads(self.path(task, ".json").read_text(encoding="utf-8"))
+            table = read_csv(self.path(task, ".csv")) if found["columns"] else {}
+        except (OSError, ValueError, KeyError):
+            return None
+        if list(table) != found["columns"]:
+            return None
+        return Outcome(found["facts"], table)
+
+    def put(self, task: Task, outcome: Outcome) -> None:
+        """Write an outcome; the JSON comes last and marks it as finished."""
+        if outcome.table:
+            write_csv(self.path(task, ".csv"), outcome.table)
+        done = {
+            "format": FORMAT,
+            "version": frankwolfe.__version__,
+            "source": self.source,
+            "settings": task.settings,
+            "facts": outcome.facts,
+            "columns": list(outcome.table),
+        }
+        write_text(self.path(task, ".json"), json.dumps(done, indent=1))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, whole or not at all."""
+    scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    scratch.write_text(text, encoding="utf-8")
+    os.replace(scratch, path)
+
+
+def write_csv(path: Path, table: dict[str, Any]) -> None:
+    """Write columns as comma-separated text, numbers in full precision, whole or not at all."""
+    scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with open(scratch, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(table)
+        columns = [[_text(name, value) for value in values] for name, values in table.items()]
+        writer.writerows(zip(*columns, strict=True))
+    os.replace(scratch, path)
+
+
+def read_csv(path: Path) -> dict[str, np.ndarray]:
+    """Read what `write_csv` wrote; empty fields are NaN."""
+    with open(path, newline="", encoding="utf-8") as file:
+        reader = csv.reader(file)
+        names = next(reader)
+        rows = list(reader)
+    columns = zip(*rows, strict=True) if rows else [()] * len(names)
+    return {
+        name: np.array([float(v) if v else np.nan for v in column]) for name, column in zip(names, columns, strict=True)
+    }
+
+
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    number = float(value)
+    if np.isnan(number):
+        return ""
+    return str(int(number)) if name in _INTEGERS else repr(number)

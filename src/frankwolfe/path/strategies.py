@@ -1,0 +1,166 @@
+"""The two ways to solve a path: all radii in step, or one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from frankwolfe.backends import namespace
+from frankwolfe.methods import (
+    AcceleratedFrankWolfe,
+    ExactLineSearch,
+    ExtraFrankWolfe,
+    FrankWolfe,
+    HeavyBallFrankWolfe,
+    Method,
+    OpenLoop,
+)
+from frankwolfe.minimize import conclude, drive
+from frankwolfe.objectives.base import Objective
+from frankwolfe.objectives.in_parts.partitioned import Partitioned
+from frankwolfe.objectives.in_parts.partitioned_many_points import PartitionedBatch, joins
+from frankwolfe.objectives.linear_model import LinearModel
+from frankwolfe.objectives.many_points import Batch, batched
+from frankwolfe.objectives.quadratic import Quadratic
+from frankwolfe.path.lockstep import Lockstep
+from frankwolfe.path.warm_start import SHELF, begin, continued, proof_of
+from frankwolfe.problem import Problem
+from frankwolfe.progress import Progress
+from frankwolfe.result import Result, Status
+from frankwolfe.run import Run, with_room
+from frankwolfe.sets.base import Set
+from frankwolfe.sets.many_radii import SetBatch
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is asked for: an objective, a set for each radius (increasing), and the limits of each run."""
+
+    objective: Objective
+    members: list[Set]
+    radii: list[float]
+    x0: Any
+    tol: float
+    rtol: float
+    max_iter: int
+    time_limit: float | None
+    trace_every: int
+    progress: bool | None
+    seed: int
+
+
+class Desk:
+    """Where runs are handed in as they end; each is scored there and then."""
+
+    def __init__(self, job: Job, score: Callable[[Any, float], float] | Objective | None) -> None:
+        self.job, self.score = job, score
+        self.results: dict[int, Result] = {}
+        self.scores: dict[int, float] = {}
+
+    def take(self, i: int, run: Run, status: Status, method: Method, reason: str) -> None:
+        """Keep the result of radius i, with its score."""
+        result = conclude(run, status, method, reason, self.job.max_iter)
+        self.results[i] = result
+        if isinstance(self.score, Objective):
+            self.scores[i] = float(self.score.value(result.x))
+        elif self.score is not None:
+            self.scores[i] = float(self.score(result.x, self.job.radii[i]))
+
+
+def steps_together(method: Method, job: Job) -> bool:
+    """Tell whether a method's steps can be taken for all radii at once."""
+    if isinstance(method, AcceleratedFrankWolfe):
+        suits = not method.sticky
+    else:
+        suits = isinstance(method, FrankWolfe) and isinstance(method.step_size, OpenLoop | ExactLineSearch)
+    return suits and job.members[0].closed_form and _at_once(job.objective, 1) is not None
+
+
+def _at_once(objective: Objective, size: int) -> Batch | None:
+    """Return an objective at many points at once, or None."""
+    return PartitionedBatch(objective, size) if joins(objective) else batched(objective, size)
+
+
+def pays_together(method: Method, objective: Objective) -> bool:
+    """Tell whether reading the data once for all radii saves time: not where other work than reading takes it.
+
+    Measured on the CPU: dense data are read at a small share of the price for each further point, sparse data are not;
+    exact line searches take more time than reading does, and nothing of it is shared.
+    """
+    if isinstance(objective, Partitioned):
+        return objective.parts.dense and _open_loop(method)
+    if not isinstance(objective, LinearModel | Quadratic) or not objective.data.shared:
+        return False
+    return _open_loop(method) or not isinstance(objective.data.matrix, np.ndarray)
+
+
+def _open_loop(method: Method) -> bool:
+    """Tell whether a method's first steps are long whatever the start, so that a good one is thrown away."""
+    if isinstance(method, AcceleratedFrankWolfe):
+        return not method.line_search
+    if isinstance(method, FrankWolfe):
+        return isinstance(method.step_size, OpenLoop)
+    return isinstance(method, ExtraFrankWolfe | HeavyBallFrankWolfe)
+
+
+def in_step(job: Job, method: Method, reason: str, desk: Desk) -> float:
+    """Solve all radii at once; return the reads of the data."""
+    alone = Problem(job.objective, job.members[0], job.seed).start(job.x0, dense=False).coords
+    size = len(job.radii)
+    batch = _at_once(job.objective, size)
+    assert batch is not None
+    problem = Problem(batch, SetBatch(job.members, alone), job.seed)
+
+    def begin_all() -> Lockstep:
+        start = problem.start(None if job.x0 is None else namespace(alone).stack([alone] * size), dense=False)
+        return Lockstep(
+            problem,
+            method.init(problem, start),
+            job.tol,
+            job.rtol,
+            job.trace_every,
+            lambda i, run, status: desk.take(i, run, status, method, reason),
+        )
+
+    run = with_room(Run(problem, None, job.tol, job.rtol, job.trace_every), begin_all)
+    status = drive(run, method, job.max_iter, job.time_limit, None, job.progress)
+    with_room(run, lambda: run.finish(status))
+    return run.problem.counts.n_pass
+
+
+def in_turn(job: Job, method: Method, reason: str, desk: Desk) -> float:
+    """Solve one radius after the other, each from the last; return the reads of the data."""
+    objective = job.objective.oriented(job.members[0].sparse_atoms, job.members[0].parallel_atoms)
+    shown = Progress(job.progress, job.tol, job.max_iter)
+    began, n_pass, ended, previous, proofs = monotonic(), 0.0, None, None, []
+    for i, (domain, radius) in enumerate(zip(job.members, job.radii, strict=True)):
+        problem = Problem(objective, domain, job.seed)
+        method.check(problem)
+        note = f"radius {i + 1} of {len(job.radii)}"
+        run = Run(problem, None, job.tol, job.rtol, job.trace_every, note=note)
+        start = continued(*previous, problem, radius) if previous is not None else None
+        if previous is not None:
+            problem.exact = previous[0].problem.exact  # which takes a while to make, and serves any radius
+        if start is not None:
+            begin(run, start, proofs, radius)
+        if start is None or _open_loop(method):
+            start = problem.start(job.x0, method.dense)
+        run.state = method.init(problem, start)
+        if ended is None:
+            left = None if job.time_limit is None else max(job.time_limit - (monotonic() - began), 0.0)
+            status = drive(run, method, job.max_iter, left, None, shown)
+            ended = status if status in (Status.INTERRUPTED, Status.TIME_LIMIT) else None
+        else:
+            status = ended  # nothing more is done, but what is known is handed in
+        with_room(run, run.finish)
+        desk.take(i, run, status, method, reason)
+        n_pass += problem.counts.n_pass
+        proof = proof_of(run, radius)
+        proofs = [p for p in (proof, *proofs) if p is not None][:SHELF]
+        if run.trouble is None and np.isfinite(run.best_value):
+            previous = run, radius
+    return n_pass

@@ -1,0 +1,98 @@
+"""Radii one after the other, each from the solution of the last, with the bounds that its tangents still prove."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frankwolfe.atoms import Atom, OneHot
+from frankwolfe.points import Point, Tangent
+from frankwolfe.problem import Problem
+from frankwolfe.run import Run
+from frankwolfe.sets.spectral.nuclear import NuclearBall
+
+SHELF = 4  # tangents kept: those of the nearest radii bound best
+
+
+class Proof(NamedTuple):
+    """A tangent of f, which is one whatever the set is, and the minimum of its slope over the set it was made for."""
+
+    tangent: Tangent
+    minimum: float
+    radius: float
+    failure: float  # probability that the minimum is wrong
+    steps: int  # that the tangent may be an average of
+
+    def bound(self, problem: Problem, radius: float) -> float:
+        """Return the lower bound on f* over the set of another radius; minus infinity where it would cost too much."""
+        domain = problem.domain
+        assert domain is not None
+        if domain.closed_form:
+            minimum = -domain.support(-self.tangent.slope)
+        elif isinstance(domain, NuclearBall):  # a norm ball: the support value grows with the radius
+            minimum = self.minimum * (radius / self.radius)
+        else:
+            return -math.inf
+        wider = max(1.0, radius / self.radius) ** 2  # what rounding did to the slope weighs more in a larger set
+        return float(problem.bound(self.tangent._replace(noise=wider * self.tangent.noise), minimum, self.steps))
+
+
+def proof_of(run: Run, radius: float) -> Proof | None:
+    """Return the tangent behind the bound of a run, for use at other radii."""
+    if run.certificate.behind is None or run.certificate.behind[0].slope is None:
+        return None
+    return Proof(*run.certificate.behind, radius, run.certificate.failure, run.state.k)
+
+
+def continued(run: Run, before: float, problem: Problem, radius: float) -> Point | None:
+    """Return the best point between the solution for one radius and itself scaled up to another, with its atoms.
+
+    None where neither lies in the new set.
+    """
+    assert run.best is not None
+    assert problem.domain is not None
+    problem.eps, problem.away = run.problem.eps, run.problem.away
+    x, tol = run.best, 1e-6 if problem.eps < 1e-9 else 1e-4
+    if not x.terms:  # kept for its coordinates alone
+        x = Point(x.coords, Point.at(x.coords).terms, x.parts)
+    end = _scaled(x, before, radius)
+    end_fits, x_fits = problem.domain.contains(end.coords, tol), problem.domain.contains(x.coords, tol)
+    if not (end_fits and x_fits):
+        return end if end_fits else x if x_fits else None
+    share = float(problem.line_search(x, end, rtol=1e-3))
+    if share in (0.0, 1.0):
+        return end if share else x
+    between = _scaled(x, before, before + share * (radius - before))
+    if x.parts is not None and end.parts is not None:
+        # x itself joins the scaled atoms: together they are a convex combination that gives this very point.
+        atoms, weights = (*end.parts[0], x), np.append(share * end.parts[1], 1 - share)
+        return Point(between.coords, between.terms, (atoms, weights))
+    return between
+
+
+def begin(run: Run, point: Point, proofs: list[Proof], radius: float) -> None:
+    """Give a run a point to beat, and the best bound that is known at once."""
+    problem = run.problem
+    run.best, run.best_value = point, float(problem.value(point))
+    for proof in proofs:
+        bound = proof.bound(problem, radius)
+        if bound > run.certificate.lower_bound:
+            run.certificate.lower_bound, run.certificate.failure = bound, proof.failure
+            run.certificate.behind = proof.tangent, proof.minimum * (radius / proof.radius)
+
+
+def _scaled(x: Point, before: float, radius: float) -> Point:
+    """Return x times radius/before; atoms on the boundary of one set land exactly on that of the other."""
+    c = radius / before
+    parts = None
+    if x.parts is not None:
+        parts = tuple(_scaled(atom, before, radius) for atom in x.parts[0]), x.parts[1]
+    return Point(_coords(x.coords, before, radius), tuple((c * weight, leaf) for weight, leaf in x.terms), parts)
+
+
+def _coords(coords: Any, before: float, radius: float) -> Any:
+    if isinstance(coords, OneHot):
+        return OneHot(coords.index, coords.value / before * radius, coords.shape)
+    return coords.scale_by(radius / before) if isinstance(coords, Atom) else (radius / before) * coords

@@ -1,0 +1,65 @@
+"""Weights of the rows of the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from frankwolfe.backends import Array, eps, host, namespace
+from frankwolfe.rows.user_data import DataMatrix
+from frankwolfe.validation import vector
+
+
+class Scaled:
+    """The data with rows scaled by the roots of their weights, as a NumPy operator for the Lanczos kernel."""
+
+    def __init__(self, data: DataMatrix, share: Array) -> None:
+        self.data, self.root = data, namespace(share).sqrt(share)
+        self.shape, self.dtype = data.shape, np.dtype(np.float32 if eps(share) > 1e-9 else np.float64)
+
+    def __matmul__(self, x: np.ndarray) -> np.ndarray:
+        return host(self.root * self.data.product(self.data.array(x)))
+
+    @property
+    def T(self) -> Any:
+        return _Adjoint(self)
+
+
+class _Adjoint:
+    def __init__(self, scaled: Scaled) -> None:
+        self.scaled = scaled
+        self.shape, self.dtype = scaled.shape[::-1], scaled.dtype
+
+    def __matmul__(self, r: np.ndarray) -> np.ndarray:
+        data = self.scaled.data
+        return host(data.adjoint(self.scaled.root * data.array(r)))
+
+
+def shares(weights: Any, n: int) -> np.ndarray:
+    """Return sample weights as parts of one, equal ones for None.
+
+    Examples
+    --------
+    >>> shares([1, 3], 2)
+    array([0.25, 0.75])
+    """
+    if weights is None:
+        return np.full(n, 1.0 / n)
+    weights = summable("sample_weight", vector("sample_weight", weights, n))
+    return weights / weights.sum()
+
+
+def summable(name: str, weights: np.ndarray) -> np.ndarray:
+    """Return weights whose sum is an ordinary number: themselves, or scaled by the largest.
+
+    Examples
+    --------
+    >>> summable("sample_weight", np.array([1e308, 1e308])), summable("sample_weight", np.array([2.0, 1.0]))
+    (array([1., 1.]), array([2., 1.]))
+    """
+    weights = weights.astype(np.float64, copy=False)
+    largest = float(weights.max())
+    if weights.min() < 0 or not largest > 0:
+        raise ValueError(f"{name} must be nonnegative with a positive sum, got a minimum of {float(weights.min())!r}")
+    return weights if 1e-290 < largest < 1e290 else weights / largest

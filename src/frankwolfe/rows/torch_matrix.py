@@ -1,0 +1,281 @@
+"""Data matrices held in torch tensors: on a GPU, in main memory, narrow number types, sparse rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from frankwolfe.atoms import Atom, Dense
+from frankwolfe.atoms import Rows as AtomRows
+from frankwolfe.backends import Array, host
+from frankwolfe.backends.device_gram import gram_by_columns
+from frankwolfe.backends.device_pattern import quiet
+from frankwolfe.backends.torch_batch import batch_pass
+from frankwolfe.backends.torch_rows import Pass, blocks, fits, row_pass
+from frankwolfe.backends.torch_rows import Rows as PassRows
+from frankwolfe.kernels.rows.layouts import LOGISTIC, SQUARES
+from frankwolfe.points import Leaf
+from frankwolfe.rows.data_matrix import DataMatrix
+from frankwolfe.rows.reading import ArrayBlocks, Path, Query, Sweep, TwoReads, vector
+
+NAMES = {LOGISTIC: "logistic", SQUARES: "squares"}
+_ROWS_AT_A_TIME = 1 << 16
+
+
+class TorchPass(Path):
+    """Dense rows of torch: everything by one kernel where Triton has it, in torch elsewhere."""
+
+    name = "one pass of torch or Triton"
+
+    def takes(self, rows: Any, model: Any, query: Query) -> bool:
+        if model.kind not in NAMES or not model.separable or len(query.pending) != 1 or len(query.known) > 1:
+            return False
+        coords = query.pending[0].coords
+        dense = not isinstance(coords, Atom) or isinstance(coords, Dense | AtomRows)
+        return dense and (bool(query.size) or rows.one_pass)
+
+    def read(self, rows: Any, model: Any, query: Query) -> Sweep:
+        import torch
+
+        (fresh,), known, take = query.pending, query.known, batch_pass if query.size else row_pass
+        coords = vector(fresh.coords)
+        (y_known, x_known), (y_new, x_new) = query.weights(known[0]) if known else (0.0, 0.0), query.weights(fresh)
+        coef = _coefficients([x_known, x_new, y_known, y_new], coords, rows.dtype)
+        base, share = known[0].value if known else None, model.share if model.weighted else model.share[0]
+        seen = []
+        for few, block in rows.stored_blocks():
+            own = PassRows(block, model.b[few], share[few] if model.weighted else share, NAMES[model.kind])
+            seen.append(take(own, coords, None if base is None else base[..., few], coef))
+        if len(seen) == 1:
+            total = seen[0]
+        else:
+            images = (torch.cat([p[i] for p in seen], dim=-1) for i in range(2))
+            total = Pass(*images, *(torch.stack([p[i] for p in seen]).sum(dim=0) for i in range(2, 6)))
+        fresh.resolve(total.product)
+        query.watch.terms = ((1.0, Leaf(None, total.watched)),)
+        passes = 2.0 if query.size else 1.0
+        return Sweep(total.value, total.inner, total.other, total.gradient, passes)
+
+
+class TorchMatrix(DataMatrix):
+    """A dense torch tensor of any number type, on any device.
+
+    float64 data are computed with in float64, everything else (float32, bfloat16, float16, uint8, int8) in float32: a
+    narrow type is read as it is and widened in registers. In double precision the same data certify: see `doubled`.
+    """
+
+    shared = True
+
+    def __init__(self, matrix: Any, dtype: Any = None) -> None:
+        import torch
+
+        super().__init__(matrix)
+        self.dtype = dtype or (torch.float64 if matrix.dtype == torch.float64 else torch.float32)
+
+    def array(self, values: Any) -> Array:
+        import torch
+
+        return torch.as_tensor(values, dtype=self.dtype, device=self.matrix.device)
+
+    def product(self, x: Array) -> Array:
+        import torch
+
+        pieces = [self.matrix[rows].to(self.dtype) @ x for rows in self._blocks]
+        return pieces[0] if len(pieces) == 1 else torch.cat(pieces)
+
+    def adjoint(self, r: Array) -> Array:
+        total = None
+        for rows in self._blocks:
+            part = self.matrix[rows].to(self.dtype).T @ r[rows]
+            total = part if total is None else total + part
+        return total
+
+    def row_blocks(self, size: int = 0) -> Iterator[tuple[slice, Any]]:
+        return ((rows, self.matrix[rows].to(self.dtype)) for rows in self._blocks)
+
+    def column(self, j: int) -> Array:
+        return self.matrix[:, j].to(self.dtype)
+
+    def columns(self, indices: Array) -> Array:
+        return self.matrix[:, indices].to(self.dtype)
+
+    def rows_at(self, places: Array) -> Array:
+        return self.matrix[places].to(self.dtype)
+
+    def parts(self) -> list[Array]:
+        return [self.matrix]
+
+    def doubled(self) -> TorchMatrix:
+        """Return the same numbers, computed with in double precision."""
+        import torch
+
+        return type(self)(self.matrix, torch.float64)
+
+    paths = (TorchPass(), ArrayBlocks(), TwoReads())
+
+    @property
+    def one_pass(self) -> bool:
+        """Whether a kernel takes the matrix."""
+        return fits(self.matrix)
+
+    def stored_blocks(self) -> Iterable[tuple[slice, Any]]:
+        """Return blocks of rows on the device, as they are stored."""
+        return [(slice(None), self.matrix)]
+
+    @cached_property
+    def _blocks(self) -> list[slice]:
+        return blocks(self.matrix, self.dtype.itemsize)
+
+
+def torch_matrix(name: str, matrix: Any) -> DataMatrix:
+    """Return a torch tensor as a map; reject NaN."""
+    import torch
+
+    if matrix.layout != torch.strided:
+        with quiet():
+            return TorchCSR(_checked(name, matrix.to_sparse_csr()))
+    return TorchMatrix(_checked(name, matrix.detach()))
+
+
+def _checked(name: str, matrix: Any) -> Any:
+    import torch
+
+    numbers = matrix if matrix.layout == torch.strided else matrix.values()
+    if numbers.is_complex():
+        raise ValueError(f"{name} must be real, got dtype {matrix.dtype}")
+    if numbers.is_floating_point():
+        sizes = [torch.isfinite(piece).all() for piece in numbers.split(_ROWS_AT_A_TIME)]
+        if not bool(torch.stack(sizes).all()):
+            raise ValueError(f"{name} contains NaN or infinity; clean or impute the data first")
+    return matrix
+
+
+def _coefficients(weights: list[Any], like: Any, dtype: Any) -> Any:
+    """Return weights on the device of `like`, as a row for each point where that holds many; nothing waits for it."""
+    import torch
+
+    if not any(isinstance(w, torch.Tensor) for w in weights):
+        row = torch.tensor(weights, dtype=dtype).to(like.device, non_blocking=True)
+        return row if like.ndim == 1 else row.expand(like.shape[0], len(weights)).contiguous()
+    columns = [
+        w if isinstance(w, torch.Tensor) else torch.full((), w, dtype=dtype, device=like.device) for w in weights
+    ]
+    shape = like.shape[:-1]
+    return torch.stack([w.to(dtype).reshape(-1 if w.ndim else ()).expand(shape) for w in columns], dim=-1)
+
+
+class TorchCSR(DataMatrix):
+    """A sparse torch tensor stored by rows, and again by columns for the adjoint; products by cuSPARSE on a GPU."""
+
+    def __init__(self, matrix: Any, dtype: Any = None, by_columns: Any = None) -> None:
+        import torch
+
+        super().__init__(matrix)
+        self.dtype = dtype or (torch.float64 if matrix.dtype == torch.float64 else torch.float32)
+        with quiet():
+            self.transposed = matrix.t().to_sparse_csr() if by_columns is None else by_columns
+        if matrix.dtype != self.dtype:
+            self.matrix, self.transposed = matrix.to(self.dtype), self.transposed.to(self.dtype)
+
+    def array(self, values: Any) -> Array:
+        import torch
+
+        return torch.as_tensor(values, dtype=self.dtype, device=self.matrix.device)
+
+    def product(self, x: Array) -> Array:
+        return self.matrix @ x
+
+    def adjoint(self, r: Array) -> Array:
+        return self.transposed @ r
+
+    def column(self, j: int) -> Array:
+        import torch
+
+        places = self.transposed.crow_indices()
+        entries = slice(int(places[j]), int(places[j + 1]))
+        out = torch.zeros(self.shape[0], dtype=self.dtype, device=self.matrix.device)
+        return out.index_add_(0, self.transposed.col_indices()[entries], self.transposed.values()[entries])
+
+    def columns(self, indices: Array) -> Array:
+        import torch
+
+        return torch.stack([self.column(int(j)) for j in indices], dim=1)
+
+    def gram(self, weights: Array) -> np.ndarray:
+        return gram_by_columns(self, weights)
+
+    def _column_squares(self, weights: Array | None) -> np.ndarray:
+        import torch
+
+        columns = self.transposed
+        weights = self.array(np.ones(self.shape[0])) if weights is None else weights
+        with quiet():
+            squares = torch.sparse_csr_tensor(
+                columns.crow_indices(), columns.col_indices(), columns.values() ** 2, tuple(columns.shape)
+            )
+        return np.asarray(host(squares @ weights), dtype=np.float64)
+
+    def parts(self) -> list[Array]:
+        return [self.matrix.crow_indices(), self.matrix.col_indices(), self.matrix.values()]
+
+    def doubled(self) -> TorchCSR:
+        """Return the same numbers, computed with in double precision."""
+        import torch
+
+        return TorchCSR(self.matrix, torch.float64, self.transposed)
+
+
+class CupyCSR(DataMatrix):
+    """A sparse CuPy matrix stored by rows, and again by columns for the adjoint; products by cuSPARSE."""
+
+    def __init__(self, matrix: Any, by_columns: Any = None) -> None:
+        super().__init__(matrix)
+        self.transposed = matrix.T.tocsr() if by_columns is None else by_columns
+
+    def array(self, values: Any) -> Array:
+        import cupy
+
+        return cupy.asarray(values, dtype=self.dtype)
+
+    def product(self, x: Array) -> Array:
+        return self.matrix @ x
+
+    def adjoint(self, r: Array) -> Array:
+        return self.transposed @ r
+
+    def column(self, j: int) -> Array:
+        return self.columns([j])[:, 0]
+
+    def columns(self, indices: Any) -> Array:
+        return self.transposed[indices].toarray().T
+
+    def gram(self, weights: Array) -> np.ndarray:
+        return gram_by_columns(self, weights)
+
+    def _column_squares(self, weights: Array | None) -> np.ndarray:
+        weights = self.array(np.ones(self.shape[0])) if weights is None else weights
+        return np.asarray(host(self.transposed.power(2) @ weights), dtype=np.float64)
+
+    def parts(self) -> list[Array]:
+        return [self.matrix.indptr, self.matrix.indices, self.matrix.data]
+
+    def doubled(self) -> CupyCSR:
+        """Return the same numbers, computed with in double precision."""
+        return CupyCSR(self.matrix.astype("float64"), self.transposed.astype("float64"))
+
+
+def cupy_matrix(name: str, matrix: Any) -> DataMatrix:
+    """Return a sparse CuPy matrix as a map; reject NaN."""
+    import cupy
+
+    matrix = matrix.tocsr()
+    if matrix.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must be real, got dtype {matrix.dtype}")
+    if matrix.dtype not in (cupy.float32, cupy.float64):
+        matrix = matrix.astype(cupy.float64)
+    if not bool(cupy.isfinite(matrix.data).all()):
+        raise ValueError(f"{name} contains NaN or infinity; clean or impute the data first")
+    return CupyCSR(matrix)

@@ -1,0 +1,133 @@
+"""Data as users bring them, read into matrices that the objectives can use."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import array_api_compat
+import numpy as np
+
+from frankwolfe.backends import all_finite
+from frankwolfe.objectives.derive import SPECTRUM, derive
+from frankwolfe.rows.data_matrix import DataMatrix, DenseMatrix, OperatorMatrix
+from frankwolfe.rows.sparse_matrix import CSCMatrix, CSRMatrix
+from frankwolfe.validation import floating, plain
+
+REPEATED = 1 << 20  # as many solves as it takes
+
+
+def reoriented(objective: Any, sparse_atoms: bool, parallel_atoms: bool = False) -> Any:
+    """Return an objective with the data laid out for the set's atoms; itself where nothing is gained."""
+    turned = objective.data.by_columns() if sparse_atoms else objective.data
+    turned = turned.carrying() if parallel_atoms else turned
+    if turned is objective.data:
+        return objective
+    return derive(objective, SPECTRUM, data=turned)
+
+
+def in_parts(matrix: Any) -> Callable[..., Any] | None:
+    """Return what makes a model over rows in parts, on a cluster or on disk; None for data in memory."""
+    from frankwolfe.rows.disk_stream import Stream
+
+    if isinstance(matrix, Stream):
+        from frankwolfe.rows.streamed_parts import streamed
+
+        return streamed
+    if "dask" in sys.modules:  # nobody has a Dask collection who has not imported Dask
+        from frankwolfe.distributed.collections import is_lazy
+
+        if is_lazy(matrix):
+            from frankwolfe.distributed import distribute
+
+            return distribute
+    return None
+
+
+def picked(data: DataMatrix, columns: np.ndarray) -> DataMatrix:
+    """Return some columns of the data, laid out in rows.
+
+    Examples
+    --------
+    >>> picked(data_matrix("A", [[1, 2, 3], [4, 5, 6]]), np.array([0, 2])).matrix
+    array([[1., 3.],
+           [4., 6.]])
+    """
+    if isinstance(data, CSRMatrix) and data.layout is not None:
+        from scipy.sparse import csr_array
+
+        from frankwolfe.kernels.rows.column_selection import picked as pick
+
+        rows = pick(data.matrix.indptr, data.matrix.indices, data.matrix.data, data.shape[1], columns)
+        few: DataMatrix = CSRMatrix(csr_array(rows, shape=(data.shape[0], columns.size)))
+    else:
+        chosen = data.columns(columns)
+        few = CSRMatrix(chosen.tocsr()) if hasattr(chosen, "tocsr") else DenseMatrix(chosen)
+    few.dtype = data.dtype
+    few.solves = REPEATED if data.layout is not None else 1  # where the kernels are loaded, any size repays them
+    return few
+
+
+def data_matrix(name: str, matrix: Any) -> DataMatrix:
+    """Return the data as a map, whatever form it came in; reject NaN, empty data and wrong dimensions.
+
+    Examples
+    --------
+    >>> data_matrix("A", [[1, 2], [3, 4]]).adjoint(np.ones(2))
+    array([4., 6.])
+    """
+    if isinstance(matrix, DataMatrix):
+        return matrix
+    if array_api_compat.is_torch_array(matrix):
+        from frankwolfe.rows.torch_matrix import torch_matrix
+
+        return torch_matrix(name, _nonempty(name, matrix))
+    if type(matrix).__module__.startswith("cupyx."):
+        from frankwolfe.rows.torch_matrix import cupy_matrix
+
+        return cupy_matrix(name, _nonempty(name, matrix))
+    if hasattr(matrix, "matvec") and hasattr(matrix, "rmatvec") and not hasattr(matrix, "toarray"):
+        return OperatorMatrix(_nonempty(name, matrix))
+    if hasattr(matrix, "tocsr"):
+        matrix = _nonempty(name, matrix)
+        matrix = _sparse(name, matrix)
+        if not all_finite(matrix.data):
+            raise ValueError(f"{name} contains NaN or infinity; clean or impute the data first")
+        from scipy.sparse import csc_array, csr_array
+
+        # Of the array kind, whose * is entry by entry; nothing is copied.
+        return CSCMatrix(csc_array(matrix)) if matrix.format == "csc" else CSRMatrix(csr_array(matrix))
+    if hasattr(matrix, "to_numpy"):
+        matrix = matrix.to_numpy()
+    if isinstance(matrix, np.ndarray) or not (hasattr(matrix, "__array_namespace__") or hasattr(matrix, "device")):
+        matrix = plain(name, matrix)  # no np.matrix, whose * is a product, and no mask
+    matrix = _nonempty(name, matrix)
+    if isinstance(matrix, np.ndarray):
+        matrix = floating(name, matrix)
+    if not all_finite(matrix):
+        raise ValueError(f"{name} contains NaN or infinity; clean or impute the data first")
+    return DenseMatrix(matrix)
+
+
+def _nonempty(name: str, matrix: Any) -> Any:
+    shape = tuple(matrix.shape)
+    if len(shape) != 2:
+        raise ValueError(f"{name} must be two-dimensional (rows are samples), got shape {shape}")
+    if 0 in shape:
+        raise ValueError(f"{name} is empty, got shape {shape}; it needs at least one row and one column")
+    return matrix
+
+
+def _sparse(name: str, matrix: Any) -> Any:
+    """Return a sparse matrix by rows or by columns; its indices are checked here, as compiled loops do not."""
+    matrix = matrix if matrix.format in ("csr", "csc") else matrix.tocsr()
+    lines, across = matrix.shape if matrix.format == "csr" else matrix.shape[::-1]
+    indptr, indices = matrix.indptr, matrix.indices
+    inside = indptr.size == lines + 1 and indptr[0] == 0 and indptr[-1] <= min(indices.size, matrix.data.size)
+    if not inside or (np.diff(indptr) < 0).any() or (indices.size and not 0 <= indices.min() <= indices.max() < across):
+        raise ValueError(f"{name} is no valid sparse matrix: its indices lie outside shape {matrix.shape}")
+    if not matrix.has_canonical_format:  # entries that are stored twice, or out of order
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return floating(name, matrix)

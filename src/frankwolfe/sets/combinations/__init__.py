@@ -1,0 +1,1 @@
+"""Sets made from other sets: sums, products, hulls of unions, and images under linear maps."""

@@ -1,0 +1,313 @@
+"""Sets moved by a linear map: scaled, shifted, and general linear images."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from frankwolfe.atoms import Atom, Dense
+from frankwolfe.backends import Array, Scalar, all_finite, eps, namespace, vdot, zeros
+from frankwolfe.backends.namespace import as_like
+from frankwolfe.sets.base import Set, require_shape
+from frankwolfe.sets.combinations.combined_set import Combination, inherit, of_kind
+from frankwolfe.sets.fixed_arrays import frozen, on_host
+from frankwolfe.sets.norms import above, norm, slack
+
+
+@dataclass(frozen=True)
+class Scaled(Combination):
+    """All factor * x with x in a set; written ``factor * domain``.
+
+    Parameters
+    ----------
+    part : Set
+        The set.
+    factor : float
+        Any nonzero number; a negative one also reflects the set at the origin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from frankwolfe.sets import Simplex
+    >>> Scaled(Simplex(3), -2.0).lmo(np.array([1.0, 3.0, 2.0])).toarray()
+    array([ 0., -2.,  0.])
+    """
+
+    part: Set
+    factor: float
+
+    def __new__(cls, part: Any = None, factor: Any = None) -> Self:
+        return of_kind(cls, (part,), projects=True)
+
+    def __post_init__(self) -> None:
+        c = self.factor
+        if not isinstance(c, numbers.Real) or isinstance(c, bool) or c == 0 or not math.isfinite(c):
+            raise ValueError(f"factor must be a nonzero finite number, got {c!r}")
+        object.__setattr__(self, "factor", float(c))
+        _follow(self, self.part)
+
+    @property
+    def parts(self) -> tuple[Set, ...]:
+        return (self.part,)
+
+    @property
+    def curved(self) -> bool:
+        return self.part.curved
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """Shape of the points, where the set fixes it."""
+        return self.part.shape
+
+    def diameter(self, shape: tuple[int, ...] | None = None) -> float:
+        return abs(self.factor) * self.part.diameter(shape)
+
+    def reach(self, c: Array) -> float:
+        return abs(self.factor) * self.part.reach(c)
+
+    def contains(self, x: Any, tol: float = 1e-9) -> bool:
+        return self.part.contains((1.0 / self.factor) * x, tol)
+
+    def with_radius(self, radius: float) -> Self:
+        """Return the scaled set such that the product of factor and radius is `radius`."""
+        return type(self)(self.part.with_radius(radius / abs(self.factor)), self.factor)
+
+    @property
+    def _weight(self) -> float:
+        return abs(self.factor)
+
+    def _questions(self, g: Array) -> list[Array]:
+        return [g if self.factor > 0 else -g]
+
+    def _atom(self, g: Array, answers: list[tuple[Atom, Scalar]]) -> Atom:
+        return answers[0][0].scale_by(self.factor)
+
+    def _total(self, g: Array, minima: list[Scalar]) -> Scalar:
+        return abs(self.factor) * minima[0]
+
+    def _project(self, x: Array) -> Array:
+        return self.factor * self.part.project((1.0 / self.factor) * x)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@dataclass(frozen=True, eq=False)
+class Shifted(Combination):
+    """All x + offset with x in a set; written ``domain + offset``.
+
+    Parameters
+    ----------
+    part : Set
+        The set.
+    offset : array_like
+        Where its origin goes; fixes the shape of the points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from frankwolfe.sets import L2Ball
+    >>> Shifted(L2Ball(5.0), [1.0, 1.0]).lmo(np.array([3.0, -4.0])).toarray()
+    array([-2.,  5.])
+    """
+
+    part: Set
+    offset: Any
+
+    def __new__(cls, part: Any = None, offset: Any = None) -> Self:
+        return of_kind(cls, (part,), projects=True)
+
+    def __post_init__(self) -> None:
+        offset = frozen("offset", self.offset)
+        if self.part.shape not in (None, offset.shape):
+            raise ValueError(f"offset must have the shape of the points, {self.part.shape}, got {offset.shape}")
+        object.__setattr__(self, "offset", offset)
+        inherit(self, lambda part: part.closed_form, "closed_form", self.parts)
+        inherit(self, lambda part: part.exact_oracle, "exact_oracle", self.parts)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Shifted):
+            return NotImplemented
+        return self.part == other.part and np.array_equal(self.offset, other.offset)
+
+    def __hash__(self) -> int:
+        return hash((self.part, self.offset.tobytes()))
+
+    @property
+    def parts(self) -> tuple[Set, ...]:
+        return (self.part,)
+
+    @property
+    def curved(self) -> bool:
+        return self.part.curved
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the points, that of the offset."""
+        return self.offset.shape
+
+    def support(self, g: Array) -> Scalar:
+        require_shape(self, g, self.shape)
+        return self.part.support(g) + vdot(g, as_like(self.offset, g))
+
+    def diameter(self, shape: tuple[int, ...] | None = None) -> float:
+        return self.part.diameter(self.shape)
+
+    def reach(self, c: Array) -> float:
+        require_shape(self, c, self.shape)
+        return self.part.reach(c) + above(vdot(c, as_like(np.abs(self.offset), c)), c)
+
+    def contains(self, x: Array, tol: float = 1e-9) -> bool:
+        require_shape(self, x, self.shape)
+        if not all_finite(x):
+            return False
+        # Far from the origin x itself is rounded by more than the tolerance of a small set.
+        point = self.part.lmo(zeros(self.shape, x)).toarray()
+        size = float(norm(point, 2)) + self.part.diameter(self.shape)
+        rounding = 4 * eps(x) * float(np.linalg.norm(self.offset))
+        return self.part.contains(x - as_like(self.offset, x), max(tol, rounding / size) if size > 0 else tol)
+
+    def with_radius(self, radius: float) -> Self:
+        """Return the set of another radius, shifted as before."""
+        return type(self)(self.part.with_radius(radius), self.offset)
+
+    def _questions(self, g: Array) -> list[Array]:
+        require_shape(self, g, self.shape)
+        return [g]
+
+    def _atom(self, g: Array, answers: list[tuple[Atom, Scalar]]) -> Atom:
+        v = answers[0][0].toarray()
+        return Dense(v + as_like(self.offset, v))
+
+    def _total(self, g: Array, minima: list[Scalar]) -> Scalar:
+        return minima[0] + vdot(g, as_like(self.offset, g))
+
+    def _project(self, x: Array) -> Array:
+        require_shape(self, x, self.shape)
+        offset = as_like(self.offset, x)
+        return self.part.project(x - offset) + offset  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LinearImage(Combination):
+    """All B x with x in a set; written ``B @ domain`` for an array B.
+
+    Parameters
+    ----------
+    part : Set
+        The set; a set of matrices is read row by row.
+    matrix : array or sparse matrix of shape (m, n)
+        The map B.
+
+    Notes
+    -----
+    The oracle asks the set for the direction B'g and maps the answer. The diameter is bounded by that of the set times
+    the largest singular value of B. Where the columns of B are independent, a point is tested by solving for x;
+    otherwise by calls of the oracle.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from frankwolfe.sets import L1Ball
+    >>> domain = LinearImage(L1Ball(1.0), [[1.0, 1.0], [0.0, 2.0]])
+    >>> domain.lmo(np.array([1.0, 1.0])).toarray()
+    array([-1., -2.])
+    >>> domain.contains(np.array([0.5, 1.0]))
+    True
+    """
+
+    part: Set
+    matrix: Any
+    exact_oracle: ClassVar[bool] = False
+
+    def __new__(cls, part: Any = None, matrix: Any = None) -> Self:
+        return of_kind(cls, (part,), projects=False)
+
+    def __post_init__(self) -> None:
+        matrix = self.matrix.toarray() if hasattr(self.matrix, "toarray") else self.matrix
+        matrix = frozen("matrix", matrix)
+        if matrix.ndim != 2 or 0 in matrix.shape:
+            raise ValueError(f"matrix must have two dimensions, got shape {matrix.shape}")
+        if self.part.shape is not None and math.prod(self.part.shape) != matrix.shape[1]:
+            raise ValueError(
+                f"matrix must have {math.prod(self.part.shape)} columns to act on points of shape {self.part.shape}, "
+                f"got shape {matrix.shape}"
+            )
+        object.__setattr__(self, "matrix", matrix)
+        inherit(self, lambda part: part.closed_form, "closed_form", self.parts)
+
+    def __repr__(self) -> str:
+        return f"LinearImage({self.part!r}, <matrix of shape {self.matrix.shape}>)"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LinearImage):
+            return NotImplemented
+        return self.part == other.part and np.array_equal(self.matrix, other.matrix)
+
+    def __hash__(self) -> int:
+        return hash((self.part, self.matrix.tobytes()))
+
+    @property
+    def parts(self) -> tuple[Set, ...]:
+        return (self.part,)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the points, ``(m,)``."""
+        return self.matrix.shape[:1]
+
+    def diameter(self, shape: tuple[int, ...] | None = None) -> float:
+        """Return an upper bound: the diameter of the set times the largest singular value."""
+        return float(self._factors[1][0]) * self.part.diameter(self._inner_shape)
+
+    def reach(self, c: Array) -> float:
+        require_shape(self, c, self.shape)
+        weights = namespace(c).reshape(as_like(np.abs(self.matrix), c).T @ c, self._inner_shape)
+        return above(self.part.reach(weights), c)
+
+    def contains(self, x: Array, tol: float = 1e-9) -> bool:
+        require_shape(self, x, self.shape)
+        U, s, Wt = self._factors
+        if s.size < self.matrix.shape[1] or s[-1] <= 1e-10 * s[0]:
+            return super().contains(x, tol)
+        if not all_finite(x):
+            return False
+        x64 = on_host(x)
+        inner = Wt.T @ ((U.T @ x64) / s)
+        residual = float(np.max(np.abs(self.matrix @ inner - x64)))
+        near = residual <= slack(x, tol) * float(np.max(np.abs(x64)) + s[0] * np.max(np.abs(inner)))
+        return near and self.part.contains(as_like(inner.reshape(self._inner_shape), x), tol)
+
+    def _questions(self, g: Array) -> list[Array]:
+        require_shape(self, g, self.shape)
+        return [namespace(g).reshape(as_like(self.matrix, g).T @ g, self._inner_shape)]
+
+    def _atom(self, g: Array, answers: list[tuple[Atom, Scalar]]) -> Atom:
+        v = answers[0][0].toarray()
+        return Dense(as_like(self.matrix, v) @ namespace(v).reshape(v, (-1,)))
+
+    def _total(self, g: Array, minima: list[Scalar]) -> Scalar:
+        """Return the part's minimum less what the rounding of B'g can make of it."""
+        return minima[0] - (self.matrix.shape[0] + 8) * eps(g) * norm(g, 2) * self._size
+
+    @cached_property
+    def _size(self) -> float:
+        """An upper bound on \\|B\\| \\|x\\| over the part."""
+        point = self.part.lmo(np.zeros(self._inner_shape)).toarray()
+        return float(norm(self.matrix, 2)) * (float(norm(point, 2)) + self.part.diameter(self._inner_shape))
+
+    @property
+    def _inner_shape(self) -> tuple[int, ...]:
+        return self.part.shape or self.matrix.shape[1:]
+
+    @cached_property
+    def _factors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return np.linalg.svd(self.matrix, full_matrices=False)
+
+
+def _follow(domain: Set, part: Set) -> None:
+    inherit(domain, lambda part: part.closed_form, "closed_form", (part,))
+    inherit(domain, lambda part: part.exact_oracle, "exact_oracle", (part,))
+    inherit(domain, lambda part: part.sparse_atoms, "sparse_atoms", (part,))

@@ -1,0 +1,96 @@
+"""One kind of set with many radii: row i of a point belongs to the set of radius i."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NoReturn
+
+from frankwolfe.atoms import Rows
+from frankwolfe.backends import Array, namespace
+from frankwolfe.backends.namespace import as_like, nonzero
+from frankwolfe.sets.base import Set
+from frankwolfe.sets.norm_balls.lp_balls import L1Ball, L2Ball, LInfBall, LpBall
+from frankwolfe.sets.norms import conjugate, dual_vectors, norms
+from frankwolfe.sets.polytopes.simplex import Simplex
+
+
+class SetBatch(Set):
+    """The product of sets that differ in their radius only, their oracles answered in one go.
+
+    Norm balls and simplices answer by operations on whole arrays, any other set with a closed form row by row.
+
+    Parameters
+    ----------
+    members : list of Set
+        One for each row; they fix the radii.
+    like : array
+        Whose namespace, dtype and device the points have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> batch = SetBatch([L2Ball(1.0), L2Ball(10.0)], like=np.zeros(0))
+    >>> batch.lmo(np.array([[3.0, -4.0], [0.0, 2.0]])).toarray()
+    array([[ -0.6,   0.8],
+           [  0. , -10. ]])
+    """
+
+    def __init__(self, members: list[Any], like: Array) -> None:
+        self.members = members
+        self.like = like
+        self.exponent = _exponent(members[0])
+        if self.in_arrays:
+            self.radii = as_like([member.radius for member in members], like)
+
+    def rows(self, kept: list[int]) -> SetBatch:
+        """Return the batch of some of its members."""
+        return SetBatch([self.members[i] for i in kept], self.like)
+
+    @property
+    def in_arrays(self) -> bool:
+        """Whether the oracle is operations on whole arrays, which look at no number."""
+        return self.exponent is not None or isinstance(self.members[0], Simplex)
+
+    @property
+    def curved(self) -> bool:
+        return self.members[0].curved
+
+    def lmo(self, g: Array) -> Rows:
+        xp = namespace(g)
+        if self.exponent is not None:
+            magnitudes = xp.abs(g)
+            u = dual_vectors(magnitudes / nonzero(xp.max(magnitudes, axis=-1))[:, None], self.exponent)
+            signs = xp.where(g > 0, -xp.ones_like(g), xp.ones_like(g))
+            return Rows(self.radii[:, None] * signs * u)
+        if isinstance(self.members[0], Simplex):
+            steps = dual_vectors(xp.max(g, axis=-1)[:, None] - g, 1.0)  # one where g is least, zero elsewhere
+            return Rows(self.radii[:, None] * steps)
+        return Rows(xp.stack([member.lmo(g[i, ...]).toarray() for i, member in enumerate(self.members)]))
+
+    def support(self, g: Array) -> Array:
+        if self.exponent is not None:
+            return self.radii * norms(g, conjugate(self.exponent))
+        if isinstance(self.members[0], Simplex):
+            return self.radii * namespace(g).max(g, axis=-1)
+        return as_like([float(member.support(g[i, ...])) for i, member in enumerate(self.members)], self.like)
+
+    def diameter(self, shape: tuple[int, ...] | None = None) -> float:
+        """Return the largest diameter of a member, for points of `shape` without the axis of the members."""
+        return max(member.diameter(None if shape is None else shape[1:]) for member in self.members)
+
+    def reach(self, c: Array) -> Array:
+        """Return the members' bounds, one for each row of c."""
+        return as_like([member.reach(c[i, ...]) for i, member in enumerate(self.members)], self.like)
+
+    def contains(self, x: Array, tol: float = 1e-9) -> bool:
+        return all(member.contains(x[i, ...], tol) for i, member in enumerate(self.members))
+
+    def with_radius(self, radius: float) -> NoReturn:
+        raise TypeError("a batch of sets has many radii; call with_radius on its members")
+
+
+def _exponent(domain: Set) -> float | None:
+    """Return p if the set is an l_p ball."""
+    if isinstance(domain, LpBall):
+        return domain.p
+    return {L1Ball: 1.0, L2Ball: 2.0, LInfBall: math.inf}.get(type(domain))

@@ -1,0 +1,210 @@
+"""Flows through a network from a source to a target."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from frankwolfe.atoms import Atom, Sparse
+from frankwolfe.backends import Array, Scalar, all_finite, scaled
+from frankwolfe.backends.namespace import as_index, as_like
+from frankwolfe.sets.base import LinearMinimum, Set, require_shape
+from frankwolfe.sets.fixed_arrays import on_host, unmasked
+from frankwolfe.sets.norms import norm, slack
+from frankwolfe.sets.polytopes.network import Layers, on_the_way, read_edges
+from frankwolfe.sets.polytopes.polytope import Polytope
+from frankwolfe.validation import positive
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FlowPolytope(Set):
+    """Flows of `radius` units from a source to a target; a point holds one number for each edge.
+
+    What enters a node leaves it, except at the two ends; no flow is negative, nor above a capacity where there is one.
+    Edges that lie on no way from source to target carry nothing.
+
+    Parameters
+    ----------
+    graph : sequence of (tail, head) pairs, array of shape (m, 2), or sparse matrix
+        The directed edges, in the order of a point's entries; parallel edges are allowed. Nodes may be integers or any
+        other hashable labels. Of a sparse adjacency matrix the stored entries are the edges, row by row. Kept as an
+        array, the nodes numbered in the order in which they appear; so are the ends.
+    source, target : hashable
+        The two ends, two nodes of the graph.
+    radius : float, default=1.0
+        How much flows.
+    capacity : float or array_like of shape (m,), optional
+        The most that an edge may carry. Without it the edges between source and target must have no directed cycle,
+        for round a cycle any amount could flow and the set would be unbounded.
+
+    Notes
+    -----
+    Without capacities the extreme points are the paths, and an atom is the shortest one: dynamic programming over the
+    layers of the acyclic network, O(m), with costs of any sign; of equally short ways to a node, the one by the edge
+    that comes first. With capacities an atom is a minimum-cost flow, found by the simplex method (see
+    :class:`Polytope`); for whole capacities and radius it is whole itself [1]_. Either is kept as its few nonzeros.
+
+    References
+    ----------
+    .. [1] R. K. Ahuja, T. L. Magnanti, J. B. Orlin, "Network flows", Prentice Hall 1993.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> roads = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("b", "c")]
+    >>> FlowPolytope(roads, "a", "d").lmo(np.array([1.0, 4.0, 5.0, 1.0, 1.0])).toarray()
+    array([1., 0., 0., 1., 1.])
+    >>> FlowPolytope(roads, "a", "d", capacity=0.5).lmo(np.array([1.0, 4.0, 5.0, 1.0, 1.0])).toarray()
+    array([0.5, 0.5, 0.5, 0.5, 0. ])
+    """
+
+    graph: Any
+    source: Any
+    target: Any
+    radius: float = 1.0
+    capacity: Any = None
+    exact_oracle: ClassVar[bool] = False
+    quick_membership: ClassVar[bool] = True
+    sparse_atoms: ClassVar[bool] = True
+    holds_magnitudes: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", positive("radius", self.radius))
+        edges, ends = read_edges(self.graph, self.source, self.target)
+        object.__setattr__(self, "graph", edges)
+        object.__setattr__(self, "source", ends[0])
+        object.__setattr__(self, "target", ends[1])
+        useful = on_the_way(edges, *ends)
+        if not useful.any():
+            raise ValueError("there is no directed path from source to target; check the directions of the edges")
+        layers = Layers.of(edges, useful, *ends)
+        object.__setattr__(self, "_layers", layers)
+        object.__setattr__(self, "_useful", useful)
+        if self.capacity is None:
+            if layers is None:
+                raise ValueError("the graph has a directed cycle, round which any amount could flow; pass capacity")
+        else:
+            object.__setattr__(self, "capacity", _capacities(self.capacity, len(edges), layers is None))
+            object.__setattr__(self, "closed_form", False)
+            try:
+                self._polytope  # noqa: B018  solves for a first flow
+            except ValueError:
+                raise ValueError(
+                    f"the capacities do not let {self.radius} units through; raise them or lower the radius"
+                ) from None
+
+    def __repr__(self) -> str:
+        limits = "" if self.capacity is None else ", with capacities"
+        return f"FlowPolytope(<{len(self.graph)} edges{limits}>, {self.source}, {self.target}, radius={self.radius!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return self._key == other._key if isinstance(other, FlowPolytope) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the points, one entry for each edge."""
+        return (len(self.graph),)
+
+    def lmo(self, g: Array) -> Atom:
+        require_shape(self, g, self.shape)
+        if self.capacity is None:
+            places = self._route.shortest(scaled(on_host(g)))
+            values = np.full(places.size, self.radius)
+        else:
+            return self.minimum(g).atom
+        return self._sparse(places, values, g)
+
+    def minimum(self, g: Array) -> LinearMinimum:
+        """Return a flow of least cost and its cost, with capacities also a proven lower bound on that."""
+        if self.capacity is None:
+            atom = self.lmo(g)
+            value = atom.inner(g)
+            # Two ways are compared by sums of their costs, edge by edge.
+            depth, size = 2 * self._route.longest + 8, on_host(g)[self.__dict__["_useful"]]
+            room = 2.0**-52 * depth * self.radius * float(min(depth * norm(size, math.inf), norm(size, 1)))
+            return LinearMinimum(atom, value, value - room)
+        require_shape(self, g, self.shape)
+        found = self._polytope.minimum(on_host(g))
+        flow = found.atom.toarray()
+        places = np.flatnonzero(flow)
+        atom = self._sparse(places, flow[places], g)
+        return LinearMinimum(atom, atom.inner(g), found.lower)
+
+    def support(self, g: Array) -> Scalar:
+        """Return an upper bound on the support value, exact up to rounding."""
+        return -self.minimum(-g).lower if self.capacity is None else self._polytope.support(on_host(g))
+
+    def diameter(self, shape: tuple[int, ...] | None = None) -> float:
+        """Return an upper bound: for paths, from the edges in which two can differ; with capacities, from those."""
+        if self.capacity is None:
+            longest, edges = self._route.longest, self._route.count
+            return self.radius * math.sqrt(min(2 * longest, edges)) if edges > longest else 0.0
+        return float(np.linalg.norm(self._limits))
+
+    def contains(self, x: Array, tol: float = 1e-9) -> bool:
+        require_shape(self, x, self.shape)
+        if not all_finite(x):
+            return False
+        flow, room = on_host(x), slack(x, tol) * self.radius
+        inside = bool(np.all(flow >= -room)) and bool(np.all(flow <= self._limits + room))
+        return inside and bool(np.max(np.abs(self._balance @ flow - self._supply)) <= room)
+
+    def with_radius(self, radius: float) -> Self:
+        return replace(self, radius=radius)
+
+    def _sparse(self, places: np.ndarray, values: np.ndarray, like: Array) -> Sparse:
+        return Sparse(as_index(places, like), as_like(values, like), self.shape)
+
+    @property
+    def _route(self) -> Layers:
+        return self.__dict__["_layers"]
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        limits = None if self.capacity is None else self.capacity.tobytes()
+        return (self.graph.tobytes(), self.source, self.target, self.radius, limits)
+
+    @cached_property
+    def _limits(self) -> np.ndarray:
+        """The most that an edge can carry; without cycles no more than all."""
+        limits = np.full(len(self.graph), math.inf) if self.capacity is None else self.capacity
+        limits = np.where(self.__dict__["_useful"], limits, 0.0)
+        return limits if self.__dict__["_layers"] is None else np.minimum(limits, self.radius)
+
+    @cached_property
+    def _balance(self) -> Any:
+        from scipy.sparse import coo_array
+
+        m = len(self.graph)
+        signs = np.concatenate([np.ones(m), -np.ones(m)])
+        places = (self.graph.T.reshape(-1), np.tile(np.arange(m), 2))
+        return coo_array((signs, places), shape=(int(np.max(self.graph)) + 1, m)).tocsr()
+
+    @cached_property
+    def _supply(self) -> np.ndarray:
+        supply = np.zeros(self._balance.shape[0])
+        supply[self.source], supply[self.target] = self.radius, -self.radius
+        return supply
+
+    @cached_property
+    def _polytope(self) -> Polytope:
+        return Polytope(A_eq=self._balance, b_eq=self._supply, lower=0.0, upper=self._limits)
+
+
+def _capacities(values: Any, m: int, cyclic: bool) -> np.ndarray:
+    values = unmasked("capacity", values)
+    try:
+        out = np.array(np.broadcast_to(np.asarray(values, dtype=np.float64), (m,)))
+    except (TypeError, ValueError):
+        raise ValueError(f"capacity must be a number or have one entry for each of the {m} edges") from None
+    if not np.all(out >= 0) or (cyclic and not np.all(np.isfinite(out))):
+        raise ValueError("capacity must be nonnegative, and finite where the graph has a directed cycle")
+    out.setflags(write=False)
+    return out

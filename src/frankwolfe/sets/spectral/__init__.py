@@ -1,0 +1,1 @@
+"""Sets of matrices that are described by their singular values or eigenvalues."""

@@ -1,0 +1,111 @@
+"""Coordinate descent on models of sparse columns: each round as its plain twin takes it, and optimal in the end."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frankwolfe.kernels.qp import coordinate_descent_loops
+from frankwolfe.kernels.qp.coordinate_descent import Model, descended, extrapolated, water_level
+from frankwolfe.kernels.qp.simplex_qp import l1_qp, simplex_qp
+from frankwolfe.kernels.rows.column_layouts import Columns
+
+
+def columns_of(A: np.ndarray, scale: float = 1.0) -> Columns:
+    """Return a matrix by columns; without values where they are all one."""
+    csc = sp.csc_array(A)
+    values = None if csc.nnz and (csc.data == 1.0).all() else csc.data
+    return Columns((csc.indptr.astype(np.int64), csc.indices.astype(np.uint32), values), A.shape, scale)
+
+
+def made(seed: int, n: int = 30, d: int = 12, pattern: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return sparse data with an empty column, curvatures of the rows, and a slope."""
+    rng = np.random.default_rng(seed)
+    A = (rng.random((n, d)) < 0.4) * (1.0 if pattern else rng.standard_normal((n, d)))
+    A[:, d // 2] = 0.0
+    return A, rng.random(n) / n, 0.2 * rng.standard_normal(d)
+
+
+def hessian(A: np.ndarray, c: np.ndarray, ridge: float, intercept: bool) -> np.ndarray:
+    """Return the Hessian of the model, formed."""
+    along = A.T @ c
+    return A.T @ (c[:, None] * A) + ridge * np.eye(A.shape[1]) - intercept * np.outer(along, along) / c.sum()
+
+
+def gap(H: np.ndarray, slope: np.ndarray, radius: float, start: np.ndarray, z: np.ndarray, signed: bool) -> float:
+    """Return the Frank-Wolfe gap of the model at z."""
+    g = slope + H @ (z - start)
+    return float(g @ z + radius * np.max(np.abs(g) if signed else -g))
+
+
+@given(
+    seed=st.integers(0, 99), pattern=st.booleans(), intercept=st.booleans(), signed=st.booleans(), level=st.floats(0, 1)
+)
+@settings(max_examples=25, deadline=None)
+def test_a_round_is_that_of_its_plain_twin(seed, pattern, intercept, signed, level) -> None:
+    A, c, slope = made(seed, pattern=pattern)
+    H, layout, d, ridge, firm, radius = hessian(A, c, 0.1, intercept), columns_of(A), A.shape[1], 0.1, 0.05, 1.5
+    rng = np.random.default_rng(seed)
+    z = rng.random(d) * (rng.random(d) < 0.5)
+    start, plain = z.copy(), z.copy()
+    for j in range(d):  # the best of each entry on a fine grid
+        now = slope[j] + H[j] @ (plain - start)
+        others, ways = np.abs(plain).sum() - abs(plain[j]), np.linspace(-4 if signed else 0, 4, 80001)
+        over = level + firm * (others + np.abs(ways) - radius)
+        penalty = (np.maximum(over, 0.0) if signed else over) ** 2 / (2 * firm)
+        plain[j] = ways[np.argmin(now * (ways - plain[j]) + 0.5 * H[j, j] * (ways - plain[j]) ** 2 + penalty)]
+    bend, along = coordinate_descent_loops.bends(*layout.arrays, np.arange(d), c)
+    free = intercept / c.sum()
+    np.testing.assert_allclose(bend + ridge - free * along**2, np.diag(H), atol=1e-14)
+    arguments = *layout.arrays, np.arange(d), c, slope - ridge * start, bend + ridge - free * along**2, along, free
+    v = np.zeros(len(c))
+    coordinate_descent_loops.descend(*arguments, ridge, z, v, level, firm, radius, signed)
+    np.testing.assert_allclose(z, plain, atol=1e-3)
+    np.testing.assert_allclose(v, c * (A @ (z - start)), atol=1e-14)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("signed", [True, False])
+@pytest.mark.parametrize(("radius", "scale", "pattern"), [(0.3, 1.0, False), (2.0, 0.5, True), (1e4, 1.0, False)])
+def test_ends_at_the_minimiser(radius: float, scale: float, pattern: bool, signed: bool, intercept: bool) -> None:
+    A, c, slope = made(3, pattern=pattern)
+    ridge, every = 0.01, np.arange(A.shape[1])
+    start = np.zeros(A.shape[1])
+    start[1] = radius
+    H = hessian(scale * A, c, ridge, intercept)
+    model = Model(columns_of(A, scale), every, slope, c, ridge, intercept)
+    found = descended(model, radius, start, 0.0, signed, 1e-12 * radius, 3000)
+    assert found.done
+    b = slope - H @ start
+    best = l1_qp(H, b, radius, start) if signed else radius * simplex_qp(radius**2 * H, radius * b, start / radius)
+    np.testing.assert_allclose(found.z, best, atol=1e-6 * min(radius, 10.0))
+    assert gap(H, slope, radius, start, found.z, signed) <= 1e-8 * radius
+    assert np.abs(found.z).sum() <= radius * (1 + 1e-12)
+
+
+def test_a_limit_on_the_rounds_is_kept_and_told() -> None:
+    A, c, slope = made(5)
+    found = descended(Model(columns_of(A), np.arange(12), slope, c), 1.0, np.zeros(12), 0.01, True, 0.0, 3)
+    assert (found.rounds, found.done) == (3, False)
+
+
+@given(seed=st.integers(0, 99), radius=st.sampled_from([0.01, 1.0, 50.0]))
+@settings(max_examples=30, deadline=None)
+def test_water_level_fills_the_radius(seed: int, radius: float) -> None:
+    rng = np.random.default_rng(seed)
+    peaks, bend = rng.random(40), np.where(rng.random(40) < 0.2, 0.0, rng.random(40) + 0.01)
+    level = water_level(peaks, bend, radius)
+    held = np.sum(np.maximum(peaks - level, 0.0)[bend > 0] / bend[bend > 0])
+    assert held == pytest.approx(radius) if level > 0 else held <= radius * (1 + 1e-12)
+
+
+def test_extrapolation_finds_the_limit_of_a_linear_iteration() -> None:
+    rng = np.random.default_rng(0)
+    M, limit = 0.9 * np.diag(rng.random(4)), rng.standard_normal(4)
+    places = [np.zeros(4)]
+    for _ in range(5):
+        places.append(limit + M @ (places[-1] - limit))
+    np.testing.assert_allclose(extrapolated(np.stack(places), 4), limit, atol=1e-4)

@@ -1,0 +1,211 @@
+"""Verdicts follow the numbers, and only where a claim's hypotheses hold: change the numbers and they flip."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from frankwolfe.paper.claims import claims, errata, theorem_claims
+from frankwolfe.paper.claims.rates import NOTHING, Slope
+from frankwolfe.paper.claims.verdicts import (
+    FAILS,
+    HOLDS,
+    OUTSIDE,
+    PARTLY,
+    UNDECIDED,
+    UNKNOWN,
+    Judged,
+    across,
+    ordering,
+)
+from frankwolfe.paper.problems import Ball
+from frankwolfe.paper.runner import Results
+from frankwolfe.paper.sections import fig2, fig4, proven_constants, rates_on_sets, theory_checks
+from frankwolfe.paper.store import Outcome, Store
+
+ALL = (*claims.FINDINGS, *claims.CLAIMS)
+ACTIVE = {"active": True, "margin": 0.1, "largest": 1.0, "least": 0.01, "gradient": 1.0, "fun": 0.0, "gap": 1e-13}
+
+
+def judge(key: str, results, quick: bool = False) -> Judged:
+    return claims.claim(key).judge(results, quick)
+
+
+class Found:
+    """Results in which every optimum has these facts."""
+
+    def __init__(self, **facts) -> None:
+        self.outcome = SimpleNamespace(facts={**ACTIVE, **facts})
+
+    def optimum(self, data, ball):
+        return self.outcome
+
+
+def test_all_some_none():
+    assert across([HOLDS, HOLDS, OUTSIDE]) == HOLDS
+    assert across([FAILS, FAILS]) == FAILS
+    assert across([HOLDS, FAILS]) == PARTLY
+    assert across([OUTSIDE, OUTSIDE]) == OUTSIDE
+    assert across([UNDECIDED]) == UNDECIDED
+    assert across([]) == UNKNOWN
+
+
+def test_an_order_of_curves_is_told_as_a_range():
+    k = np.arange(1, 1001)
+    assert ordering(k, k >= 475) == (PARTLY, "k ≥ 475")
+    assert ordering(k, (k >= 10) & (k <= 20)) == (FAILS, "10 ≤ k ≤ 20")
+    assert ordering(k, (k <= 300) | (k >= 900)) == (PARTLY, "k ≤ 300 and k ≥ 900")
+
+
+@pytest.mark.parametrize(
+    ("fit", "kind"),
+    [
+        (Slope(-1.97, -2.48, -1.47, 300, 3000), UNDECIDED),
+        (Slope(-1.97, -2.05, -1.9, 300, 3000), HOLDS),
+        (Slope(-1.0, -1.1, -0.9, 300, 3000), FAILS),
+        (NOTHING, HOLDS),  # the error fell to the accuracy of f*: faster than any power
+    ],
+)
+def test_slopes_are_judged_by_their_interval(fit, kind, monkeypatch):
+    monkeypatch.setattr(rates_on_sets, "rate", lambda *_: fit)
+    assert judge("lp-rate", Found()).verdict == kind
+
+
+def test_a_theorem_is_not_judged_where_its_hypothesis_fails(monkeypatch):
+    monkeypatch.setattr(rates_on_sets, "rate", lambda *_: Slope(-1.0, -1.1, -0.9, 300, 3000))
+    assert judge("l2-rate", Found(active=False)).verdict == OUTSIDE
+    assert judge("l2-rate", Found()).verdict == FAILS
+    assert judge("support-rate", Found(margin=1e-12)).verdict == OUTSIDE
+    assert judge("lp-rate", Found(least=0.0)).verdict == OUTSIDE
+    groups = {c.name: c.verdict for c in judge("group-rate", Found()).cases}
+    assert groups[Ball("group", 5.0, 1.0).label] == OUTSIDE  # p = 1 is no evidence for p > 1
+    assert groups[Ball("group", 5.0, 1.5, inner=1.5).label] == FAILS
+
+
+def walk(**columns):
+    k = np.arange(20.0)
+    flat = dict.fromkeys(("ahead", "drift", "move"), np.zeros(20))
+    facts = {"smoothness": 1.0, "diameter": 2.0, "gradient": 1.0, "highest": 1.0, "fun": 0.0}
+    return Outcome(facts, {"k": k, "theta": np.ones(20), **flat, **columns})
+
+
+def test_lemmas_are_held_to_the_papers_constants(monkeypatch):
+    class Walked(Found):
+        def __init__(self, outcome):
+            super().__init__()
+            self.walk = outcome
+
+        def __getitem__(self, task):
+            return self.walk
+
+    C1, C2 = proven_constants.first_two(1.0, 2.0, 1.0, 1.0)
+    assert judge("lemma-7", Walked(walk())).verdict == HOLDS
+    assert judge("lemma-7", Walked(walk(ahead=np.full(20, 1.01 * C1)))).verdict == FAILS
+    assert judge("lemma-8", Walked(walk(drift=np.full(20, 2 * C2)))).verdict == FAILS
+    # T is beyond the run, so the lemma says nothing about it, whatever v does.
+    assert judge("lemma-9", Walked(walk(move=np.full(20, 1e9)))).verdict == OUTSIDE
+    assert judge("settling", Walked(walk())).verdict == HOLDS
+
+
+def test_the_vertex_must_wander_before_it_freezes():
+    class Runs(Found):
+        def __init__(self, moves, last):
+            super().__init__()
+            facts = {
+                "margin": 0.1,
+                "moves": moves,
+                "last_move": last,
+                "smoothness": 1.0,
+                "highest": 1.0,
+                "gradient": 1.0,
+            }
+            self.run = SimpleNamespace(facts=facts)
+
+        def __getitem__(self, task):
+            return self.run
+
+    assert judge("l1-freeze", Runs(0, 0)).verdict == OUTSIDE  # it never moved: nothing was tested
+    assert judge("l1-freeze", Runs(80, 200)).verdict == HOLDS
+    assert judge("l1-freeze", Runs(80, 2999)).verdict == FAILS
+
+
+def test_the_wandering_instance_meets_the_theorem(tmp_path):
+    task = theory_checks.Wandering("afw", iterations=600)
+    facts = task.compute(Store(tmp_path), None).facts
+    f, solution = task.problem()
+    g = f.grad(solution)
+    H = np.array([f.grad(e) - f.grad(0 * e) for e in np.eye(g.size)])
+    assert np.linalg.eigvalsh(H)[0] >= -1e-15  # convex
+    assert int(np.argmax(np.abs(g))) == 0
+    assert np.sort(np.abs(g))[-1] - np.sort(np.abs(g))[-2] > 1e-4  # a unique largest entry
+    assert facts["gap"] <= 1e-15  # so that the vertex is the solution
+    assert facts["moves"] > 5
+    assert facts["last_move"] < 600
+
+
+def test_theorem_4_is_about_the_weighted_sum(tmp_path):
+    table = theory_checks.Accelerated().compute(Store(tmp_path), None).table
+    assert np.all(table["weighted"] <= table["weighted_bound"])
+    assert np.max(table["estimate"]) > 0  # a single term is no lower bound, and the paper does not say so
+    for name in ("error", "gradient", "distance"):
+        assert np.all(table[name] <= table[f"{name}_bound"] * (1 + 1e-9))
+
+
+def test_zig_zags_are_measured():
+    k = np.arange(1.0, 200.0)
+    smooth, jagged = 1 / k, np.where(np.arange(199) % 2, 3.0, 1.0) / k
+    assert fig2.stability(smooth)[1] == 0
+    assert fig2.stability(jagged)[0] > 2 * fig2.stability(smooth)[0]
+    assert fig2.stability(jagged)[1] > 1.5
+
+
+def test_ranks_are_not_judged_before_they_cross(monkeypatch):
+    k = np.arange(151.0)
+    outcome = {
+        m: Outcome({}, {"k": k, "rank": np.minimum(k + (m == "afw"), 140), "rank_relative": k + (m == "afw")})
+        for m in ("fw", "afw")
+    }
+    series = {m: SimpleNamespace(outcome=o) for m, o in outcome.items()}
+    monkeypatch.setattr("frankwolfe.paper.claims.measured_claims.movielens", lambda *_: series)
+    assert judge("rank", Found(), quick=True).verdict == UNKNOWN
+
+
+def test_the_two_readings_of_one_point_four(monkeypatch):
+    monkeypatch.setattr(fig4, "readings", lambda *_: {50: (1.84, 1.40), 100: (2.01, 1.44)})
+    judged = judge("completion", Found())
+    assert judged.verdict == HOLDS
+    assert "1.4 to 1.44" in judged.number
+    assert "1.84 to 2.01" in judged.sentence
+    monkeypatch.setattr(fig4, "readings", lambda *_: {50: (1.0, 1.0)})
+    assert judge("completion", Found()).verdict == FAILS
+
+
+def test_errata_say_what_the_verdicts_say(monkeypatch):
+    told = Judged(FAILS, "a number", "A sentence.")
+    monkeypatch.setattr(claims.Claim, "judged", lambda self, results, quick: told)
+    monkeypatch.setattr(errata, "ERRATA", [e for e in errata.ERRATA if "too expensive" in e.printed])
+    rows = errata.errata_table(SimpleNamespace(), False).rows
+    expensive = next(row for row in rows if "too expensive" in row[0])
+    assert expensive[2] == "does not hold (a number): A sentence."
+    assert expensive[1] == errata.MEASURED  # and nothing else that could contradict it
+
+
+def test_what_was_not_run_says_so(tmp_path):
+    results = Results(Store(tmp_path))
+    assert {c.judged(results, True).verdict for c in ALL} == {UNKNOWN}
+    rows = errata.errata_table(results, True).rows
+    assert len(rows) == len(errata.ERRATA)
+    assert any("not run" in row[2] for row in rows)
+
+
+def test_every_claim_has_key_place_and_figure():
+    assert len({c.key for c in ALL}) == len(ALL)
+    for c in ALL:
+        assert c.text
+        assert c.where
+        assert c.figure
+        assert len(c.quotation.split()) < 15  # short enough to quote
+        assert callable(c.judge)
+    assert theorem_claims.FAST < -1.5
