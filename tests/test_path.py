@@ -15,7 +15,6 @@ from tests.problems import GROUPS, completion, logistic_data
 import frankwolfe as fw
 from frankwolfe.atoms import Rows
 from frankwolfe.objectives.line_search import minimise_in_arrays, minimise_on_segment
-from frankwolfe.objectives.many_points import batched
 from frankwolfe.points import Point, mix
 from frankwolfe.problem import Problem
 from frankwolfe.rows.data_matrix import IN_ARRAYS
@@ -146,18 +145,17 @@ def test_compiled_passes_equal_plain_ones(kind, dtype, monkeypatch):
     assert f.compiled is not None
     X = (0.3 * rng.standard_normal((40, 15))).astype(dtype)
     x, v, z = Point.at(X), Point.at(Rows(-X)), Point.at(Rows(X[::-1].copy()))
-    batch = batched(f, 40)
-    batch.resolve(x)
+    f.resolve(x)
     loose, tight = (2e-5, 1e-4) if dtype == np.float32 else (1e-12, 1e-12)
     for gamma in (0.25, rng.random((40, 1)).astype(dtype)):
         watch = mix(x, v, gamma)
         y = mix(watch, v, 0.5)
-        found = batch.evaluate(y, watch)
+        found = f.evaluate(y, watch)
         kept = watch.image
         with monkeypatch.context() as patch:
             patch.setattr(f.data, "paths", IN_ARRAYS)
             again = mix(x, v, gamma)
-            plain = batch.evaluate(mix(again, v, 0.5), again)
+            plain = f.evaluate(mix(again, v, 0.5), again)
         for a, b in zip(found[:6], plain[:6], strict=True):
             np.testing.assert_allclose(a, b, rtol=loose, atol=tight * np.max(np.abs(plain.slope)))
         np.testing.assert_allclose(kept, again.image, rtol=loose, atol=tight)
@@ -165,7 +163,7 @@ def test_compiled_passes_equal_plain_ones(kind, dtype, monkeypatch):
             alone = f.evaluate(Point.at(y.coords[i]), Point.at(watch.coords[i]))
             np.testing.assert_allclose(found.slope[i], alone.slope, rtol=loose, atol=tight)
             assert found.watched[i] == pytest.approx(float(alone.watched), rel=loose)
-    np.testing.assert_allclose(batch.value_at(z)[0], [float(f.value(row)) for row in X[::-1]], rtol=loose)
+    np.testing.assert_allclose(f.value_at(z)[0], [float(f.value(row)) for row in X[::-1]], rtol=loose)
 
 
 def test_threads_do_not_change_a_path():
@@ -255,22 +253,21 @@ def test_the_set_of_many_radii_answers_as_its_members_do():
             assert batch.rows([i]).support(g[i : i + 1])[0] == pytest.approx(float(member.support(g[i])))
         assert batch.contains(v.array, 1e-9)
         assert not batch.contains(3 * v.array)
-        assert batch.diameter((4, 12)) == max(member.diameter((12,)) for member in members)
+        assert batch.diameter((12,)) == max(member.diameter((12,)) for member in members)
 
 
 def test_line_searches_side_by_side():
     f = objective("ridge")
     rng = np.random.default_rng(1)
     X, V = 0.1 * rng.standard_normal((5, 12)), 3 * rng.standard_normal((5, 12))
-    batch = batched(f, 5)
     x, v = Point.at(X), Point.at(V)
-    line, passes = batch.line(x, v)
+    line, passes = f.line(x, v)
     assert passes == 2.0
     together = minimise_in_arrays(line, np.zeros(5))
     for i in range(5):
         alone, _ = minimise_on_segment(f.line(Point.at(X[i]), Point.at(V[i]))[0])
         assert together[i] == pytest.approx(alone, rel=1e-9, abs=1e-12)
-    gamma = Problem(batch, None).line_search(x, v)
+    gamma = Problem(f, None).line_search(x, v)
     np.testing.assert_allclose(gamma[:, 0], together, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(mix(x, v, gamma).coords[2], (1 - together[2]) * X[2] + together[2] * V[2], rtol=1e-9)
 

@@ -13,7 +13,6 @@ import frankwolfe as fw
 from benchmarks.gpu.timing import labels, numbers, seconds
 from frankwolfe.engine import cuda_graph_steps
 from frankwolfe.methods import named
-from frankwolfe.objectives.many_points import batched
 from frankwolfe.problem import Problem
 from frankwolfe.sets.many_radii import SetBatch
 
@@ -23,9 +22,7 @@ RADII = [float(r) for r in torch.logspace(-1, 1.5, 64)]
 def main(n: int, d: int) -> None:
     A = numbers(n, d)
     objective = fw.Logistic(A, labels(A).cpu().numpy())
-    batch = batched(objective, len(RADII))
-    assert batch is not None
-    method, problem = named("afw"), Problem(batch, SetBatch([fw.L2Ball(r) for r in RADII], like=A))
+    method, problem = named("afw"), Problem(objective, SetBatch([fw.L2Ball(r) for r in RADII], like=A))
     state = method.init(problem, problem.start(None, dense=False))
 
     def plain() -> None:

@@ -17,8 +17,7 @@ from frankwolfe.kernels.spectral.implicit_matrix import ImplicitMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.base import ArrayLine, Evaluation, Objective
 from frankwolfe.objectives.composite import ImageObjective
-from frankwolfe.objectives.line_search import minimise_in_arrays, minimise_on_segment, searches_in_arrays
-from frankwolfe.objectives.many_points import Lines
+from frankwolfe.objectives.line_search import Lines, minimise_in_arrays, minimise_on_segment, searches_in_arrays
 from frankwolfe.points import Point, Tangent, Touches, mix
 from frankwolfe.rounding import FEW, MARGIN, MIXED, Extent
 from frankwolfe.rows.out_of_memory import forget, relieve
@@ -259,7 +258,8 @@ class Problem:
         if domain is None:
             return 0.0
         if isinstance(domain, SetBatch):
-            return as_like([replace(self, domain=member)._largest_norm() for member in domain.members], domain.like)
+            each = replace(self, shape=self.shape and self.shape[1:])
+            return as_like([replace(each, domain=member)._largest_norm() for member in domain.members], domain.like)
         shape = self.shape or objective.shape
         # A ball is centred at zero.
         corner = 0.0 if isinstance(domain, Ball) else norm(domain.lmo(np.zeros(shape or ())).toarray(), 2)
@@ -270,7 +270,8 @@ class Problem:
         if domain is None:
             return 0.0
         if isinstance(domain, SetBatch):
-            return as_like([replace(self, domain=member)._reach() for member in domain.members], domain.like)
+            each = replace(self, shape=self.shape and self.shape[1:])
+            return as_like([replace(each, domain=member)._reach() for member in domain.members], domain.like)
         # Column norms of a quadratic depend on the norm, those of rows do not.
         c = self.objective.column_norms(self.extent)
         return self.extent.norm if c is None else MARGIN * domain.reach(c)
@@ -328,6 +329,8 @@ class Problem:
         """Return the point given, else zero where feasible, else the vertex for the gradient in zero."""
         shape = self.objective.shape or (self.domain.shape if self.domain else None)
         known = x0 is not None or self.objective.shape is not None or shape is None
+        if isinstance(self.domain, SetBatch):
+            shape, known = (len(self.domain.members), *(shape or ())), x0 is not None
         coords = self.objective.start(x0 if known else np.zeros(shape or ()), dense)
         kind = coords.like if isinstance(coords, LowRank) else coords
         self.eps = float(np.finfo(kind.dtype).eps) if isinstance(kind.dtype, np.dtype) else eps(kind)

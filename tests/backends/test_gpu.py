@@ -388,13 +388,11 @@ def test_steps_of_a_path_do_not_wait_for_the_host() -> None:
     b = torch.sign(torch.randn(2000)).numpy()
     from frankwolfe.methods import named
     from frankwolfe.methods.base import PACE
-    from frankwolfe.objectives.many_points import batched
     from frankwolfe.problem import Problem
     from frankwolfe.sets.many_radii import SetBatch
 
     method = named("afw")
-    batch = batched(fw.Logistic(A, b), 3)
-    problem = Problem(batch, SetBatch([fw.L2Ball(r) for r in (0.5, 1.0, 2.0)], like=A))
+    problem = Problem(fw.Logistic(A, b), SetBatch([fw.L2Ball(r) for r in (0.5, 1.0, 2.0)], like=A))
     state = method.init(problem, problem.start(None, dense=False))
     state, _ = method.step(problem, state)  # what happens once
     with nothing_waits():

@@ -20,7 +20,6 @@ from frankwolfe.methods.base import PACE, Evidence, Method, delegate
 from frankwolfe.methods.open_loop.frank_wolfe import FrankWolfe
 from frankwolfe.methods.step_sizes import ExactLineSearch, OpenLoop
 from frankwolfe.objectives.linear_model import LinearModel
-from frankwolfe.objectives.many_points import LinearModelBatch
 from frankwolfe.points import Point
 from frankwolfe.problem import Counts, Problem
 from frankwolfe.sets.many_radii import SetBatch
@@ -42,17 +41,13 @@ def leap(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, lis
 def _applies(problem: Problem, method: Method) -> bool:
     """Tell whether steps are array code throughout, on a GPU."""
     objective, domain = problem.objective, problem.domain
-    if isinstance(objective, LinearModelBatch):
-        base, in_arrays = objective.base, isinstance(domain, SetBatch) and domain.in_arrays
-    elif isinstance(objective, LinearModel):
-        # Their vertices are dense: that of an l1 ball is one place, which the host looks at.
-        base, in_arrays = (
-            objective,
-            isinstance(domain, L2Ball | LInfBall) or (isinstance(domain, LpBall) and domain.p > 1),
-        )
-    else:
+    if not isinstance(objective, LinearModel) or not objective.separable or not on_gpu(objective.data.matrix):
         return False
-    if not in_arrays or not base.separable or not on_gpu(base.data.matrix):
+    if isinstance(domain, SetBatch):
+        in_arrays = domain.in_arrays
+    else:  # their vertices are dense: that of an l1 ball is one place, which the host looks at
+        in_arrays = isinstance(domain, L2Ball | LInfBall) or (isinstance(domain, LpBall) and domain.p > 1)
+    if not in_arrays:
         return False
     if isinstance(method, AcceleratedFrankWolfe):
         return not method.sticky

@@ -91,6 +91,11 @@ class Objective(ABC):
     """Whether convexity and gradient are beyond doubt: what contradicts them can only be rounding."""
 
     @property
+    def takes_many(self) -> bool:
+        """Whether all that follows takes many points at once, stacked in rows, and gives a number for each."""
+        return False
+
+    @property
     def note(self) -> str:
         """A few words for the line of progress, such as the throughput of a cluster."""
         return ""

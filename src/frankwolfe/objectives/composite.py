@@ -14,7 +14,7 @@ from frankwolfe.backends.vector_with_image import Imaged
 from frankwolfe.objectives.base import ArrayLine, Evaluation, Line, Objective
 from frankwolfe.objectives.line_search import PROBES
 from frankwolfe.points import Point
-from frankwolfe.rows.reading import Query, Sweep, TwoReads, vector
+from frankwolfe.rows.reading import Query, Sweep, TwoReads, array_of
 
 
 class LinearMap(Protocol):
@@ -121,7 +121,7 @@ class Composite(ImageObjective):
             value, inner = value + own, inner + 2 * own
             watched = value if watch is y else watched + self._ridge(watch)
             if isinstance(slope, Imaged):
-                at = Imaged.known(vector(at), y.image, slope.of)
+                at = Imaged.known(array_of(at), y.image, slope.of)
             slope = slope + self.ridge * at
         return Evaluation(value, slope, inner, watched, seen.passes, self.eps(y))
 
@@ -179,5 +179,5 @@ def _inner(v: Any, x: Array) -> Scalar:
 
 
 def _norm2(x: Any) -> Scalar:
-    x = vector(x)
+    x = array_of(x)
     return vdot(x, x)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import array_api_compat
+import numpy as np
 
-from frankwolfe.backends import Array, namespace
-from frankwolfe.backends.namespace import is_traced, nonzero, repeat
+from frankwolfe.backends import Array, namespace, zeros
+from frankwolfe.backends.namespace import as_like, is_traced, nonzero, repeat
 from frankwolfe.objectives.base import Line
+from frankwolfe.points import Leaf, Point
+from frankwolfe.rows.reading import array_of
 
 SAME = 1 - 1e-9  # of the end of a segment: from there on it is the end
 PROBES = 12  # inside the bracket: enough for every search of a thousand runs to end at the root, to ten digits
@@ -107,6 +111,31 @@ def minimise_in_arrays(along: Callable[[Array], tuple[Array, Array]], zero: Arra
     trial = xp.where(trial < SAME * end, trial, end)
     *_, gamma, _ = repeat(PROBES, probed, (zero, end, trial, gamma, size))
     return xp.where(first < 0, xp.where(last <= 0, end, gamma), zero)
+
+
+class Lines(Line):
+    """f on many segments at once, one to a row."""
+
+    def __init__(self, objective: Any, x: Point, v: Point) -> None:
+        self.objective, self.x, self.v = objective, x, v
+
+    def __call__(self, gamma: Any) -> tuple[Any, Any]:
+        return self.objective.derivatives(self.x, self.v, gamma)
+
+    def minimise(self, cap: float, rtol: float) -> tuple[Array, int]:
+        """Return the minimisers as a column, and the number of probes of the longest search."""
+        x = self.x.coords
+        if not isinstance(x, np.ndarray):
+            return minimise_in_arrays(self, zeros(x.shape[:1], x), cap)[:, None], PROBES
+        # One row after the other stays in cache, and none waits for the others.
+        lines = (self.objective.line(_row(self.x, i), _row(self.v, i))[0] for i in range(len(x)))
+        found = [minimise_on_segment(line, cap, rtol) for line in lines]
+        return as_like([gamma for gamma, _ in found], x)[:, None], max(probes for _, probes in found)
+
+
+def _row(x: Point, i: int) -> Point:
+    """Return one of many points, whose images are known."""
+    return Point(array_of(x.coords)[i], ((1.0, Leaf(None, x.image[i])),))
 
 
 def searches_in_arrays(x: Array, look: bool) -> bool:

@@ -18,12 +18,13 @@ from frankwolfe.kernels.rows.layouts import CHUNK, KINDS, LOGISTIC, Loss, double
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.derive import derive
+from frankwolfe.objectives.line_search import Lines
 from frankwolfe.objectives.profiled_intercept import FusedLine, ProfiledLine, balanced, find_intercept
 from frankwolfe.points import Point
 from frankwolfe.rounding import FEW, Extent, noise_of_balance, noise_of_ridge, noise_of_sums
-from frankwolfe.rows.reading import Query, Sweep, chosen, products, vector
+from frankwolfe.rows.reading import Query, Sweep, array_of, chosen, products
 from frankwolfe.rows.row_weights import Scaled, shares
-from frankwolfe.rows.user_data import DataMatrix, data_matrix, in_parts, picked, reoriented
+from frankwolfe.rows.user_data import DataMatrix, OperatorMatrix, data_matrix, in_parts, picked, reoriented
 from frankwolfe.validation import nonnegative
 
 
@@ -108,9 +109,12 @@ class WeightedMean(Composite):
         return self.data.stacked_additions + sum((self.shape or ())[1:])
 
     def noise(self, at: Evaluation, extent: Extent) -> Scalar:
-        total = noise_of_sums(at.eps, self.additions, at.value, self.bend_limit, extent.reach)
+        additions = self.additions
+        if getattr(at.value, "ndim", 0):  # many points are added up in another order: by row after row, at worst
+            additions = max(additions, sum(self.data.shape))
+        total = noise_of_sums(at.eps, additions, at.value, self.bend_limit, extent.reach)
         if self.ridge:
-            total = total + noise_of_ridge(at.eps, self.additions, self.ridge, extent.norm)
+            total = total + noise_of_ridge(at.eps, additions, self.ridge, extent.norm)
         if self.intercept:
             farthest = self.target_spread + extent.reach / self.least_share**0.5
             total = total + noise_of_balance(at.eps, at.value, self.bend_limit, farthest)
@@ -156,6 +160,10 @@ class LinearModel(WeightedMean):
     @property
     def map(self) -> DataMatrix:
         return self.data
+
+    @property
+    def takes_many(self) -> bool:
+        return self.separable and not isinstance(self.data, OperatorMatrix)
 
     @property
     def additions(self) -> int:
@@ -244,7 +252,7 @@ class LinearModel(WeightedMean):
     def _ridge(self, x: Point) -> Scalar:
         if not self.ridge:
             return 0.0
-        coords = vector(x.coords)
+        coords = array_of(x.coords)
         return 0.5 * self.ridge * products(coords, coords)
 
     def evaluate_twice(self, x: Point, every: int = 1) -> tuple[Evaluation, np.ndarray]:
@@ -268,10 +276,23 @@ class LinearModel(WeightedMean):
         return H
 
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
-        if self.compiled is None or not (self.separable or self.compiled.kind == LOGISTIC):
-            return super().line(x, v)
         passes = self.resolve(x) + self.resolve(v)
+        if x.image.ndim == 2:
+            return Lines(self, x, v), passes
+        if self.compiled is None or not (self.separable or self.compiled.kind == LOGISTIC):
+            return super().line(x, v)[0], passes
         return (FusedLine if self.separable else ProfiledLine)(self, x, v), passes
+
+    def derivatives(self, x: Point, v: Point, gamma: Array) -> tuple[Array, Array]:
+        """Return first and second derivative along x + gamma (v - x), for each of many points with known images."""
+        step = v.image - x.image
+        m = x.image + gamma[:, None] * step
+        first, second = products(self.loss_slope(m), step), products(self.loss_curvature(m) * step, step)
+        if self.ridge:
+            move = array_of(v.coords) - x.coords
+            along = products(x.coords + gamma[:, None] * move, move)
+            first, second = first + self.ridge * along, second + self.ridge * products(move, move)
+        return first, second
 
     def loss(self, m: Array) -> Scalar:
         return self.loss_at(self._shifted(m))

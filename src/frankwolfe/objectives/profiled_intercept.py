@@ -12,7 +12,7 @@ from frankwolfe.kernels.root_bracket import NEAR, ROUNDS, narrow, settled
 from frankwolfe.kernels.rows.layouts import NONE, double
 from frankwolfe.objectives.base import Line
 from frankwolfe.points import Point
-from frankwolfe.rows.reading import vector
+from frankwolfe.rows.reading import array_of
 
 if TYPE_CHECKING:
     from frankwolfe.objectives.linear_model import LinearModel
@@ -91,7 +91,7 @@ class FusedLine(Line):
         self.step = double(v.image) - self.start
         self.ridge = (0.0, 0.0)
         if objective.ridge:
-            at, to = vector(x.coords), vector(v.coords)
+            at, to = array_of(x.coords), array_of(v.coords)
             self.ridge = (objective.ridge * vdot(at, to - at), objective.ridge * vdot(to - at, to - at))
 
     def __call__(self, gamma: float) -> tuple[float, float]:

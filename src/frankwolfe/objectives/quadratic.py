@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, Scalar, eps, host, vdot, zeros
 from frankwolfe.backends.precision import exact_products
 from frankwolfe.objectives.base import ArrayLine, Evaluation, Line
 from frankwolfe.objectives.composite import ImageObjective
 from frankwolfe.objectives.derive import derive
+from frankwolfe.objectives.line_search import Lines
 from frankwolfe.points import Point
 from frankwolfe.rounding import FEW, Extent
+from frankwolfe.rows.reading import array_of, products
 from frankwolfe.rows.user_data import DataMatrix, OperatorMatrix, data_matrix, reoriented
 from frankwolfe.validation import number, vector
 
@@ -129,14 +130,23 @@ class Quadratic(ImageObjective):
         slope = y.image + self.c
         value = self._value(y)
         watched = value if watch is y else self._value(watch)
-        return Evaluation(value, slope, vdot(slope, y.coords), watched, passes, eps(slope))
+        return Evaluation(value, slope, products(slope, y.coords), watched, passes, eps(slope))
 
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
         passes = self.resolve(x) + self.resolve(v)
-        return _Parabola(x, v, self.c), passes
+        return Lines(self, x, v) if x.image.ndim == 2 else _Parabola(x, v, self.c), passes
+
+    def derivatives(self, x: Point, v: Point, gamma: Array) -> tuple[Array, Array]:
+        """Return first and second derivative along x + gamma (v - x), for each of many points with known images."""
+        segment = _Parabola(x, v, self.c)
+        return segment.along(gamma)
+
+    @property
+    def takes_many(self) -> bool:
+        return not isinstance(self.data, OperatorMatrix)
 
     def _value(self, x: Point) -> Scalar:
-        return vdot(0.5 * x.image + self.c, x.coords) + self.constant
+        return products(0.5 * x.image + self.c, array_of(x.coords)) + self.constant
 
     def doubled(self) -> Quadratic:
         data = self.data.doubled()
@@ -153,10 +163,9 @@ class _Parabola(ArrayLine):
     """f on a segment: a parabola, from two inner products."""
 
     def __init__(self, x: Point, v: Point, c: Array) -> None:
-        end = v.coords.toarray() if isinstance(v.coords, Atom) else v.coords
-        step = end - x.coords
-        self.first = vdot(x.image + c, step)
-        self.second = vdot(v.image - x.image, step)
+        step = array_of(v.coords) - x.coords
+        self.first = products(x.image + c, step)
+        self.second = products(v.image - x.image, step)
         self.like = x.coords
 
     @property

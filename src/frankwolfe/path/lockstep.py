@@ -14,8 +14,6 @@ from frankwolfe.backends import Array, Scalar, fetch_rows, host, namespace
 from frankwolfe.certificates import DOUBT, PROOF_GROWTH, proof_growth
 from frankwolfe.engine.evidence_numbers import answered, numbers_of
 from frankwolfe.methods.base import Evidence
-from frankwolfe.objectives.base import Objective
-from frankwolfe.objectives.many_points import Batch
 from frankwolfe.points import Leaf, Point, Tangent
 from frankwolfe.problem import Problem, Proof
 from frankwolfe.result import Status
@@ -56,8 +54,7 @@ class Member(Problem):
 
     @property
     def exact(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
-        exact = self.lockstep.problem.exact
-        return None if exact is None else _base(exact)
+        return self.lockstep.problem.exact
 
     def fresh(self, x: Point) -> Scalar:
         known = self.lockstep.answers(id(x.coords))
@@ -100,7 +97,7 @@ class Lockstep:
         assert isinstance(problem.domain, SetBatch)
         self.problem, self.state, self.done = problem, state, done
         self.tol, self.rtol, self.trace_every = tol, rtol, trace_every
-        base, shared = _base(problem.objective), (problem.seed, problem.counts, problem.eps)
+        base, shared = problem.objective, (problem.seed, problem.counts, problem.eps)
         members = [Member(base, domain, *shared, lockstep=self) for domain in problem.domain.members]
         self.runs = [Run(member, None, tol, rtol, trace_every) for member in members]
         self.open = list(range(len(members)))  # the numbers of the runs that go on
@@ -305,20 +302,9 @@ class Lockstep:
         """Return the problem of some of the runs."""
         domain, exact = self.problem.domain, self.problem.exact
         assert isinstance(domain, SetBatch)
-        objective = _resized(self.problem.objective, len(places))
-        some = replace(self.problem, objective=objective, domain=domain.rows(places.tolist()), scratch={})
-        some.exact = None if exact is None else _resized(exact, len(places))  # which takes a while to make
+        some = replace(self.problem, domain=domain.rows(places.tolist()), scratch={})
+        some.exact = exact  # which takes a while to make
         return some
-
-
-def _base(objective: Objective) -> Objective:
-    """Return the objective at one point."""
-    return objective.base if isinstance(objective, Batch) else objective
-
-
-def _resized(objective: Objective, size: int) -> Objective:
-    """Return an objective at another number of points."""
-    return type(objective)(objective.base, size) if isinstance(objective, Batch) else objective
 
 
 def _touch(run: Run) -> Any:

@@ -22,9 +22,7 @@ from frankwolfe.methods import (
 from frankwolfe.minimize import conclude, drive
 from frankwolfe.objectives.base import Objective
 from frankwolfe.objectives.in_parts.partitioned import Partitioned
-from frankwolfe.objectives.in_parts.partitioned_many_points import PartitionedBatch, joins
 from frankwolfe.objectives.linear_model import LinearModel
-from frankwolfe.objectives.many_points import Batch, batched
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.path.lockstep import Lockstep
 from frankwolfe.path.warm_start import SHELF, begin, continued, proof_of
@@ -77,12 +75,7 @@ def steps_together(method: Method, job: Job) -> bool:
         suits = not method.sticky
     else:
         suits = isinstance(method, FrankWolfe) and isinstance(method.step_size, OpenLoop | ExactLineSearch)
-    return suits and job.members[0].closed_form and _at_once(job.objective, 1) is not None
-
-
-def _at_once(objective: Objective, size: int) -> Batch | None:
-    """Return an objective at many points at once, or None."""
-    return PartitionedBatch(objective, size) if joins(objective) else batched(objective, size)
+    return suits and job.members[0].closed_form and job.objective.takes_many
 
 
 def pays_together(method: Method, objective: Objective) -> bool:
@@ -110,10 +103,7 @@ def _open_loop(method: Method) -> bool:
 def in_step(job: Job, method: Method, reason: str, desk: Desk) -> float:
     """Solve all radii at once; return the reads of the data."""
     alone = Problem(job.objective, job.members[0], job.seed).start(job.x0, dense=False).coords
-    size = len(job.radii)
-    batch = _at_once(job.objective, size)
-    assert batch is not None
-    problem = Problem(batch, SetBatch(job.members, alone), job.seed)
+    problem, size = Problem(job.objective, SetBatch(job.members, alone), job.seed), len(job.radii)
 
     def begin_all() -> Lockstep:
         start = problem.start(None if job.x0 is None else namespace(alone).stack([alone] * size), dense=False)

@@ -11,7 +11,7 @@ from frankwolfe.backends.vector_with_image import Imaged
 from frankwolfe.kernels.rows.layouts import NONE
 from frankwolfe.kernels.threads import calm, share_out
 from frankwolfe.points import Leaf, Point, weighted_sum
-from frankwolfe.rows.reading import Path, Query, Sweep, vector
+from frankwolfe.rows.reading import Path, Query, Sweep, array_of
 
 BLOCK_BYTES = 1 << 21  # of the data, or of the products with it
 ROWS = (64, 1024)  # fewest and most rows of a block: fewer are slow to multiply, more do not stay in cache
@@ -36,9 +36,9 @@ class Compiled(Path):
         mixing = (y_known, y_new, w_known, w_new) if together else (y_known, y_new, y_known, y_new)
         second = NONE
         if len(pending) > 1:
-            mixing, second = (0.0, 1.0, 1.0, 0.0), vector(pending[1].coords)
+            mixing, second = (0.0, 1.0, 1.0, 0.0), array_of(pending[1].coords)
         known = NONE if base is None else np.ascontiguousarray(base)
-        x = NONE if not pending else vector(pending[0].coords)
+        x = NONE if not pending else array_of(pending[0].coords)
         keep = query.keep or not together
         swept = layout.sweep(
             loss, mixing, known, x, query.hessian if layout.has_hessian else 0, second, keep, rows.carries
@@ -64,19 +64,21 @@ class CompiledMany(Path):
     def takes(self, rows: Any, model: Any, query: Query) -> bool:
         if not query.size or model.compiled is None or not model.separable:
             return False
-        known, pending = query.known, query.pending
-        return len(known) < 3 and len(pending) < 2 and len(known) + len(pending) < 3
+        return len(query.known) + len(query.pending) < 3
 
     def read(self, rows: Any, model: Any, query: Query) -> Sweep:
         from frankwolfe.kernels.rows import losses_at_points
 
         matrix, size, (n, d) = rows.matrix, query.size, rows.shape
+        fresh = query.pending
+        for leaf in fresh[1:]:  # two new stacks: the second one is had first
+            leaf.resolve(rows.apply(leaf.coords))
         leaves = [*query.known, *query.pending]
         if len(leaves) == 1:  # a start: nothing is mixed yet
             leaves.insert(0, Leaf(None, np.zeros((size, n), rows.dtype)))
         known, new = leaves
         mixing = _mixing(query, known, new, size)
-        x = None if new.value is not None else vector(new.coords)
+        x = None if new.value is not None else array_of(new.coords)
         step = min(max(BLOCK_BYTES // (8 * max(d, size)), ROWS[0]), ROWS[1])
         firsts = np.arange(0, n, step)
         parts = np.array_split(firsts, min(MOST_PARTS, max(1, size * n // PART), len(firsts)))
@@ -99,7 +101,7 @@ class CompiledMany(Path):
         # The watched points keep their images. Those of new vertices were needed for the mixtures only.
         query.watch.terms = ((1.0, Leaf(None, watched)),)
         slope = slopes.sum(axis=0).astype(matrix.dtype, copy=False)
-        return Sweep(value, inner, at_watch, slope, rows.reads(size, int(x is not None)))
+        return Sweep(value, inner, at_watch, slope, max(len(fresh) - 1, 0) + rows.reads(size, min(len(fresh), 1)))
 
 
 def stacked_products(matrix: np.ndarray, x: np.ndarray) -> np.ndarray:

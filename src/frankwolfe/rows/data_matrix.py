@@ -24,7 +24,7 @@ from frankwolfe.kernels.rows.compact_storage import carrying, dense_layout
 from frankwolfe.kernels.rows.layouts import Layout
 from frankwolfe.objectives.derive import derive
 from frankwolfe.rows.compiled_paths import Compiled, CompiledMany, settle, stacked_products
-from frankwolfe.rows.reading import ArrayBlocks, Path, Query, TwoReads, vector
+from frankwolfe.rows.reading import ArrayBlocks, Path, Query, TwoReads, array_of
 
 DENSE_FROM = 100  # how much faster a dense product is than a sparse one, operation by operation
 SQUARED = 1 << 22  # numbers squared at a time
@@ -84,7 +84,7 @@ class DataMatrix(ABC):
             return coords.value * self.column(coords.index)
         if isinstance(coords, Sparse):
             return self.columns(coords.indices) @ coords.values
-        x = vector(coords)
+        x = array_of(coords)
         if x.ndim == 2:
             return self.stacked(x)
         known = image_under(self.layout, x) if self.carries else None
@@ -100,7 +100,7 @@ class DataMatrix(ABC):
             return 1 / self.shape[1]
         if isinstance(coords, Sparse):
             return coords.indices.shape[0] / self.shape[1]
-        return 1.0 if not self.carries or image_under(self.layout, vector(coords)) is None else 0.0
+        return 1.0 if not self.carries or image_under(self.layout, array_of(coords)) is None else 0.0
 
     def settle(self, query: Query) -> float:
         """Compute the images that cost no more than a few columns; return the reads of the data that took."""

@@ -8,7 +8,6 @@ import warnings
 from typing import Any
 
 from frankwolfe.objectives.linear_model import WeightedMean
-from frankwolfe.objectives.many_points import Batch
 
 SHRINK = 8  # by which blocks become smaller where even they did not fit
 SMALLEST_BLOCK = 1 << 18  # bytes: below, the copies would take longer to begin than to end
@@ -41,7 +40,7 @@ def relieve(objective: Any) -> None:
     from frankwolfe.rows.placement import StreamedMatrix
     from frankwolfe.rows.torch_matrix import TorchMatrix
 
-    base = _base(objective)
+    base = objective
     data = base.data if isinstance(base, WeightedMean) else None
     release()
     if isinstance(data, TorchMatrix):
@@ -72,8 +71,8 @@ def relieve(objective: Any) -> None:
 
 def forget(objective: Any) -> None:
     """Take the data from an objective that is made again when it is needed: nobody else who holds it keeps them."""
-    if isinstance(_base(objective), WeightedMean):
-        _base(objective).data = None
+    if isinstance(objective, WeightedMean):
+        objective.data = None  # pyright: ignore[reportAttributeAccessIssue]
 
 
 REMEDIES = "solve fewer radii at once, store the data as bfloat16 or uint8, or use device='cpu'"
@@ -85,10 +84,6 @@ def release() -> None:
     torch: Any = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
         torch.cuda.empty_cache()
-
-
-def _base(objective: Any) -> Any:
-    return objective.base if isinstance(objective, Batch) else objective
 
 
 def _short(base: Any) -> str:

@@ -98,7 +98,7 @@ class ArrayBlocks(Path):
 
     def read(self, rows: Any, model: Any, query: Query) -> Sweep:
         y, watch, fresh, size = query.y, query.watch, query.pending, query.size
-        vectors = [vector(leaf.coords) for leaf in fresh]
+        vectors = [array_of(leaf.coords) for leaf in fresh]
         images: list[list[Array]] = [[] for _ in fresh]
         watched, sums, slope = [], [], None
         for few, block in rows.row_blocks(size):
@@ -144,7 +144,7 @@ class TwoReads(Path):
         return Sweep(value, model.loss_inner(m, residual), watched, slope, passes)
 
 
-def vector(coords: Any) -> Array:
+def array_of(coords: Any) -> Array:
     """Return coordinates as an array."""
     return (
         coords.array if isinstance(coords, Dense | Rows) else coords.toarray() if isinstance(coords, Atom) else coords

@@ -19,7 +19,7 @@ from frankwolfe.backends.torch_rows import Rows as PassRows
 from frankwolfe.kernels.rows.layouts import LOGISTIC, SQUARES
 from frankwolfe.points import Leaf
 from frankwolfe.rows.data_matrix import DataMatrix
-from frankwolfe.rows.reading import ArrayBlocks, Path, Query, Sweep, TwoReads, vector
+from frankwolfe.rows.reading import ArrayBlocks, Path, Query, Sweep, TwoReads, array_of
 
 NAMES = {LOGISTIC: "logistic", SQUARES: "squares"}
 _ROWS_AT_A_TIME = 1 << 16
@@ -41,7 +41,7 @@ class TorchPass(Path):
         import torch
 
         (fresh,), known, take = query.pending, query.known, batch_pass if query.size else row_pass
-        coords = vector(fresh.coords)
+        coords = array_of(fresh.coords)
         (y_known, x_known), (y_new, x_new) = query.weights(known[0]) if known else (0.0, 0.0), query.weights(fresh)
         coef = _coefficients([x_known, x_new, y_known, y_new], coords, rows.dtype)
         base, share = known[0].value if known else None, model.share if model.weighted else model.share[0]

@@ -75,8 +75,8 @@ class SetBatch(Set):
         return as_like([float(member.support(g[i, ...])) for i, member in enumerate(self.members)], self.like)
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
-        """Return the largest diameter of a member, for points of `shape` without the axis of the members."""
-        return max(member.diameter(None if shape is None else shape[1:]) for member in self.members)
+        """Return the largest diameter of a member, for points of `shape` in each."""
+        return max(member.diameter(shape) for member in self.members)
 
     def reach(self, c: Array) -> Array:
         """Return the members' bounds, one for each row of c."""

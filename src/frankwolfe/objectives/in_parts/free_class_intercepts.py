@@ -11,10 +11,11 @@ from frankwolfe.backends import Scalar, vdot
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.class_intercepts import Trial, balance, regular, sliver
 from frankwolfe.objectives.in_parts.free_intercept import FreeIntercept, margins
-from frankwolfe.objectives.in_parts.partitioned import Partitioned, dense, norm2, ridge_along
+from frankwolfe.objectives.in_parts.partitioned import Partitioned, norm2, ridge_along
 from frankwolfe.objectives.multinomial import Multinomial
 from frankwolfe.points import Point
 from frankwolfe.rows.parts import Part, Parts, Sums, segment
+from frankwolfe.rows.reading import array_of
 
 
 class FreeIntercepts(Partitioned):
@@ -48,7 +49,7 @@ class FreeIntercepts(Partitioned):
         mixed = sliver(found[0].mean, self.frequency, 4 * eps)
         slope, entropy = self.parts.total(tangent, found[0].intercepts, *mixed, kept=kept)
         if self.ridge:
-            slope = slope + self.ridge * dense(y.coords)
+            slope = slope + self.ridge * array_of(y.coords)
         value, watched = found[0].loss + ridge[0], found[-1].loss + ridge[-1]
         return Evaluation(value, slope, found[0].loss + entropy + 2 * ridge[0], watched, 2.0, eps)
 

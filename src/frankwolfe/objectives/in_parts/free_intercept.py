@@ -10,11 +10,12 @@ import numpy as np
 from frankwolfe.backends import Scalar, vdot
 from frankwolfe.kernels.root_bracket import ROUNDS, narrow, settled
 from frankwolfe.objectives.base import Evaluation, Line
-from frankwolfe.objectives.in_parts.partitioned import Partitioned, dense, norm2, ridge_along
+from frankwolfe.objectives.in_parts.partitioned import Partitioned, norm2, ridge_along
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.profiled_intercept import closer
 from frankwolfe.points import Point
 from frankwolfe.rows.parts import Part, Sums, segment
+from frankwolfe.rows.reading import array_of
 
 
 class FreeIntercept(Partitioned):
@@ -41,7 +42,7 @@ class FreeIntercept(Partitioned):
         bare = values[0] - 0.5 * self.ridge * norm2(y.coords)
         inner = bare + conjugate + self.ridge * norm2(y.coords)
         if self.ridge:
-            slope = slope + self.ridge * dense(y.coords)
+            slope = slope + self.ridge * array_of(y.coords)
         return Evaluation(values[0], slope, inner, values[-1], 2.0, float(np.finfo(self.parts.dtype).eps))
 
     def value_at(self, x: Point) -> tuple[Scalar, float]:

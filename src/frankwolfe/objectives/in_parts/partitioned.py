@@ -8,16 +8,17 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from frankwolfe.atoms import Atom
-from frankwolfe.backends import Array, Scalar
+from frankwolfe.backends import Array, Scalar, row_dot
 from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.objectives.derive import derive
 from frankwolfe.objectives.least_squares import LeastSquares
-from frankwolfe.objectives.linear_model import WeightedMean
+from frankwolfe.objectives.line_search import Lines, minimise_on_segment
+from frankwolfe.objectives.linear_model import LinearModel, WeightedMean
 from frankwolfe.points import Point
 from frankwolfe.rounding import FEW, Extent, noise_of_balance, noise_of_ridge, noise_of_sums
 from frankwolfe.rows import parts as tasks
 from frankwolfe.rows.parts import Parts
+from frankwolfe.rows.reading import array_of
 from frankwolfe.validation import nonnegative
 
 GRAM_LIMIT = 1000  # features up to which the Gram matrix is formed, in one read, for its eigenvalues
@@ -59,6 +60,10 @@ class Partitioned(Objective):
         return self.template.classes  # pyright: ignore[reportAttributeAccessIssue]
 
     @property
+    def takes_many(self) -> bool:
+        return not self.free and isinstance(self.template, LinearModel) and self.template.separable
+
+    @property
     def note(self) -> str:
         return self.parts.note
 
@@ -82,10 +87,10 @@ class Partitioned(Objective):
         end = None if watch is y else watch.coords
         value, slope, inner, watched, passes = self.parts.total(tasks.evaluation, y.coords, end)
         if self.ridge:
-            at_y = 0.5 * self.ridge * norm2(y.coords)
+            at_y = 0.5 * self.ridge * self._norm2(y.coords)
             value, inner = value + at_y, inner + 2 * at_y
-            slope = slope + self.ridge * dense(y.coords)
-            watched = watched + (at_y if end is None else 0.5 * self.ridge * norm2(end))
+            slope = slope + self.ridge * array_of(y.coords)
+            watched = watched + (at_y if end is None else 0.5 * self.ridge * self._norm2(end))
         return Evaluation(value, slope, inner, watched, passes, float(np.finfo(self.parts.dtype).eps))
 
     def column_norms(self, extent: Extent) -> np.ndarray:
@@ -120,7 +125,11 @@ class Partitioned(Objective):
 
     def value_at(self, x: Point) -> tuple[Scalar, float]:
         value, passes = self.parts.total(tasks.value, x.coords)
-        return value + 0.5 * self.ridge * (norm2(x.coords) if self.ridge else 0.0), passes
+        return value + 0.5 * self.ridge * (self._norm2(x.coords) if self.ridge else 0.0), passes
+
+    def _norm2(self, x: Any) -> Scalar:
+        x = array_of(x)
+        return norm2(x) if x.shape == self.shape else row_dot(x, x)
 
     def reweighted(self, weights: np.ndarray) -> Self:
         """Return the model with other weights of the rows, one for each."""
@@ -131,6 +140,8 @@ class Partitioned(Objective):
         return 0.0
 
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
+        if self.takes_many and array_of(x.coords).ndim == 2:
+            return _LinesInTurn(self, x, v), 1.0
         return _KeptLine(self, x.coords, v.coords), 1.0
 
     @cached_property
@@ -165,6 +176,16 @@ class Partitioned(Objective):
         return ["Partitioned", name, self.ridge, self.parts.rows, *self.shape, str(self.parts.dtype), number]
 
 
+class _LinesInTurn(Lines):
+    """Many segments, searched one after the other."""
+
+    def minimise(self, cap: float, rtol: float) -> tuple[Array, int]:
+        ends = zip(array_of(self.x.coords), array_of(self.v.coords), strict=True)
+        lines = [self.objective.line(Point.at(a), Point.at(b))[0] for a, b in ends]
+        found = [minimise_on_segment(line, cap, rtol) for line in lines]
+        return np.array([gamma for gamma, _ in found])[:, None], max(probes for _, probes in found)
+
+
 class _KeptLine(Line):
     """The segment on margins that stay with the parts: one read, then a few numbers per probe."""
 
@@ -178,20 +199,15 @@ class _KeptLine(Line):
         return first + self.ridge[0] + gamma * self.ridge[1], second + self.ridge[1]
 
 
-def dense(x: Any) -> Array:
-    """Return coordinates as an array."""
-    return x.toarray() if isinstance(x, Atom) else x
-
-
 def ridge_along(ridge: float, x: Any, v: Any) -> tuple[float, float]:
     """Return first and second derivative of the ridge term at x, on the way to v."""
     if not ridge:
         return 0.0, 0.0
-    step = dense(v) - dense(x)
-    return ridge * float(np.vdot(step, dense(x))), ridge * float(np.vdot(step, step))
+    step = array_of(v) - array_of(x)
+    return ridge * float(np.vdot(step, array_of(x))), ridge * float(np.vdot(step, step))
 
 
 def norm2(x: Any) -> float:
     """Return |x|²."""
-    x = dense(x)
+    x = array_of(x)
     return float(np.multiply(x, x).sum(dtype=np.float64))
