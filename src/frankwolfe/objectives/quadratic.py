@@ -9,6 +9,7 @@ import numpy as np
 
 from frankwolfe.backends import Array, Scalar, eps, host, vdot, zeros
 from frankwolfe.backends.precision import exact_products
+from frankwolfe.kernels.spectral.lanczos import least_eigenvalue
 from frankwolfe.objectives.base import ArrayLine, Evaluation, Line
 from frankwolfe.objectives.composite import ImageObjective
 from frankwolfe.objectives.derive import derive
@@ -91,10 +92,13 @@ class Quadratic(ImageObjective):
 
         return top_singular(self.data.matrix, 0.0, np.random.default_rng(0), rtol=1e-9).sigma  # one eigenvalue, not all
 
-    @property
-    def strong_convexity(self) -> float:
-        smallest = self._extreme_eigenvalues[1]
-        return max(smallest, 0.0) if smallest is not None else 0.0
+    @cached_property
+    def strong_convexity(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """A proven lower bound on the eigenvalues of Q."""
+        if self._extreme_eigenvalues[1] is None:
+            return 0.0
+        Q = host(self.data.matrix.toarray() if hasattr(self.data.matrix, "toarray") else self.data.matrix)
+        return max(least_eigenvalue(Q.astype(np.float64), 0), 0.0)
 
     @cached_property
     def proven(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]

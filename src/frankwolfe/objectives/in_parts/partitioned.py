@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from frankwolfe.backends import Array, Scalar, row_dot
+from frankwolfe.kernels.spectral.lanczos import least_eigenvalue
 from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.objectives.derive import derive
 from frankwolfe.objectives.least_squares import LeastSquares
@@ -146,11 +147,12 @@ class Partitioned(Objective):
 
     @cached_property
     def _extreme_eigenvalues(self) -> tuple[float, float]:
-        """Smallest (zero where unknown) and largest eigenvalue of the weighted Gram matrix."""
+        """A bound below the smallest (zero where unknown), and the largest eigenvalue of the weighted Gram matrix."""
         d = self.parts.columns
         if d <= GRAM_LIMIT:
-            values = np.linalg.eigvalsh(self.parts.total(tasks.gram)[0].astype(np.float64))
-            return max(float(values[0]), 0.0), float(values[-1])
+            gram = self.parts.total(tasks.gram)[0]
+            least = least_eigenvalue(gram, self.parts.rows + 4)
+            return max(least, 0.0), float(np.linalg.eigvalsh(gram.astype(np.float64))[-1])
         from scipy.sparse.linalg import LinearOperator, eigsh
 
         def product(w: np.ndarray) -> np.ndarray:
