@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 AXES = ("set", "objective", "method", "precision", "data", "library", "x0")
-HANG = 30.0  # seconds of work on one case after which a process is given up: kernels may have to be compiled first
+HANG = 90.0  # seconds of work on one case after which a process is given up: kernels may have to be compiled first
 ASLEEP = 600.0  # seconds, at work or not
 BATCH = 25
 

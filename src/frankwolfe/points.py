@@ -75,14 +75,19 @@ class Point:
         The image: the weighted sum of the leaves' values.
     parts : (tuple of Point, array of weights), optional
         The atoms that the point is a convex combination of, where a method keeps them.
+    rest : array, optional
+        What rounding has taken off the coordinates, where that is kept (`mixed_closely`).
     """
 
-    __slots__ = ("_coords", "parts", "terms")
+    __slots__ = ("_coords", "parts", "rest", "terms")
 
-    def __init__(self, coords: Any, terms: tuple[tuple[Scalar, Leaf], ...], parts: Any = None) -> None:
+    def __init__(
+        self, coords: Any, terms: tuple[tuple[Scalar, Leaf], ...], parts: Any = None, rest: Any = None
+    ) -> None:
         self._coords = coords
         self.terms: tuple[tuple[Scalar, Leaf], ...] = terms
         self.parts = parts
+        self.rest = rest
 
     @classmethod
     def at(cls, coords: Any) -> Point:
@@ -118,6 +123,29 @@ class Point:
         """Return (1 - delta) self + delta other."""
         start, end = self.coords, other.coords
         return Point(Late(start, end, delta), _merge(((1 - delta), self), (delta, other)))
+
+    def mixed_closely(self, other: Point, delta: Scalar) -> Point:
+        """Return (1 - delta) self + delta other, for NumPy arrays, with what rounding takes off kept for the next time.
+
+        Rounding errors of many such steps then stay below an ulp of the distance gone, however many: without it they
+        add up where steps are short.
+
+        Examples
+        --------
+        >>> x, v = Point.at(np.zeros(1, np.float32)), Point.at(np.ones(1, np.float32))
+        >>> for _ in range(1000):
+        ...     x = x.mixed_closely(v, 1e-4)
+        >>> bool(abs(x.coords[0] - (1 - (1 - 1e-4) ** 1000)) < 1e-8)
+        True
+        """
+        start, end = self.coords, other.coords
+        step = delta * ((end.toarray() if isinstance(end, Atom) else end) - start)
+        if self.rest is not None:
+            step = step + (1 - delta) * self.rest
+        moved = start + step
+        gone = moved - start
+        rest = (start - (moved - gone)) + (step - gone)  # of the sum exactly (Knuth)
+        return Point(moved, _merge(((1 - delta), self), (delta, other)), rest=rest)
 
 
 def combine(weights: list[Scalar], points: list[Point]) -> Point:

@@ -28,7 +28,7 @@ from frankwolfe.sets.norms import norm
 
 COMPRESS_FROM = 512
 COMPRESS_TOL = 1e-9
-ROUNDED = 8.0  # ulps, of the size of the set and the roots of long sums, that a point may be outside it
+ROUNDED = 4.0  # ulps, of the size of the set and the roots of long sums, that a point may be outside it
 
 
 @dataclass
@@ -146,11 +146,23 @@ class Problem:
         return x.image
 
     def mix(self, x: Point, v: Point, delta: Scalar) -> Point:
-        """Return (1 - delta) x + delta v; a low-rank x that has collected too many factors is compressed."""
+        """Return (1 - delta) x + delta v.
+
+        A low-rank x that has collected too many factors is compressed. Where nobody looks whether rounding has taken x
+        out of its set, because that would take long, it is kept from doing so.
+        """
+        if isinstance(x.coords, np.ndarray) and not self.quick_membership:
+            return x.mixed_closely(v, delta)
         moved = mix(x, v, delta)
         if isinstance(moved.coords, LowRank) and moved.coords.stored > max(COMPRESS_FROM, 2 * moved.coords.settled):
             return Point.at(moved.coords.compress(COMPRESS_TOL))
         return moved
+
+    @cached_property
+    def quick_membership(self) -> bool:
+        """Whether it takes but little time to tell whether an array is in the set."""
+        domain = self.domain
+        return domain is not None and domain.quick_membership and not isinstance(domain, IterativeSet)
 
     def lmo(self, slope: Any, k: int, share: float, keep: Point | None = None) -> Vertex:
         """Return the vertex minimising <slope, v>; `keep` where the slope is zero and every point does.

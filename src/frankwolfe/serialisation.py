@@ -50,8 +50,8 @@ plain(Tangent)
 plain(Touches)
 register(
     Point,
-    lambda p: [p.coords, list(p.terms), p.parts],
-    lambda f, dual: Point(f[0], tuple(tuple(t) for t in f[1]), f[2]),
+    lambda p: [p.coords, list(p.terms), p.parts, p.rest],
+    lambda f, dual: Point(f[0], tuple(tuple(t) for t in f[1]), *f[2:]),
 )
 register(Leaf, lambda leaf: [leaf.coords, leaf.value], lambda f, dual: Leaf(*f))
 register(Dense, lambda a: [a.array], lambda f, dual: Dense(*f))

@@ -71,3 +71,30 @@ def test_what_rounding_took_out_is_put_back(where: str, dtype: str) -> None:
     assert settled(problem, 1, inside) is inside
     assert outside(domain, out.coords) > 50
     assert outside(domain, settled(problem, 1, out).coords) <= 16
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_short_steps_along_a_segment_do_not_leave_it(dtype: str) -> None:
+    """A set known by its oracle alone: nobody looks whether a point is in it, so nothing may add up."""
+    eps = np.finfo(dtype).eps
+    for seed in range(5):
+        ends = np.random.default_rng(seed).standard_normal((2, 5)).astype(dtype)
+        domain = fw.Set.from_lmo(lambda g, ends=ends: ends[int(np.argmin(ends @ g))], shape=(5,))
+        f = fw.LeastSquares(np.eye(5, dtype=dtype), 0.37 * ends[0] + 0.63 * ends[1])
+        x = fw.minimize(f, domain, method=fw.FrankWolfe(fw.ShortStep(50.0)), tol=0, max_iter=3000, trace_every=999).x
+        start, end = ends.astype(np.longdouble)
+        gone, along = x.astype(np.longdouble) - start, end - start
+        assert np.abs(gone - along * (along @ gone) / (along @ along)).max() <= 4 * eps
+
+
+def test_an_entry_that_atoms_share_stays_what_it_is() -> None:
+    """One-hot and sparse atoms, mixed thousands of times."""
+    from frankwolfe.atoms import OneHot, Sparse
+
+    value, x, y = np.float64(0.79187962), np.array([0.0, 0.79187962, 0.3]), np.array([0.0, 0.79187962, 0.3])
+    for k in range(2000):
+        delta = 2.0 / (k + 3)
+        x = OneHot(1, value, (3,)).mixed_into(x, delta)
+        y = Sparse(np.array([0, 1]), np.array([0.1, value]), (3,)).mixed_into(y, delta)
+    assert x[1] == value
+    assert y[1] == value

@@ -196,3 +196,16 @@ def test_two_classes_of_softmax_are_the_logistic_loss() -> None:
     softmax = fw.Multinomial(A, BINARY, sample_weight=W, intercept=True)
     assert float(softmax.value(np.stack([0 * x, x], axis=1))) == pytest.approx(float(logistic.value(x)), rel=1e-12)
     np.testing.assert_allclose(softmax.grad(np.stack([0 * x, x], axis=1))[:, 1], logistic.grad(x), atol=1e-13)
+
+
+def test_intercepts_are_found_where_all_rows_are_certain() -> None:
+    """Scores in the thousands: the loss is flat pieces with corners, which Newton steps alone do not get over."""
+    A = np.array([[-2132.28259083], [-333.34923771], [1566.32023121]])
+    weights = np.array([0.32429174, 0.33804458, 0.33766368])
+    f = fw.Multinomial(A, [2, 0, 1], sample_weight=weights, intercept=True)
+    X = np.array([[1.0, -0.5, -0.5]])
+    scores = A @ X + np.asarray(f.best_intercept((A @ X).T.reshape(-1)))
+    chances = np.exp(scores - scores.max(axis=1, keepdims=True))
+    chances /= chances.sum(axis=1, keepdims=True)
+    frequency = np.array([0.33804458, 0.33766368, 0.32429174])
+    np.testing.assert_allclose(weights @ chances, frequency, atol=1e-9)

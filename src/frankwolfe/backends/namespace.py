@@ -148,9 +148,9 @@ def vdot(a: Array, b: Array) -> Scalar:
         # Not BLAS: its threads spin (milliseconds on a busy machine) and add in an order that depends on their number.
         if is_long(a) and is_long(b):
             a, b, pieces = np.asarray(a), np.asarray(b), range(0, a.size, PIECE)
-            sums = [np.multiply(a[i : i + PIECE], b[i : i + PIECE]).sum(dtype=np.float64) for i in pieces]
+            sums = [np.multiply(a[i : i + PIECE], b[i : i + PIECE], dtype=np.float64).sum() for i in pieces]
             return float(np.sum(sums))
-        return float(np.multiply(a, b).sum(dtype=np.float64))
+        return float(np.multiply(a, b, dtype=np.float64).sum())
     if xp.finfo(a.dtype).bits < 64:  # in double precision if there is one: long sums in single would blur line searches
         return xp.sum(a * b, dtype=double(a))
     return xp.sum(a * b)  # in pairs, which the products of some libraries are not

@@ -68,7 +68,7 @@ def put_together(form: Any, arrays: Any) -> Any:
 def _parts(value: Any) -> tuple[Any, ...]:
     """Return what a value is made from by its class: named tuples, points, leaves and atoms."""
     if isinstance(value, Point):
-        return (value.coords, value.terms, value.parts)
+        return (value.coords, value.terms, value.parts, value.rest)
     if isinstance(value, Leaf):
         return (value.coords, value.value)
     if hasattr(value, "_fields"):

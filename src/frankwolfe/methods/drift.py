@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from frankwolfe.lowrank import LowRank
 from frankwolfe.points import Point
 from frankwolfe.problem import ROUNDED, Problem
-from frankwolfe.sets.base import IterativeSet
 
 OFTEN, RARELY = 16, 256  # steps between two looks, on the host and where a look costs time
 AFRESH = 1024  # steps after which an image, whose rounding errors add up as well, is computed from its point
@@ -21,15 +22,13 @@ def settled(problem: Problem, k: int, x: Point) -> Point:
     """Return x; where rounding has taken it out of the set, a point inside beside it.
 
     A step makes an average of points of the set, which is in the set but for rounding; with many steps, of which each
-    undoes hardly anything of the last ones, that adds up. Sets that take long to tell are not asked.
+    undoes hardly anything of the last ones, that adds up. Sets that take long to tell are not asked: `Problem.mix` sees
+    to it that nothing adds up there.
     """
     domain, coords = problem.domain, x.coords
-    heavy = isinstance(domain, IterativeSet) and not isinstance(coords, LowRank)  # which takes a decomposition
-    if (
-        domain is not None
-        and domain.quick_membership
-        and not heavy
-        and not domain.contains(coords, ROUNDED * problem.eps)
-    ):
-        return Point.at(problem.pulled_in(coords))
+    quick = problem.quick_membership or isinstance(coords, LowRank)  # whose factors tell
+    if domain is not None and quick:
+        exact = coords.astype(np.float64) if isinstance(coords, np.ndarray) else coords
+        if not domain.contains(exact, ROUNDED * problem.eps):
+            return Point.at(problem.pulled_in(coords))
     return x if k % AFRESH or problem.away or isinstance(coords, LowRank) else Point.at(coords)

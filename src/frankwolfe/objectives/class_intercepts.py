@@ -9,6 +9,8 @@ import numpy as np
 
 ROUNDING = 8.0  # ulps that mean probabilities may be off by
 COOLING = 8.0
+STEPS, SEARCH = 30, 40  # at most: of Newton, and tries along one of them
+LONGEST = 20.0  # a step in units of the scale, before it is searched along
 
 
 class Trial(NamedTuple):
@@ -59,36 +61,50 @@ def balance(
 def _newton(
     at: Callable[[np.ndarray, float], Trial], c: np.ndarray, scale: float, wanted: np.ndarray, ulp: float
 ) -> tuple[Trial, bool]:
-    """Return what Newton steps come to, or scaling steps, which always help, where those fail; and whether it is best.
+    """Return what Newton steps come to, searched along where they do not halve what is wrong; and whether it is best.
 
     A Newton step that is short beside one, where the loss bends, is right to rounding and the last.
     """
     here = at(c, scale)
-    for _ in range(30):
+    for _ in range(STEPS):
         size = here.off(wanted)
         if size <= ROUNDING * ulp:
             return here, True
         excess = here.mean - wanted
         try:
-            step = np.clip(
-                np.linalg.solve(here.hessian(), excess), -1e100, 1e100
-            )  # infinite where H is all but singular
+            step = np.clip(np.linalg.solve(here.hessian(), excess), -1e100, 1e100)  # near singular: inf
         except np.linalg.LinAlgError:  # every row is certain of its class: only scaling steps are left
             step = np.zeros_like(excess)
-        step = step - step.mean()
+        step = np.clip(step - step.mean(), -LONGEST, LONGEST)
         short = bool(0 < np.abs(step).max() <= ulp**0.4)
-        scaling = np.log(np.maximum(here.mean, 1e-12) / wanted)
-        for move in (step, 0.25 * step, scaling):
-            trial = at(here.intercepts - scale * np.clip(move, -20.0, 20.0), scale)
-            promised = 0.1 * float(excess @ move)
-            if trial.off(wanted) <= 0.5 * size or trial.loss < here.loss - promised:
-                break
+        scaling = np.clip(np.log(np.maximum(here.mean, 1e-12) / wanted), -LONGEST, LONGEST)
+        trial = at(here.intercepts - scale * step, scale)
+        if not (trial.off(wanted) <= 0.5 * size or trial.loss < here.loss - 0.1 * float(excess @ step)):
+            trials = [_searched(at, here, move, scale, wanted) for move in (step, scaling)]
+            trial = min([trial, *trials], key=lambda trial: trial.loss)
         if not (trial.off(wanted) < size or trial.loss < here.loss):
             return here, short  # rounding has the last word
         here = trial
         if short:
             return here, True
     return here, False
+
+
+def _searched(
+    at: Callable[[np.ndarray, float], Trial], here: Trial, move: np.ndarray, scale: float, wanted: np.ndarray
+) -> Trial:
+    """Return about the best trial along a move: doubled while the loss descends, then halved in between."""
+    best, low, high, share = here, 0.0, np.inf, 1.0
+    first = float((here.mean - wanted) @ move)
+    for _ in range(SEARCH):
+        trial = at(here.intercepts - share * scale * move, scale)
+        slope = float((trial.mean - wanted) @ move)
+        best = min(best, trial, key=lambda trial: trial.loss)
+        if abs(slope) <= 0.1 * first:
+            break
+        low, high = (share, high) if slope > 0 else (low, share)
+        share = 2 * share if high == np.inf else (low + high) / 2
+    return best
 
 
 def regular(H: np.ndarray) -> np.ndarray:

@@ -134,4 +134,4 @@ def slack(x: Array, tol: float) -> float:
     xp = namespace(x)
     if not xp.isdtype(x.dtype, "real floating"):
         return tol
-    return max(tol, 4 * eps(x) * math.sqrt(max(math.prod(x.shape), 1)))
+    return max(tol, eps(x) * math.sqrt(max(math.prod(x.shape), 1)))

@@ -9,7 +9,7 @@ import numpy as np
 
 from frankwolfe.verify.arithmetic import Groups, Interval, dot, grouped, product
 from frankwolfe.verify.domains import CannotShow
-from frankwolfe.verify.objectives import Objective, Tangent, Touching, Value, normalised
+from frankwolfe.verify.objectives import SECOND, Objective, Tangent, Touching, Value, normalised
 from frankwolfe.verify.spectral import LARGEST
 
 TRUSTED = 64  # ulps that a user's function and gradient are trusted to
@@ -28,7 +28,8 @@ class MatrixCompletion(Objective):
     def value(self, x: Any) -> Value:
         m = self._entries(x)
         value = ((m - self.values).squared() * self.weights).sum() * 0.5
-        felt = float(self.weights @ (np.abs(m.middle - self.values) * np.abs(m.middle)))
+        sizes = np.maximum(np.abs(m.middle), m.radius * 2.0**53)  # of what was added up for an entry
+        felt = float(self.weights @ (np.abs(m.middle - self.values) * sizes + SECOND * sizes**2))
         return Value(value, felt + float(value.hi))
 
     def tangent(self, touching: Touching) -> Tangent:

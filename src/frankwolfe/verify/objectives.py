@@ -16,6 +16,9 @@ from frankwolfe.verify.matrices import Matrix, matrix_of
 Touching = list[tuple[float, Any]]
 """Points with weights: where tangents touch f, and how they are averaged."""
 
+SECOND = 2.0**-50
+"""What rounding of margins does to a loss at its minimum, where the slope is zero, relative to their squared sizes."""
+
 
 class Value(NamedTuple):
     """f(x): between the ends of `enclosure`; `scale` is about the size of what was added up for it."""
@@ -94,7 +97,9 @@ class LinearModel(Objective):
             below = constant + sums_of([(m * part).sum() for part in parts] + [m[j] * -s for s in residue]) / self.total
             loss = Interval(np.minimum(below.lo, loss.lo), loss.hi)
         square = dot(x, x) * (0.5 * self.ridge)
-        felt = float(self.weights @ (np.abs(u) * self.A.sizes(x))) / self.total
+        sizes = self.A.sizes(x)
+        second = SECOND * (sizes + abs(shift) + np.abs(self.b)) ** 2
+        felt = float(self.weights @ (np.abs(u) * sizes + second)) / self.total
         value = loss + square
         return Value(value, felt + float(abs(value).hi))
 

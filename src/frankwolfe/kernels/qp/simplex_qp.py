@@ -168,6 +168,7 @@ def _cut_short(
     return after[best], float(changes[best])
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a step that overflows does not descend
 def _step(
     H: np.ndarray, slope: np.ndarray, sign: np.ndarray, room: float, ridge: float, signed: bool
 ) -> np.ndarray | None:

@@ -10,6 +10,7 @@ from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, namespace, vdot
 from frankwolfe.methods.active_set.active_set import coarse, steady
 from frankwolfe.methods.base import Evidence, Method
+from frankwolfe.methods.drift import settled
 from frankwolfe.points import Point, combine
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
@@ -89,7 +90,8 @@ class DecompositionInvariant(Method):
             return DICGState(k + 1, x), evidence
         end = combine([1.0, cap, -cap], [x, toward, away])
         moved = problem.mix(x, end, problem.line_search(x, end))
-        return DICGState(k + 1, Point(_snapped(moved.coords, top, problem.eps), moved.terms)), evidence
+        snapped = Point(_snapped(moved.coords, top, problem.eps), moved.terms)
+        return DICGState(k + 1, snapped if problem.away else settled(problem, k + 1, snapped)), evidence
 
 
 def height(domain: Set | None) -> float | None:

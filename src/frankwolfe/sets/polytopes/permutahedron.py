@@ -88,7 +88,7 @@ class Permutahedron(ProjectableSet):
         require_shape(self, x, self.shape)
         if not all_finite(x):
             return False
-        room = slack(x, tol) * float(np.sum(np.abs(self.c)))
+        room = slack(x, tol) * float(np.max(np.abs(self.c)))
         excess = np.cumsum(np.sort(on_host(x))[::-1] - self.c)
         return bool(np.max(excess) <= room) and bool(abs(excess[-1]) <= room)
 
