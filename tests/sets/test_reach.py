@@ -11,14 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from tests.sets.cases import CASES
-from tests.sets.more_cases import MORE
 
 import frankwolfe as fw
 from frankwolfe.kernels.pattern.pattern_matrix import Pattern
 from frankwolfe.sets import Set
 from frankwolfe.sets.many_radii import SetBatch
 
-every_case = pytest.mark.parametrize("case", [*CASES, *MORE], ids=repr)
+every_case = pytest.mark.parametrize("case", CASES, ids=repr)
 
 
 @cache

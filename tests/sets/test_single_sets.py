@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from tests import naive
-from tests.sets.more_cases import DAG, MORE, ROADS, paths
+from tests.sets.polytope_and_matrix_cases import DAG, POLYTOPES_AND_MATRICES, ROADS, paths
 
 import frankwolfe as fw
 from frankwolfe.atoms import Dense, OneHot, RankOne, Sparse
@@ -375,7 +375,7 @@ def test_combinations_are_made_from_sets():
             make()
 
 
-@pytest.mark.parametrize("case", [c for c in MORE if c.set.shape is not None], ids=repr)
+@pytest.mark.parametrize("case", [c for c in POLYTOPES_AND_MATRICES if c.set.shape is not None], ids=repr)
 def test_wrong_shapes_are_named(case):
     wrong = np.ones((*case.shape, 2))
     questions = ["lmo", "support", "contains"] + ["project"] * isinstance(case.set, ProjectableSet)

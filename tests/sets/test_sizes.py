@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.sets.cases import CASES
-from tests.sets.more_cases import MORE
 
 import frankwolfe as fw
 from frankwolfe.sets import LinearImage, MinkowskiSum, Product, ProjectableSet, UnionHull
@@ -114,7 +113,7 @@ def directions(shape, dtype):
 
 
 @PRECISIONS
-@pytest.mark.parametrize("case", [*CASES, *MORE], ids=repr)
+@pytest.mark.parametrize("case", CASES, ids=repr)
 def test_answers_are_right_to_a_few_units_of_rounding_for_any_direction(case, dtype):
     unit = float(np.finfo(dtype).eps) * (8 + 2 * np.sqrt(np.prod(case.shape)))
     for kind, g in directions(case.shape, dtype).items():

@@ -1,4 +1,4 @@
-"""The other sets, once: polytopes, spectral sets, flows, combinations, each with a naive twin and CVXPY's words."""
+"""Polytopes, sets of matrices, flows and combinations, each with a naive twin and CVXPY's words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 from tests import naive
-from tests.sets.cases import Case
+from tests.sets.case import Case
 
 from frankwolfe.sets import L1Ball, L2Ball, LInfBall, Simplex
 from frankwolfe.sets.combinations.linear_maps import LinearImage, Scaled, Shifted
@@ -206,7 +206,7 @@ def _stadium():
     return Case("stadium", domain, (2,), least, judge, room=1e-9)
 
 
-MORE = [
+POLYTOPES_AND_MATRICES = [
     _singular("spectral", SpectralBall(1.5), (2, 3), INF),
     _singular("spectral-tall", SpectralBall(0.5), (4, 2), INF),
     *(_singular(f"schatten-{p}", SchattenBall(2.0, p=p), (3, 2), p) for p in (1.0, 1.5, 2.0, 3.0, INF)),
