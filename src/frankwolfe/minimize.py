@@ -76,7 +76,7 @@ def minimize(
     callback : callable, optional
         Called with an `Iteration` after each step; stops the run by returning True.
     trace_every : int, default 1
-        Keep every so-manieth row of the trace.
+        Keep every `trace_every`-th row of the trace.
     progress : bool, optional
         Show progress on stderr: always, never, or (None) on a terminal for work over two seconds.
     checkpoint : Checkpoint, optional

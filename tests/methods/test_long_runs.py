@@ -17,8 +17,8 @@ from frankwolfe.result import Status
 
 STEPS = int(os.environ.get("FRANKWOLFE_STEPS", "60"))
 LONG = STEPS > 1000
-SLOW = {"cgs": 10, "stochastic": 10, "newton": 3, "factored": 3, "subspace": 2, "fcfw": 2}  # so many times fewer steps
-DEAR = {"polytope": 3, "hull": 2}
+SLOW = {"cgs": 10, "stochastic": 10, "newton": 3, "factored": 3, "subspace": 2, "fcfw": 2}  # how many times fewer steps
+SLOW_SETS = {"polytope": 3, "hull": 2}
 ULPS = 64  # of the size of the set, and of the value
 FAMILY = [name for name in METHODS if name not in ("agm", "agm_sc")]
 KINDS = {name: OBJECTIVES[i % len(OBJECTIVES)] for i, name in enumerate(VECTORS)}  # one for each set, by turns
@@ -36,7 +36,7 @@ def test_no_iterate_leaves_the_set(kind: str, where: str, dtype: str) -> None:
     eps, every, applied = float(np.finfo(dtype).eps), max(STEPS // 200, 1), 0
     slack = ULPS * eps * (1 + abs(floor))
     for name in FAMILY:
-        steps, worst = max(STEPS // SLOW.get(name, 1) // DEAR.get(where, 1), 12), [0.0]
+        steps, worst = max(STEPS // SLOW.get(name, 1) // SLOW_SETS.get(where, 1), 12), [0.0]
 
         def look(it, every=every, worst=worst) -> None:
             if it.k % every == 0:

@@ -52,7 +52,7 @@ def test_optimal_and_certified(what: str, where: str) -> None:
     slack = 1e-12 * (1 + abs(optimum))
     assert result.lower_bound - slack <= optimum <= result.fun + 1e-9
     assert domain.contains(result.x, tol=1e-9)
-    assert result.n_grad <= 15, "few looks at all columns"
+    assert result.n_grad <= 15, "few scans of all columns"
     check_certificates(NewtonFrankWolfe(), Case(objective, domain, optimum), 4)
 
 
@@ -92,13 +92,13 @@ def test_coordinates_or_hessians_by_their_cost(monkeypatch: pytest.MonkeyPatch) 
     wide = sp.random_array((2000, 3000), density=0.005, rng=np.random.default_rng(2), format="csr")
     problem = Problem(fw.Logistic(wide, np.arange(2000) % 3 == 0), fw.L1Ball(1.0))
     x = problem.start(None, False)
-    look = working_set.looked(problem, x, problem.evaluate(x), 1.0, first=True)
+    scan = working_set.scan_columns(problem, x, problem.evaluate(x), 1.0, first=True)
     few, many = np.arange(3000) < 30, np.arange(3000) < 2000
-    assert not working_set.descends(problem, look._replace(matter=few), 4)
-    assert working_set.descends(problem, look._replace(matter=many), 4)
-    assert not working_set.descends(problem, look._replace(matter=many), 10**6)
+    assert not working_set.descends(problem, scan._replace(matter=few), 4)
+    assert working_set.descends(problem, scan._replace(matter=many), 4)
+    assert not working_set.descends(problem, scan._replace(matter=many), 10**6)
     dense = Problem(fw.Logistic(A, Y > 0), fw.L1Ball(1.0))
-    assert not working_set.descends(dense, look, 4)
+    assert not working_set.descends(dense, scan, 4)
 
 
 @pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
@@ -152,7 +152,7 @@ def test_only_what_is_worth_it_joins() -> None:
     x = problem.start(None, False)
     at_x = problem.evaluate(x)
     gap = float(at_x.inner) + 5.0 * float(np.abs(at_x.slope).max())
-    chosen = working_set.columns(x, working_set.looked(problem, x, at_x, gap, first=True))
+    chosen = working_set.columns(x, working_set.scan_columns(problem, x, at_x, gap, first=True))
     assert chosen.size == working_set.FIRST
     left = np.setdiff1d(np.arange(260), chosen)
     assert np.abs(at_x.slope[chosen]).min() >= np.abs(at_x.slope[left]).max()

@@ -126,5 +126,5 @@ def device_search(loss: int, b: Any, share: Any, start: Any, step: Any, ridge: t
         read[(parts,)](
             *(start, step, b, share, state, sums, n), LOSS=loss, WEIGHTED=share.ndim == 1, BLOCK=BLOCK, num_warps=8
         )
-        take[(1,)](sums, state, parts, limit, STAGE=min(i, 2), MANY=MANY, num_warps=1)  # one warp: none overtakes
+        take[(1,)](sums, state, parts, limit, STAGE=min(i, 2), MANY=MANY, num_warps=1)  # one warp: no races
     return state[11].to(start.dtype)

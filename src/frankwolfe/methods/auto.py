@@ -46,12 +46,12 @@ SMALL = 500  # variables up to which a Hessian is cheap
 TALL = 100  # rows for each variable from which on passes over the data outweigh all else
 SHORT = 64  # entries of a row up to which its outer product is cheap
 FIRST_LOOK = 16  # steps before a method is judged; then at twice as many, and so on
-HASTE = 2  # how much faster that must be where x is deep inside the set, far from the vertices that oracles offer
+INTERIOR_SPEEDUP = 2  # how much faster that must be where x is deep inside the set, far from all vertices
 INSIDE = 0.25  # depth from which on x counts as inside
 EARLY = 6  # corrective steps, each with many atoms, after which an x amid the set tells that it is not the vertices
 AMID = 0.45  # depth from which on the set has not been felt at all
-CROWD = 50  # atoms that a corrective step takes easily, whatever the number of variables
-THRONG = 3000  # columns, of data without coordinate descent, whose Hessian costs more than many passes over them
+MIN_ATOM_CAP = 50  # atoms that a corrective step takes easily, whatever the number of variables
+MAX_HESSIAN_COLUMNS = 3000  # of data without coordinate descent: more cost more than many passes over them
 
 
 class Choice(NamedTuple):
@@ -72,7 +72,7 @@ CHOICES = {
     "apgd": Choice(AcceleratedProjectedGradient(restart=True), "the projection is cheap: momentum with restarts", 20),
     "fw": Choice(FrankWolfe(ExactLineSearch()), "inside a set a line search alone converges fast"),
     "dicg": Choice(DecompositionInvariant(), "0/1 vertices: pairwise steps that keep no atoms"),
-    "lazy": Choice(Lazy(PairwiseFrankWolfe(Backtracking())), "the oracle is dear: vertices seen before answer for it"),
+    "lazy": Choice(Lazy(PairwiseFrankWolfe(Backtracking())), "the oracle is slow: vertices seen before answer for it"),
     "pairwise": Choice(PairwiseFrankWolfe(), "only values and gradients are known: pairwise steps"),
     "afw": Choice(AcceleratedFrankWolfe(), "one oracle call per step, no constants"),
 }
@@ -108,7 +108,7 @@ class Facts:
         return isinstance(self.problem.domain, IterativeSet | Spectrahedron | SpectralBall | SchattenBall)
 
     @property
-    def dear(self) -> bool:
+    def expensive_oracle(self) -> bool:
         """The oracle solves a linear programme or a flow: far more work than a look at the atoms seen before."""
         domain = self.problem.domain
         image = isinstance(domain, TotalVariationBall) and len(self.x0.coords.shape) > 1
@@ -174,13 +174,13 @@ FAMILIES: tuple[tuple[Callable[[Facts], bool], tuple[str, ...]], ...] = (
     (lambda known: working_set.applies(known.problem), ("columns", "apgd", "columns")),
     (lambda known: known.sparse and known.small, ("fcfw", "newton")),
     (lambda known: known.sparse and known.projects, ("fcfw", "apgd", "fcfw")),
-    (lambda known: known.small and not known.dear, ("newton",)),
-    (lambda known: known.tall and not known.dear, ("fcfw", "apgd")),
+    (lambda known: known.small and not known.expensive_oracle, ("newton",)),
+    (lambda known: known.tall and not known.expensive_oracle, ("fcfw", "apgd")),
     (lambda known: known.projects, ("apgd", "fcfw")),
     (lambda known: known.allow("fcfw"), ("fcfw",)),
     (lambda known: known.spectral, ("afw",)),
     (lambda known: known.allow("dicg"), ("dicg",)),
-    (lambda known: known.dear, ("lazy",)),
+    (lambda known: known.expensive_oracle, ("lazy",)),
     (lambda known: True, ("pairwise",)),
 )
 
@@ -247,7 +247,7 @@ class Auto(Method):
         bounds = (float(tangent.bound(v.value, 0.0)) for tangent, v in evidence.minorants if v is not None)
         after = after._replace(value=value, bound=max(state.bound, *bounds))
 
-        if crowded(problem, state):
+        if too_many_atoms(problem, state):
             return self._next(problem, after, "the solution mixes very many vertices"), evidence
         if state.plan[0] == "fcfw" and after.k == EARLY and depth(problem, state.x, evidence) > AMID:
             return self._next(problem, after, "x stays deep inside the set"), evidence
@@ -267,7 +267,7 @@ class Auto(Method):
         inside = depth(problem, x, evidence) > INSIDE
         method, _, pace = CHOICES[state.plan[state.turn]]
         if inside and not isinstance(method, AcceleratedProjectedGradient):
-            pace = pace / HASTE
+            pace = pace / INTERIOR_SPEEDUP
         if halvings * pace >= steps:
             return state._replace(before=gap)
         seen = "x stays deep inside the set" if inside else "the gap falls slowly"
@@ -302,11 +302,11 @@ def planned(problem: Problem, x0: Point) -> tuple[str, ...]:
     return next(filter(None, plans))
 
 
-def crowded(problem: Problem, state: AutoState) -> bool:
+def too_many_atoms(problem: Problem, state: AutoState) -> bool:
     """Tell whether corrective steps, first in the plan, hold an atom for every four variables: nothing is sparse."""
     if state.turn == 0 and state.plan[0] == "columns":
         (objective, _), count = working_set.model_on(problem), np.count_nonzero(state.x.coords)
-        return working_set.sparse(objective) is None and bool(count > THRONG)
+        return working_set.sparse(objective) is None and bool(count > MAX_HESSIAN_COLUMNS)
     if state.turn > 0 or state.plan[0] != "fcfw" or state.x.parts is None:
         return False
-    return len(state.x.parts[1]) > max(CROWD, math.prod(state.x.coords.shape) // 4)
+    return len(state.x.parts[1]) > max(MIN_ATOM_CAP, math.prod(state.x.coords.shape) // 4)

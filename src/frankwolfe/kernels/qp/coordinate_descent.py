@@ -8,7 +8,7 @@ import numpy as np
 
 from frankwolfe.kernels.rows.layouts import Layout, compiled, double
 
-FIRM = 4.0  # so many times, and one, the error of the multiplier shrinks in a round, were the columns orthogonal
+FIRM = 4.0  # with orthogonal columns a round shrinks the error of the multiplier 1 + FIRM times
 SCALED = 4.0  # the gap that scaling the sum back to the radius costs, in terms of the first-order change
 DEPTH = 5  # rounds from which the next ones are extrapolated
 

@@ -37,7 +37,7 @@ class DecompositionInvariant(Method):
     -----
     For polytopes whose vertices are 0/1 vectors (times a height) and whose faces are given by entries at their bounds:
     `Simplex`, `Hypersimplex`, `Birkhoff`, and `FlowPolytope` without capacities. The away vertex maximises <∇f(x), .>
-    over the smallest face that holds x, which the oracle finds when entries of x at zero are made dear and those at the
+    over the smallest face that holds x, which the oracle finds when entries of x at zero cost a lot and those at the
     top cheap [1]_. The step goes from x along s - a, by exact line search up to the boundary. Memory is that of x
     alone; two oracle calls a step.
 
@@ -104,8 +104,8 @@ def height(domain: Set | None) -> float | None:
 def _on_face(g: Array, x: Array, top: float) -> Array:
     """Return the slope whose minimiser is the vertex of x's smallest face that is worst for g."""
     xp = namespace(g)
-    dear = xp.full_like(g, 1.0 + 2 * float(xp.sum(xp.abs(g))))
-    return xp.where(x <= 0, dear, xp.where(x >= top, -dear, -g))
+    prohibitive = xp.full_like(g, 1.0 + 2 * float(xp.sum(xp.abs(g))))
+    return xp.where(x <= 0, prohibitive, xp.where(x >= top, -prohibitive, -g))
 
 
 def _room(x: Array, d: Array, top: float) -> float:

@@ -48,7 +48,7 @@ class Lazy(Method):
     -----
     Weak separation [1]_: a cached v with <grad, x - v> >= Φ/K is used as it is; else the oracle is called, and if its
     answer falls short of Φ/K too, Φ is at least halved. (We then still step towards that vertex, which cannot hurt.)
-    Rates are those of the wrapped method up to a factor K. Worth it where the oracle is dear. Only true oracle calls
+    Rates are those of the wrapped method up to a factor K. Worth it where the oracle is slow. Only true oracle calls
     are counted, and only they renew the certificate.
 
     References

@@ -26,7 +26,7 @@ MANY = 200  # variables from which on the columns are chosen
 BAND = 0.03  # a column matters if its worth is at most so much, or half the gap, below that of those in use
 FIRST, GROWTH = 64, 1.5  # how many columns may join a Hessian: so many, or this many times those in use
 REST = 0.2  # share of the gap that may be left on the columns in use
-MOST_STEPS = 10  # second-order steps between two looks at all columns
+MOST_STEPS = 10  # second-order steps between two scans of all columns
 LEFT, FAR_LEFT = 0.1, 0.3  # share of the gap that coordinate descent leaves, and while the gap exceeds f
 MOST_ROUNDS = 30  # of it on one model
 FLAT = 1e-3  # curvature of rows that have none, in terms of the largest: a column of such rows alone is to move, too
@@ -42,7 +42,7 @@ def applies(problem: Problem) -> bool:
 
 
 def step(problem: Problem, state: Any, newton: Step) -> tuple[Any, Evidence]:
-    """Return the state after second-order steps on some columns, and what one look at all of them has shown."""
+    """Return the state after second-order steps on some columns, and what one scan of all of them has shown."""
     k, x = state.k, state.x
     at_x = problem.evaluate(x)
     vertex = problem.lmo(at_x.slope, k, share=0.0, keep=x)
@@ -50,13 +50,13 @@ def step(problem: Problem, state: Any, newton: Step) -> tuple[Any, Evidence]:
     evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
     if not state.rested and closed(problem, at_x.value, at_x.tangent, vertex):
         return state._replace(k=k + 1, rested=True), evidence
-    look = looked(problem, x, at_x, gap, first=not np.isfinite(state.gap))
-    if descends(problem, look, state.rounds):
-        return by_coordinates(problem, state, look), evidence
-    return by_hessians(problem, state, look, newton), evidence
+    scan = scan_columns(problem, x, at_x, gap, first=not np.isfinite(state.gap))
+    if descends(problem, scan, state.rounds):
+        return by_coordinates(problem, state, scan), evidence
+    return by_hessians(problem, state, scan, newton), evidence
 
 
-class Look(NamedTuple):
+class ColumnScan(NamedTuple):
     """What the gradient at x tells of the columns."""
 
     at_x: Evaluation
@@ -66,7 +66,7 @@ class Look(NamedTuple):
     matter: np.ndarray  # whether it is in use, or worth as much
 
 
-def looked(problem: Problem, x: Point, at_x: Evaluation, gap: float, first: bool) -> Look:
+def scan_columns(problem: Problem, x: Point, at_x: Evaluation, gap: float, first: bool) -> ColumnScan:
     """Return what the gradient tells; at first, of sparse data, the level that it would be were columns orthogonal."""
     objective, domain = model_on(problem)
     size = np.abs if isinstance(domain, L1Ball) else np.asarray
@@ -76,14 +76,14 @@ def looked(problem: Problem, x: Point, at_x: Evaluation, gap: float, first: bool
     if first and data is not None:
         bend = data.squares(double(objective.loss_curvature(x.image))) + objective.ridge
         level = entry = water_level(size(bend * x.coords - at_x.slope), bend, domain.radius)
-    return Look(at_x, gap, worth, level, (x.coords != 0) | (worth > entry))
+    return ColumnScan(at_x, gap, worth, level, (x.coords != 0) | (worth > entry))
 
 
-def by_hessians(problem: Problem, state: Any, look: Look, newton: Step) -> Any:
+def by_hessians(problem: Problem, state: Any, scan: ColumnScan, newton: Step) -> Any:
     """Return the state after second-order steps on few columns, their model solved exactly."""
-    part = restricted(problem, columns(state.x, look))
+    part = restricted(problem, columns(state.x, scan))
     part.problem.goal = 0.5 * problem.goal
-    goal = max(REST * look.gap, 2 * float(look.at_x.tangent.noise))
+    goal = max(REST * scan.gap, 2 * float(scan.at_x.tangent.noise))
     inner = state._replace(x=part.down(state.x), rested=True)
     exact = isinstance(problem.objective, LeastSquares)  # the model is the function: one step is enough
     for _ in range(1 if exact else MOST_STEPS):
@@ -94,19 +94,19 @@ def by_hessians(problem: Problem, state: Any, look: Look, newton: Step) -> Any:
     return state._replace(k=state.k + 1, x=part.up(inner.x), gap=inner.gap, rested=False)
 
 
-def by_coordinates(problem: Problem, state: Any, look: Look) -> Any:
+def by_coordinates(problem: Problem, state: Any, scan: ColumnScan) -> Any:
     """Return the state after coordinate descent on the model of all columns that matter."""
-    (objective, domain), x, chosen = model_on(problem), state.x.coords, np.flatnonzero(look.matter)
-    data, slope = sparse(objective), double(look.at_x.slope[chosen])
+    (objective, domain), x, chosen = model_on(problem), state.x.coords, np.flatnonzero(scan.matter)
+    data, slope = sparse(objective), double(scan.at_x.slope[chosen])
     assert data is not None
     layout, c = data.column_layout, double(objective.loss_curvature(state.x.image))
     c = np.where(c > 0, c, FLAT * c.max())
     model = Model(layout, chosen, slope, c, objective.ridge, objective.intercept)
-    relative = look.gap / max(abs(float(look.at_x.value)), 1e-300)
-    left = look.gap * (FAR_LEFT if relative > 1 else LEFT)
-    tol = max(left, 0.1 * problem.goal, 2 * float(look.at_x.tangent.noise))
+    relative = scan.gap / max(abs(float(scan.at_x.value)), 1e-300)
+    left = scan.gap * (FAR_LEFT if relative > 1 else LEFT)
+    tol = max(left, 0.1 * problem.goal, 2 * float(scan.at_x.tangent.noise))
     signed = isinstance(domain, L1Ball)
-    found = descended(model, domain.radius, double(x[chosen]), look.level, signed, tol, MOST_ROUNDS)
+    found = descended(model, domain.radius, double(x[chosen]), scan.level, signed, tol, MOST_ROUNDS)
     target = x.copy()
     target[chosen] = found.z
     image = state.x.image + layout.product(target - x).astype(x.dtype, copy=False)
@@ -118,30 +118,30 @@ def by_coordinates(problem: Problem, state: Any, look: Look) -> Any:
     return state._replace(k=state.k + 1, x=x_next, gap=relative, rested=False, rounds=rounds)
 
 
-def descends(problem: Problem, look: Look, rounds: int) -> bool:
+def descends(problem: Problem, scan: ColumnScan, rounds: int) -> bool:
     """Tell whether so many rounds of coordinate descent on the columns that matter cost less than Hessians of them.
 
-    In operations on entries, of which a round takes four for each, a look at all columns also, turning rows into
+    In operations on entries, of which a round takes four for each, a scan of all columns also, turning rows into
     columns eight; a Hessian takes one for each pair of entries in a row, a read of everything, and for its factors, a
     few times, one for 22 multiplications. Near the solution two Hessians gain three decades, else one, as descent does.
     """
-    data, count = sparse(model_on(problem)[0]), np.count_nonzero(look.matter)
+    data, count = sparse(model_on(problem)[0]), np.count_nonzero(scan.matter)
     if data is None or (count <= FIRST and not data.turned):
         return False
-    n, everything, entries = data.shape[0], data.matrix.nnz, float(data.lengths[look.matter].sum())
+    n, everything, entries = data.shape[0], data.matrix.nnz, float(data.lengths[scan.matter].sum())
     hessian = entries**2 / (2 * n) + everything + count**3 / 22
     descent = 4 * rounds * entries + 4 * everything
-    near = look.gap < NEAR * abs(float(look.at_x.inner))
+    near = scan.gap < NEAR * abs(float(scan.at_x.inner))
     return (3 if near else 1) * descent + (0 if data.turned else 8 * everything) < 2 * hessian
 
 
-def columns(x: Point, look: Look) -> np.ndarray:
+def columns(x: Point, scan: ColumnScan) -> np.ndarray:
     """Return the columns in use and the best of the others that matter, in ascending order."""
     used = x.coords != 0
-    new = np.flatnonzero(look.matter & ~used)
+    new = np.flatnonzero(scan.matter & ~used)
     count = max(FIRST, int(GROWTH * np.count_nonzero(used)))
     if new.size > count:
-        new = new[np.argpartition(-look.worth[new], count)[:count]]
+        new = new[np.argpartition(-scan.worth[new], count)[:count]]
     used[new] = True
     return np.flatnonzero(used)
 
