@@ -1,20 +1,18 @@
-"""Do tasks that are not done yet, on a few processes, with one line of progress."""
+"""Do tasks that are not done yet, on a few processes of joblib's, with a bar of tqdm's."""
 
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from collections.abc import Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from multiprocessing import get_context
-from time import monotonic, sleep
-from typing import TextIO
+from functools import cache
+from time import sleep
 
 from frankwolfe.paper.problems import Ball, Data
 from frankwolfe.paper.reference import LOOSER, Reference
 from frankwolfe.paper.runs import Run, Series
 from frankwolfe.paper.store import Outcome, Store, Task
+from frankwolfe.validation import optional
 
 
 class Results:
@@ -53,83 +51,32 @@ class Results:
         return Series(run, self[run], self.optimum(run.data, run.ball))
 
 
-class Line:
-    """A line of progress on stderr: rewritten on a terminal, one per finished task elsewhere, none when quiet."""
-
-    def __init__(self, total: int, quiet: bool, stream: TextIO | None = None) -> None:
-        self.total, self.done, self.quiet = total, 0, quiet
-        self.stream = sys.stderr if stream is None else stream
-        self.began, self.width = monotonic(), 0
-
-    def show(self, running: list[str]) -> None:
-        """Show how far the work is and what is being done."""
-        if self.quiet or not self.total:
-            return
-        filled = round(24 * self.done / self.total)
-        seconds = int(monotonic() - self.began)
-        bar = "#" * filled + "." * (24 - filled)
-        text = f"[{bar}] {self.done}/{self.total}  {seconds // 60}:{seconds % 60:02d}  {', '.join(running)}"
-        if self.stream.isatty():
-            text = text[:118]
-            self.stream.write("\r" + text.ljust(self.width))
-            self.width = len(text)
-        else:
-            self.stream.write(text + "\n")
-        self.stream.flush()
-
-    def close(self) -> None:
-        """End the line."""
-        if not self.quiet and self.width:
-            self.stream.write("\n")
-            self.stream.flush()
-
-
 def run_tasks(tasks: list[Task], store: Store, directory: str | None, jobs: int, quiet: bool) -> int:
     """Do what is not in the store yet; return how many tasks that was.
 
     Every finished task is on disk at once, and a long run within a task keeps a checkpoint: after a kill the same call
     goes on where it was.
     """
+    joblib, tqdm = optional("joblib", extra="data"), optional("tqdm", extra="data").tqdm
     results = Results(store)
     missing = list({store.stem(t): t for t in tasks if t not in results}.values())
-    line = Line(len(missing), quiet)
-    try:
-        if jobs == 1 or len(missing) < 2:
-            for task in missing:
-                line.show([task.name])
-                _do(task, store, directory)
-                line.done += 1
-        else:
-            _in_parallel(missing, store, directory, jobs, line)
-        line.show([])
-    finally:
-        line.close()
+    parallel = joblib.Parallel(max(1, min(jobs, len(missing))), return_as="generator_unordered", pre_dispatch="n_jobs")
+    done = parallel(joblib.delayed(_do)(task, store, directory, os.getpid()) for task in missing)
+    with tqdm(done, total=len(missing), disable=quiet, unit="task") as bar:
+        for name in bar:
+            bar.set_postfix_str(name)
     return len(missing)
 
 
-def _in_parallel(tasks: list[Task], store: Store, directory: str | None, jobs: int, line: Line) -> None:
-    waiting = list(reversed(tasks))
-    running: dict[Future[None], str] = {}
-    # Fresh processes, not forks: threads of the linear algebra do not survive a fork.
-    context = get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_watch, initargs=(os.getpid(),)) as pool:
-        try:
-            while waiting or running:
-                while waiting and len(running) < jobs:
-                    task = waiting.pop()
-                    running[pool.submit(_do, task, store, directory)] = task.name
-                line.show(list(running.values()))
-                finished, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    del running[future]
-                    future.result()
-                    line.done += 1
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+def _do(task: Task, store: Store, directory: str | None, parent: int) -> str:
+    if os.getpid() != parent:
+        _end_with(parent)
+    store.put(task, task.compute(store, directory))
+    return task.name
 
 
-def _watch(parent: int) -> None:
+@cache
+def _end_with(parent: int) -> None:
     """End this process when the one that started it is gone: a kill must not leave workers behind."""
 
     def wait_for_end() -> None:
@@ -138,7 +85,3 @@ def _watch(parent: int) -> None:
         os._exit(1)
 
     threading.Thread(target=wait_for_end, daemon=True).start()
-
-
-def _do(task: Task, store: Store, directory: str | None) -> None:
-    store.put(task, task.compute(store, directory))

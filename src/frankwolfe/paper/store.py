@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 import os
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import frankwolfe
+from frankwolfe.files import replacing
 
 FORMAT = 2
 """Raised whenever the meaning of a stored number changes; older files are then computed afresh."""
@@ -121,20 +123,18 @@ class Store:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file, whole or not at all."""
-    scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    scratch.write_text(text, encoding="utf-8")
-    os.replace(scratch, path)
+    with replacing(path) as file:
+        file.write(text.encode())
 
 
 def write_csv(path: Path, table: dict[str, Any]) -> None:
     """Write columns as comma-separated text, numbers in full precision, whole or not at all."""
-    scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with open(scratch, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(table)
-        columns = [[_text(name, value) for value in values] for name, values in table.items()]
-        writer.writerows(zip(*columns, strict=True))
-    os.replace(scratch, path)
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(table)
+    columns = [[_text(name, value) for value in values] for name, values in table.items()]
+    writer.writerows(zip(*columns, strict=True))
+    write_text(path, text.getvalue())
 
 
 def read_csv(path: Path) -> dict[str, np.ndarray]:

@@ -11,15 +11,8 @@ import numpy as np
 from frankwolfe.paper.problems import METHODS
 from frankwolfe.paper.runs import Series
 from frankwolfe.paper.store import write_csv
+from frankwolfe.plotting import AXES
 
-AXES = {
-    "k": "iterations",
-    "time": "seconds",
-    "n_pass": "passes over the data",
-    "n_matvec": "matrix-vector products in the oracle",
-    "n_lmo": "oracle calls",
-    "n_grad": "gradients",
-}
 POINTS = 180  # places per curve on the page, two rows each; the CSV files have every row
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from frankwolfe.paper.problems import Ball, Data
-from frankwolfe.paper.publication.figure_data import Curve, Figure, Panel, Section, Table
+from frankwolfe.paper.publication.figure_data import Curve, Panel, Section
 from frankwolfe.paper.reference import Reference
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.sections.estimate_sequence import Estimate
 from frankwolfe.paper.store import Task
+from frankwolfe.paper.words import Words
 from frankwolfe.plotting.palette import BLUE, GREY, ORANGE, PURPLE
 
 GAUSSIAN = Data("gaussian")
@@ -58,30 +59,6 @@ def section(results: Results, quick: bool) -> Section:
                 f"{results[e].facts['worst_excess']:.1e}",
             ]
         )
-    inside = Figure(
-        "certificates",
-        "Proven gaps next to the true error (AFW)",
-        "Neither bound costs an extra gradient. On curved sets the tangent at yₖ is nearly exact; on polytopes the "
-        "estimate sequence is tighter by a factor that grows. The library reports the better of the two. Grey: the "
-        "paper's lemma f(xₖ) ≤ Φₖ* + ξₖ, by how much it holds.",
-        panels,
-        2,
-        ("k",),
-    )
-    head = [
-        "problem",
-        "h at the end",
-        "ES gap / h",
-        "tangent gap / h",
-        "max f(xₖ) − Φₖ* − ξₖ",
-    ]
-    table = Table(
-        "certificates", "How loose the certificates are", head, rows,
-        "The last column is the lemma f(xₖ) ≤ Φₖ* + ξₖ: it never exceeds rounding.",
-    )  # fmt: skip
-    intro = (
-        "<p>AFW's averaged tangent lies below f, so its minimum over the set, which the oracle has just computed, is "
-        "a proven lower bound on f*: the paper's proof contains a certificate that costs nothing, and does not say so "
-        "(for steps 2/(k+2) it is Lan's, 2013). The figures show AFW step by step, with both of its bounds.</p>"
-    )
-    return Section("certificates", "New here: a certificate for nothing", intro, [inside], [table])
+    words = Words("certificates")
+    figure = words.figure("certificates", panels, 2, ("k",))
+    return words.section([figure], [words.table("certificates", rows)])

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.paper.problems import Data, load
-from frankwolfe.paper.publication.figure_data import Section, Table
+from frankwolfe.paper.publication.figure_data import Section
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.store import Outcome, Store, Task
+from frankwolfe.paper.words import Words
 
 
 @dataclass(frozen=True)
@@ -84,13 +85,8 @@ def section(results: Results, quick: bool) -> Section:
                 ", ".join(differences(facts, printed)) or "the same",
             ]
         )
-    head = ["dataset", "counted", "nonzeros", "density", "label +1", "in the paper", "differs in"]
-    table = Table(
-        "datasets", "Counted from the files", head, rows,
-        "covtype is a random 70 % of 581012 rows. The paper's 12.4 % for mnist is not the density of the pixels; we "
-        "found no reading of the data that gives it exactly. MovieLens: users × items and observed ratings.",
-    )  # fmt: skip
-    return Section("table", "The datasets", "", [], [table])
+    words = Words("table")
+    return words.section([], [words.table("datasets", rows)])
 
 
 def differences(facts: dict[str, Any], printed: Printed | None) -> list[str]:

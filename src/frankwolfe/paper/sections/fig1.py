@@ -9,10 +9,11 @@ import numpy as np
 
 import frankwolfe as fw
 from frankwolfe.paper.problems import gaussian
-from frankwolfe.paper.publication.figure_data import Curve, Figure, Panel, Section
+from frankwolfe.paper.publication.figure_data import Curve, Panel, Section
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.sections.theory_checks import Accelerated
 from frankwolfe.paper.store import Outcome, Store, Task
+from frankwolfe.paper.words import Words
 from frankwolfe.plotting.palette import BLUE, GREY, ORANGE, PURPLE, VERMILION
 from frankwolfe.problem import Problem
 
@@ -88,26 +89,12 @@ def section(results: Results, quick: bool) -> Section:
                 xlabel="x",
             )
         )
-    figure = Figure(
-        "fig1",
-        "The bowl flattens",
-        "Each panel shows what AGM minimises to get its next v: the tangent of f at yₖ plus (L/(k+2))|x − vₖ|². The "
-        "weight falls like 1/k: at k = 200 the bowl is a valley ten times as wide as at k = 0, and over any bounded "
-        "set what remains is the affine function that a Frank-Wolfe step minimises.",
-        panels,
-        2,
-        ("x",),
-    )
-    intro = (
-        f"<p>Not a sketch: the run is the paper's Algorithm 2 on a logistic loss of one variable ({SAMPLES} samples), "
-        f"from x<sub>0</sub> = −3, with L taken {INFLATED:g} times too large so that the run takes its time. The "
-        "second figure is AGM on the logistic loss of 1000 samples in 100 dimensions, with what the paper proves "
-        "about it.</p>"
-    )
-    return Section("fig1", "Figure 1: why momentum looks like Frank-Wolfe", intro, [figure, _bounds(results)])
+    words = Words("fig1", samples=SAMPLES, inflated=INFLATED)
+    figures = [words.figure("fig1", panels, 2, ("x",)), words.figure("agm", _bounds(results), 2, ("k",))]
+    return words.section(figures, [])
 
 
-def _bounds(results: Results) -> Figure:
+def _bounds(results: Results) -> list[Panel]:
     walk = results[Accelerated()]
     x = {"k": walk["k"] + 1}
 
@@ -126,22 +113,12 @@ def _bounds(results: Results) -> Figure:
         Curve("bound as printed, 2B/L", x, 2 * walk["distance_bound"], VERMILION, "dash", 1.4),
         Curve("bound as corrected, 4B/L", x, 4 * walk["distance_bound"], VERMILION, "dot"),
     ]
-    return Figure(
-        "agm",
-        "AGM's bounds, and its estimate of f*",
-        "Error, gradient and distance with their bounds (dotted). Below, left: Theorem 4 bounds how far a weighted "
-        "sum of tangent values can exceed f*; a single term can exceed it by more, which is why the paper says "
-        "“(almost) an under-estimate”. Below, right: the squared radius of the ball on which AGM's step for v is a "
-        "linear minimisation (Connection 1).",
-        [
-            Panel("error f(xₖ) − f*", pair("error", "error", BLUE), ylabel="error"),
-            Panel("|∇f(yₖ)|² and |vₖ − x*|²", lengths, ylabel="squared length"),
-            Panel("Theorem 4", above, ylabel="distance from f*"),
-            Panel("Connection 1: squared radius", radius, ylabel="squared length"),
-        ],
-        2,
-        ("k",),
-    )  # fmt: skip
+    return [
+        Panel("error f(xₖ) − f*", pair("error", "error", BLUE), ylabel="error"),
+        Panel("|∇f(yₖ)|² and |vₖ − x*|²", lengths, ylabel="squared length"),
+        Panel("Theorem 4", above, ylabel="distance from f*"),
+        Panel("Connection 1: squared radius", radius, ylabel="squared length"),
+    ]
 
 
 def _clip(values: np.ndarray) -> np.ndarray:

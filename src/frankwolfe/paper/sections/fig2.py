@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from frankwolfe.paper.problems import METHODS, Ball, Data
-from frankwolfe.paper.publication.figure_data import Figure, Panel, Section, Table, error_curve
+from frankwolfe.paper.publication.figure_data import Panel, Section, error_curve
 from frankwolfe.paper.reference import Reference
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import Run
 from frankwolfe.paper.store import Task
+from frankwolfe.paper.words import Words
 
 DATA = Data("a9a")
 RADIUS = 40.0
@@ -53,9 +54,6 @@ def errors(results: Results, radius: float, quick: bool) -> dict[str, float]:
 
 
 def section(results: Results, quick: bool) -> Section:
-    figures = [_figure(results, quick)]
-    if not quick:
-        figures.append(_neighbours(results))
     rows = []
     for radius in sorted(radii(quick)):
         facts = results.optimum(DATA, Ball("l2", radius)).facts
@@ -71,28 +69,17 @@ def section(results: Results, quick: bool) -> Section:
                 f"{facts['gap']:.0e}",
             ]
         )
-    head = ["R", *(f"{METHODS[m].name}" for m in PAPER), "order", "price of the ball", "|∇f(x*)|", "f* known to"]
-    intro = (
-        "<p>The paper does not say which radius it used. R = 40 was picked after scanning 2, 5, 10, 20, 40, 60 and "
-        "659 because it gives the order that the text describes; that it does so is therefore by construction. The "
-        "neighbours show how much hangs on the choice. Whether a ball is active cannot be read off |x*| here, since f "
-        "is flat in some directions and minimisers of every norm from about 13 on exist; what counts is the price of "
-        f"the ball, f* on it above f* on the ball of radius {LARGEST:g}. Where that is far below the errors drawn, "
-        "the constraint plays no part in them.</p>"
-    )
-    table = Table(
-        "fig2-radii", f"f(x) − f* after {ITERATIONS} iterations", head, rows,
-        "At R = 5 the ball costs as much as the errors: there the constraint is active, and the claim about inactive "
-        "constraints says nothing.",
-    )  # fmt: skip
-    zigzag = Table(
-        "fig2-stability", "How much the errors zig-zag",
-        ["R", "FW: median", "FW: largest rise", "AFW: median", "AFW: largest rise"],
-        [[f"{r:g}", *(w for m in ("fw", "afw") for w in _zigzag(results, r, m, quick))] for r in sorted(radii(quick))],
-        f"Median over all windows of {WINDOW} iterations of the largest error in the window over the smallest; and "
-        "the largest rise of the error from one iteration to the next, after the first ten.",
-    )  # fmt: skip
-    return Section("fig2", "Figure 2: an inactive constraint", intro, figures, [table, zigzag])
+    zigzag = [
+        [f"{r:g}", *(w for m in ("fw", "afw") for w in _zigzag(results, r, m, quick))] for r in sorted(radii(quick))
+    ]
+    series = [results.series(run) for run in runs(RADIUS, quick)]
+    curves = [error_curve(s, window=WINDOW, shown=s.run.method in PAPER) for s in series]
+    panel = Panel(f"a9a, l2 ball, R = {RADIUS:g}", curves, floor=series[0].floor)
+    words = Words("fig2", largest=LARGEST, window=WINDOW, floor=series[0].floor, iterations=ITERATIONS)
+    figures = [words.figure("fig2", [panel])]
+    if not quick:
+        figures.append(words.figure("fig2-radii", [_neighbour(results, r) for r in NEIGHBOURS], 2))
+    return words.section(figures, [words.table("fig2-radii", rows), words.table("fig2-stability", zigzag)])
 
 
 def stability(h: np.ndarray) -> tuple[float, float]:
@@ -114,25 +101,6 @@ def _zigzag(results: Results, radius: float, method: str, quick: bool) -> tuple[
     return f"{median:.2f}", f"+{100 * rise:.0f} %"
 
 
-def _figure(results: Results, quick: bool) -> Figure:
-    series = [results.series(run) for run in runs(RADIUS, quick)]
-    curves = [error_curve(s, window=WINDOW, shown=s.run.method in PAPER) for s in series]
-    panel = Panel(f"a9a, l2 ball, R = {RADIUS:g}", curves, floor=series[0].floor)
-    return Figure(
-        "fig2",
-        "a9a, l2 ball that is effectively inactive",
-        f"Shaded: smallest and largest error within {WINDOW} iterations, the zig-zag. f* is known to "
-        f"{series[0].floor:.0e}.",
-        [panel],
-        axes=("k", "time", "n_pass"),
-    )
-
-
-def _neighbours(results: Results) -> Figure:
-    panels = []
-    for radius in NEIGHBOURS:
-        series = [results.series(run) for run in runs(radius, False)]
-        panels.append(
-            Panel(f"a9a, l2 ball, R = {radius:g}", [error_curve(s) for s in series], floor=max(s.floor for s in series))
-        )
-    return Figure("fig2-radii", "The same at other radii", "Nothing but R changes.", panels, 2)
+def _neighbour(results: Results, radius: float) -> Panel:
+    series = [results.series(run) for run in runs(radius, False)]
+    return Panel(f"a9a, l2 ball, R = {radius:g}", [error_curve(s) for s in series], floor=max(s.floor for s in series))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from frankwolfe.paper.problems import METHODS, Ball, Data
-from frankwolfe.paper.publication.figure_data import Figure, Panel, Section, Table, error_curve
+from frankwolfe.paper.publication.figure_data import Panel, Section, error_curve
 from frankwolfe.paper.reference import LOOSER, Reference
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import Run
 from frankwolfe.paper.store import Task
+from frankwolfe.paper.words import Words
 
 DATASETS = ("mushrooms", "mnist", "covtype")
 MAIN = {
@@ -90,41 +91,9 @@ def section(results: Results, quick: bool) -> Section:
         curves = [error_curve(s, shown=s.run.method in PAPER) for s in series]
         (panels if problem.main else extra).append(Panel(problem.title, curves, floor=series[0].floor))
         rows.append(_row(results, problem))
-    figures = [
-        Figure(
-            "fig3",
-            "l2 balls first, l1 balls after",
-            "The paper's four methods, and short-step and line-search variants on a click. A grey band at the bottom, "
-            "where there is one, marks errors below the accuracy of f*. The oracles are closed-form: a pass over the "
-            "data is one product with A and one with its transpose, and there are no others.",
-            panels,
-            2,
-        ),
-        Figure(
-            "fig3-radii",
-            "The same at other radii",
-            "AGM, FW and AFW; nothing but R changes, and for mnist and covtype a sample of the rows is used.",
-            extra,
-            3,
-        ),
-    ]
-    head = ["problem", "AGM", "FW", "AFW", "best", "ball", "|∇f(x*)|", "μ", "nonzeros"]
-    table = Table(
-        "fig3-radii", f"f(x) − f* after {ITERATIONS} iterations", head, rows,
-        "“Ball” tells whether the constraint is active at the solution; where it is not, the paper's fast rate does "
-        "not apply and no claim is judged. μ = R λmax(P∇²f(x*)P)/|∇f(x*)| on an active l2 ball predicts how far AFW "
-        "is ahead of FW there. Nonzeros are those of x*. Main panels are marked with a star.",
-    )  # fmt: skip
-    intro = (
-        "<p>The paper gives no radii and no split seed. Mushrooms: R = 20 (l2) and R = 60 (l1), picked after scanning "
-        "1, 5, 10, 20 and 60 because they give the orders that the text describes; agreement there is by "
-        "construction. For mnist and for covtype's l1 ball R = 60 is simply where we started, untuned; covtype's l2 "
-        "ball of radius 60 is not active (its solution has norm 54), so R = 5 and R = 20 are shown. mnist: "
-        "pixels/255, digit 4 against the rest. covtype: a random 70 % of the rows, seed 0. All runs start from zero "
-        "and use L = λmax(A'A)/(4n); it is computed, and everything compiled, before the clock starts. The maps below "
-        "show all radii at once.</p>"
-    )
-    return Section("fig3", "Figure 3: active constraints", intro, figures, [table])
+    words = Words("fig3", iterations=ITERATIONS)
+    figures = [words.figure("fig3", panels, 2), words.figure("fig3-radii", extra, 3)]
+    return words.section(figures, [words.table("fig3-radii", rows)])
 
 
 def _row(results: Results, problem: Problem) -> list[str]:

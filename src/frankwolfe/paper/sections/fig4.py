@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from frankwolfe.paper.problems import METHODS, Ball, Data
-from frankwolfe.paper.publication.figure_data import AXES, Curve, Figure, Panel, Section, Table, error_curve
+from frankwolfe.paper.publication.figure_data import AXES, Curve, Panel, Section, error_curve
 from frankwolfe.paper.reference import LOOSER, Reference
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import Run, Series
 from frankwolfe.paper.store import Task
+from frankwolfe.paper.words import Words
 
 DATA = Data("movielens100k")
 BALL = Ball("nuclear", 2.5)
@@ -42,23 +45,6 @@ def tasks(quick: bool) -> list[Task]:
 def section(results: Results, quick: bool) -> Section:
     series = {run.method: results.series(run) for run in runs(quick)}
     optimum = results.optimum(DATA, BALL).facts
-    axes = ("k", "time", "n_pass", "n_matvec")
-    figures = [
-        Figure(
-            "fig4",
-            "Optimality and rank",
-            "Left: error. Right: rank of xₖ, counting singular values above 1e-6 (solid, filled) and above a "
-            "thousandth of the largest (dotted). Switch to matrix-vector products to see what the oracle really "
-            "costs: Lanczos needs several times more products on AFW's averaged gradient. The projected baseline has "
-            "no oracle; its seconds are those of full eigendecompositions.",
-            [
-                Panel(f"error, {BALL.label}", [error_curve(s) for s in series.values()], floor=optimum["gap"]),
-                Panel("rank of xₖ", _ranks(series), ylabel="rank", log=(True, False)),
-            ],
-            2,
-            axes,
-        )
-    ]
     rows = []
     for k in [k for k in STATIONS if k <= iterations(quick)] + (
         [] if iterations(quick) in STATIONS else [iterations(quick)]
@@ -73,21 +59,14 @@ def section(results: Results, quick: bool) -> Section:
                 *(f"{_value(s, 'n_matvec', k):.0f}" for s in both),
             ]
         )
-    names = ("FW", "AFW")
-    head = ["k", *(f"{n}: {q}" for q in ("h", "rank > 1e-6", "rank > 1e-3 σ₁", "products") for n in names)]
-    intro = (
-        "<p>All 100 000 ratings, user and item effects removed and the rest scaled to norm one (Freund, Grigas and "
-        "Mazumder's preprocessing), R = 2.5, from their start: the rank-one answer of the oracle at zero, shortened "
-        "by an exact line search. The oracle is Lanczos to an accuracy that follows the step: δ for FW, δ² for AFW, "
-        f"which remembers errors. Optimum from restarted accelerated projected gradients: f* = {optimum['fun']:.11f}, "
-        f"known to {optimum['gap']:.1e}, rank {optimum['nonzeros']}.</p>"
-    )
-    tables = [
-        Table("fig4-stations", "FW and AFW at a few iterations", head, rows),
-        _readings(results, quick),
-        _cost(results, quick),
+    words = Words("fig4", **{name: optimum[name] for name in ("fun", "gap", "nonzeros")})
+    panels = [
+        Panel(f"error, {BALL.label}", [error_curve(s) for s in series.values()], floor=optimum["gap"]),
+        Panel("rank of xₖ", _ranks(series), ylabel="rank", log=(True, False)),
     ]
-    return Section("fig4", "Figure 4: matrix completion", intro, figures, tables)
+    tables = {"fig4-stations": rows, "fig4-readings": _readings(results, quick), "fig4-cost": _cost(results, quick)}
+    figure = words.figure("fig4", panels, 2, ("k", "time", "n_pass", "n_matvec"))
+    return words.section([figure], [words.table(key, lines) for key, lines in tables.items()])
 
 
 def readings(results: Results, quick: bool) -> dict[int, tuple[float, float]]:
@@ -101,16 +80,11 @@ def readings(results: Results, quick: bool) -> dict[int, tuple[float, float]]:
     return out
 
 
-def _readings(results: Results, quick: bool) -> Table:
-    rows = [
+def _readings(results: Results, quick: bool) -> list[list[Any]]:
+    return [
         [k, f"{error:.2f}", f"{steps:.2f}" if np.isfinite(steps) else "not reached"]
         for k, (error, steps) in readings(results, quick).items()
     ]
-    head = ["k of AFW", "error of FW / error of AFW, same k", "iterations of FW / iterations of AFW, same error"]
-    return Table(
-        "fig4-readings", "“≈ 1.4×”, read in two ways", head, rows,
-        "The second comes near the printed number. AFW's error at the last k is beyond FW's run.",
-    )  # fmt: skip
 
 
 PRODUCT_FLOPS = 2 * 100_000  # with the matrix or its transpose, on 100 000 ratings
@@ -133,8 +107,8 @@ def cost(results: Results, quick: bool) -> dict[float, dict[str, float]]:
     return out
 
 
-def _cost(results: Results, quick: bool) -> Table:
-    rows = [
+def _cost(results: Results, quick: bool) -> list[list[Any]]:
+    return [
         [
             f"{goal:.0e}",
             *(f"{c[n]:.0f}" for n in ("afw", "agm")),
@@ -143,13 +117,6 @@ def _cost(results: Results, quick: bool) -> Table:
         ]
         for goal, c in cost(results, quick).items()
     ]
-    head = ["error", "AFW: products", "AGM: SVDs", "AFW: Gflop", "AGM: Gflop", "AFW: seconds", "AGM: seconds"]
-    return Table(
-        "fig4-cost", "What an accuracy costs: AFW and restarted projected AGM", head, rows,
-        "A product is with the matrix or with its transpose; an SVD is a projection. Arithmetic is counted from "
-        "these; seconds also depend on how fast each kind of arithmetic runs, and a dense SVD runs many times faster "
-        "per operation than sparse products. Seconds are of one thread and do not repeat to the digit.",
-    )  # fmt: skip
 
 
 def _value(series: Series, column: str, k: int) -> float:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from frankwolfe.paper.problems import METHODS, Ball, Data
-from frankwolfe.paper.publication.figure_data import Figure, Panel, Section, Table, error_curve
+from frankwolfe.paper.problems import Ball, Data
+from frankwolfe.paper.publication.figure_data import Panel, Section, error_curve
 from frankwolfe.paper.reference import Reference
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import Run, Series
 from frankwolfe.paper.sections import fig3
 from frankwolfe.paper.store import Task
+from frankwolfe.paper.words import Words
 
 PROBLEMS = (
     (Data("gaussian"), Ball("l2", 5.0)),
@@ -79,17 +80,6 @@ def section(results: Results, quick: bool) -> Section:
                 f"{s['h_cgs']:.1e}",
             ]
         )
-    figure = Figure(
-        "cost",
-        "AFW, FW and conditional gradient sliding for the same oracle calls",
-        "Each step of CGS solves a quadratic over the set by Frank-Wolfe: one gradient, many oracle calls. Switch to "
-        "gradients to see what those calls buy.",
-        panels,
-        2,
-        ("n_lmo", "n_grad", "time"),
-    )
-    head = ["problem", "AFW: calls a step", "CGS: calls a step", "CGS: most", "AFW: h", "CGS: h"]
-    calls = Table("cost-oracle", "Oracle calls", head, rows, "Errors after the same number of oracle calls.")
     lines = []
     for name in fig3.DATASETS:
         c = per_iteration(results, name, quick)
@@ -101,11 +91,6 @@ def section(results: Results, quick: bool) -> Section:
                 *(f"{1e3 * c[m]['seconds']:.2g}" for m in ("afw", "agm")),
             ]
         )
-    head = ["problem", *(f"{m}: {w}" for w in ("passes", "projections", "milliseconds") for m in ("AFW", "AGM"))]
-    passes = Table(
-        "cost-l1", "An iteration on the l1 ball, AFW and AGM", head, lines,
-        "A pass is one product with A and one with its transpose. AFW's product with A is a single column (a fraction "
-        "of a pass), AGM's projections sort d numbers.",
-    )  # fmt: skip
-    intro = f"<p>{METHODS['cgs'].about[0].upper()}{METHODS['cgs'].about[1:]}; and what AGM pays for on the l1 ball.</p>"
-    return Section("cost", "What an iteration costs", intro, [figure], [calls, passes])
+    words = Words("cost")
+    figure = words.figure("cost", panels, 2, ("n_lmo", "n_grad", "time"))
+    return words.section([figure], [words.table("cost-oracle", rows), words.table("cost-l1", lines)])

@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frankwolfe.paper.publication.figure_data import Curve, Figure, Panel, Section, Table
+from frankwolfe.paper.publication.figure_data import Curve, Panel, Section
 from frankwolfe.paper.reference import Reference
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.sections import certificate_quality
 from frankwolfe.paper.sections.estimate_sequence import Estimate
 from frankwolfe.paper.sections.theory_checks import Wandering
 from frankwolfe.paper.store import Outcome, Task
+from frankwolfe.paper.words import Words
 from frankwolfe.plotting.palette import BLUE, ORANGE, PURPLE, VERMILION
 
 
@@ -70,22 +71,14 @@ def section(results: Results, quick: bool) -> Section:
     found = [constants(results[e], e.ball.radius) for e in problems]
     names = [f"{e.data.label}, {e.ball.label}" for e in problems]
     rows: list[list[str]] = []
-    for words, proven, seen in (
+    for quantity, proven, seen in (
         ("T: from here on |θ| is at least half of |∇f(x*)|", "T", "T_seen"),
         ("C₁ in |∇f(yₖ) − ∇f(x*)| ≤ C₁/√(k+3)", "C1", "C1_seen"),
         ("C₂ in |θₖ₊₁ − ∇f(x*)| ≤ C₂/(√(k+3) − 1)", "C2", "C2_seen"),
         ("C₃ in |vₖ₊₁ − vₖ| ≤ C₃/(√(k+2) − 1)", "C3", "C3_seen"),
     ):
-        rows.append([f"{words}: proven", *(_short(getattr(c, proven)) for c in found)])
-        rows.append([f"{words}: enough on this run", *(_short(getattr(c, seen)) for c in found)])
-    table = Table(
-        "proven", "The theorem's constants beside what was measured", ["quantity", *names], rows,
-        "M = max f − f*, on which C₁ rests, is the largest value that an ascent over the set found, so that the "
-        "proven constants are not overstated. T is the first index from which Theorem 3 says anything: where it is "
-        "larger than any run, the theorem's 1/k² is a statement about iterations that nobody makes, while the errors "
-        "fall like 1/k² from the start.",
-        words=True,
-    )  # fmt: skip
+        rows.append([f"{quantity}: proven", *(_short(getattr(c, proven)) for c in found)])
+        rows.append([f"{quantity}: enough on this run", *(_short(getattr(c, seen)) for c in found)])
     wandering = results[Wandering("afw")].facts
     times = [
         [
@@ -95,26 +88,10 @@ def section(results: Results, quick: bool) -> Section:
             f"λ = {wandering['margin']:.1e}, largest entry {wandering['largest']:.2g}",
         ]
     ]
-    vertex = Table(
-        "proven-l1", "The same for the l1 ball", ["quantity", "proven", "measured", "where"], times, words=True
-    )
-    figure = Figure(
-        "proven",
-        "Lemmas 7, 8 and 9: three distances and their proven bounds",
-        "Solid: |∇f(yₖ) − ∇f(x*)|, |θₖ₊₁ − ∇f(x*)| and |vₖ₊₁ − vₖ|. Dotted in the same colour: the bounds of Lemmas "
-        "7, 8 and 9 with the paper's constants; the last is drawn from k = T + 1 on, where it is stated, and is "
-        "missing where T is beyond the run. The distances fall like 1/k or faster, the bounds like 1/√k.",
-        [_panel(results[e], e, c) for e, c in zip(problems, found, strict=True)],
-        len(problems),
-        ("k",),
-    )
-    intro = (
-        "<p>Theorem 3 has three constants and a time T after which it begins. Here are their values on three "
-        "problems, and the smallest values that would have made the same inequalities true on the run. The distance "
-        "between the two is where a sharper analysis is to be had: the proof bounds |∇f(y<sub>k</sub>) − ∇f(x*)| by "
-        "the square root of the error, and so loses a power of √k at the first step.</p>"
-    )
-    return Section("proven", "Proven against measured", intro, [figure], [table, vertex])
+    words = Words("proven", **dict(zip(("first", "second", "third"), names, strict=True)))
+    panels = [_panel(results[e], e, c) for e, c in zip(problems, found, strict=True)]
+    figure = words.figure("proven", panels, len(problems), ("k",))
+    return words.section([figure], [words.table("proven", rows), words.table("proven-l1", times)])
 
 
 def _short(value: float) -> str:

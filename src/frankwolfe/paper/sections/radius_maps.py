@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from frankwolfe.paper.problems import METHODS, Ball, Data
-from frankwolfe.paper.publication.figure_data import Figure, Heat, Panel, Section, Table
+from frankwolfe.paper.publication.figure_data import Heat, Panel, Section
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import Run
 from frankwolfe.paper.sections import fig3
 from frankwolfe.paper.store import Task
+from frankwolfe.paper.words import Words
 
 RADII = (1.0, 5.0, 10.0, 20.0, 60.0)
 ROWS = {**fig3.SAMPLES, "a9a": 0}
@@ -53,16 +54,16 @@ def ratio(results: Results, name: str, kind: str, radius: float, against: str) -
 
 def section(results: Results, quick: bool) -> Section:
     k = np.unique(np.rint(np.geomspace(1, fig3.ITERATIONS, 40)).astype(int))
-    figures, rows = [], []
+    words, figures, rows = Words("maps"), [], []
     for name in names(quick):
         panels = []
         for kind in KINDS:
             lines = [_label(results, name, kind, r) for r in radii(quick)]
             for against in AGAINST:
                 z = np.array([ratio(results, name, kind, r, against)[k - 1] for r in radii(quick)])
-                words = f"{METHODS[against].name} error / AFW error"
-                heat = Heat(k, lines, z, words)
-                panels.append(Panel(f"{kind} ball: {words}", heat=heat, ylabel="radius", xlabel="iterations"))
+                what = f"{METHODS[against].name} error / AFW error"
+                heat = Heat(k, lines, z, what)
+                panels.append(Panel(f"{kind} ball: {what}", heat=heat, ylabel="radius", xlabel="iterations"))
                 seen = z[np.isfinite(z)]
                 rows.append(
                     [
@@ -73,27 +74,8 @@ def section(results: Results, quick: bool) -> Section:
                         f"{np.nanmax(z):.2g}",
                     ]
                 )
-        figures.append(
-            Figure(
-                f"map-{name}",
-                data(name).label,
-                "Blue: AFW is ahead; red: it is behind; white: level. Radii whose ball is not active at the solution "
-                "are marked with a circle. Empty: both errors are below ten times the accuracy of f*.",
-                panels,
-                2,
-                ("k",),
-            )
-        )
-    table = Table(
-        "maps", "The maps in numbers", ["data, ball", "against", "AFW ahead on", "lowest ratio", "highest ratio"], rows,
-        "Share of the map (radii and log k) on which AFW has the smaller error, and the extreme ratios.",
-    )  # fmt: skip
-    intro = (
-        "<p>No radius is singled out here: every cell is the ratio of two errors at one radius and one iteration (the "
-        "largest error from there on, so that a lucky dip of a zig-zag does not count). mnist and covtype: a random "
-        "sample of the rows.</p>"
-    )
-    return Section("maps", "Maps: every radius and every iteration", intro, figures, [table])
+        figures.append(words.figure(f"map-{name}", panels, 2, ("k",), text="map", label=data(name).label))
+    return words.section(figures, [words.table("maps", rows)])
 
 
 def _label(results: Results, name: str, kind: str, radius: float) -> str:

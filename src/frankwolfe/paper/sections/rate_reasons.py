@@ -11,11 +11,12 @@ import numpy as np
 import frankwolfe as fw
 from frankwolfe.paper.claims.rates import envelope, slope
 from frankwolfe.paper.problems import METHODS
-from frankwolfe.paper.publication.figure_data import Curve, Figure, Panel, Section, Table
+from frankwolfe.paper.publication.figure_data import Curve, Panel, Section
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import kept_rows
 from frankwolfe.paper.sections.theory_checks import Checks, Wandering
 from frankwolfe.paper.store import Outcome, Store, Task
+from frankwolfe.paper.words import Words
 
 STEPS = 20_000
 WINDOW = (300, 18_000)  # the largest error from k on means little at the very end
@@ -98,77 +99,28 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def section(results: Results, quick: bool) -> Section:
-    plane = [_panel(results, example) for example in EXAMPLES]
     rows = []
-    for example, words in EXAMPLES.items():
+    for example, about in EXAMPLES.items():
         for method in ("fw", "afw"):
             facts = results[Small(example, method)].facts
             fit = f"{facts['slope']:.2f} [{facts['low']:.2f}, {facts['high']:.2f}]"
-            rows.append([words, METHODS[method].name, fit, f"{facts['jump']:.2g}", _predicted(example, method)])
-    slopes = Table(
-        "why", f"Slopes on [{WINDOW[0]}, {WINDOW[1]}]",
-        ["example", "method", "slope of log h", "v still jumps by", "predicted"],
-        rows, "Jumps are the largest |vₖ₊₁ − vₖ| in the last 500 steps.", words=True,
-    )  # fmt: skip
-    figures = [
-        Figure(
-            "why",
-            "One dimension says nothing, two do",
-            "Errors (the largest from k on). In each example the vertices of AFW jump to the end of the run.",
-            plane,
-            3,
-            ("k",),
-        ),
-        Figure(
-            "vertex",
-            "The l1 ball: v wanders, then freezes",
-            "Left: error. Right: which coordinate the vertex is on; 0 is the solution's. Six dimensions, five decoys.",
-            _vertex(results),
-            2,
-            ("k",),
-        ),
-        Figure(
-            "simplex",
-            "Where nothing can beat 1/k",
-            "|x|²/2 on the simplex in 2000 dimensions: xₖ has at most k + 1 nonzeros, so its error is at least about "
-            "1/(2k) while k is far below d, whatever the method.",
-            [_simplex(results)],
-            1,
-            ("k",),
-        ),
-    ]
-    return Section("why", "Why", _text(results), figures, [slopes])
-
-
-def _text(results: Results) -> str:
-    line, touching = (results[Small(e, "afw")].facts for e in ("line", "touching"))
-    plain = results[Small("touching", "fw")].facts
+            rows.append([about, METHODS[method].name, fit, f"{facts['jump']:.2g}", _predicted(example, method)])
+    line, touching, plain = (
+        results[Small(*run)].facts for run in (("line", "afw"), ("touching", "afw"), ("touching", "fw"))
+    )
     quad, quad_plain = (results[Small("quadrilateral", m)] for m in ("afw", "fw"))
     last = int(np.searchsorted(quad["k"], WINDOW[1]))
-    worse = float(quad["highest"][last] / quad_plain["highest"][last])
-    return (
-        "<p><b>Where AFW's 1/k² comes from.</b> On an active ball the vertices settle at x*, and what is left is the "
-        "memory of the start: x<sub>k</sub> = λ<sub>k</sub>x<sub>0</sub> + (1 − λ<sub>k</sub>)·(average of vertices) "
-        "with λ<sub>k</sub> = 2/((k+1)(k+2)), so that h<sub>k</sub> ≈ λ<sub>k</sub>⟨∇f(x*), x<sub>0</sub> − x*⟩. The "
-        "rate is that of forgetting x<sub>0</sub>, and with steps 2/(k+2), which forget it at once, the error is "
-        "smaller by a constant.</p><p><b>Why open-loop FW also reaches −2.</b> The same averaging is in FW. Once its "
-        "own vertices have settled, h<sub>k+1</sub> ≤ (1 − δ<sub>k</sub>)h<sub>k</sub> + "
-        "O(δ<sub>k</sub><sup>3</sup>), and the product of the factors 1 − 2/(k+2) is again of the order of 1/k². What "
-        "momentum changes is when they settle: FW needs k of the order of μ = R λ<sub>max</sub>/|∇f(x*)|, AFW a few "
-        "dozen steps whatever μ. So AFW is ahead by a factor, where μ is large, and not by a power of k.</p><p><b>Why "
-        "f = x² on [−1, 1] says nothing.</b> There v jumps from end to end for ever, and the slope is "
-        f"{line['slope']:.2f} all the same. In one dimension x<sub>k</sub> crosses x* again and again and misses it "
-        "by no more than a few steps of length 2/k; h is the square of that, 1/k², whatever v does.</p><p><b>Two "
-        f"dimensions do.</b> On the l{FLAT:g} ball, with f = |x − x*|²/2 and x* where the ball is flattest, both "
-        f"methods' vertices jump to the end (AFW's by {touching['jump']:.2g}). There jumping costs FW its rate, "
-        f"{plain['slope']:.2f}: balancing a sideways error of a/k against the height a<sup>p</sup> of vertices a "
-        "apart gives k<sup>−p/(p−1)</sup>. AFW's averages cancel most of the jumps, and give twice that exponent, "
-        f"measured {touching['slope']:.2f}. This is the separation that the paper argues for, on a set where no "
-        "theorem of it applies (∇f(x*) = 0). The other way round, a search over quadrilaterals with x* inside ended "
-        f"at one where the jumps hurt AFW: after {WINDOW[1]} steps its error is {worse:.1f} times FW's. We found no "
-        "fixed example in the plane where AFW is slower than 1/k² for good; in many dimensions the simplex is one as "
-        "long as k is below d.</p>"
-    )
+    words = Words(
+        "why", first=WINDOW[0], last=WINDOW[1], flat=FLAT, line=line["slope"], jump=touching["jump"],
+        plain=plain["slope"], touching=touching["slope"],
+        worse=float(quad["highest"][last] / quad_plain["highest"][last]),
+    )  # fmt: skip
+    figures = [
+        words.figure("why", [_panel(results, example) for example in EXAMPLES], 3, ("k",)),
+        words.figure("vertex", _vertex(results), 2, ("k",)),
+        words.figure("simplex", [_simplex(results)], 1, ("k",)),
+    ]
+    return words.section(figures, [words.table("why", rows)])
 
 
 def _predicted(example: str, method: str) -> str:

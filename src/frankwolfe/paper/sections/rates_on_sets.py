@@ -7,12 +7,13 @@ import math
 import numpy as np
 
 from frankwolfe.paper.claims.rates import Slope, pooled, slope
-from frankwolfe.paper.problems import GROUP_SIZE, METHODS, Ball, Data
-from frankwolfe.paper.publication.figure_data import Figure, Panel, Section, Table, error_curve
+from frankwolfe.paper.problems import GROUP_SIZE, Ball, Data
+from frankwolfe.paper.publication.figure_data import Panel, Section, error_curve
 from frankwolfe.paper.reference import Reference
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import Run
 from frankwolfe.paper.store import Task
+from frankwolfe.paper.words import Words
 
 BALLS = (
     Ball("l2", 1.0),
@@ -120,31 +121,10 @@ def section(results: Results, quick: bool) -> Section:
         fits = [rate(results, ball, method, quick) for method in METHODS_SHOWN]
         ratios = advantage(results, ball, quick)
         middle = math.exp(float(np.mean(np.log(ratios))))
-        applies, words = hypothesis(results, ball, quick)
-        hypotheses.append([ball.label, "yes" if applies else "no", words])
+        applies, checked = hypothesis(results, ball, quick)
+        hypotheses.append([ball.label, "yes" if applies else "no", checked])
         rows.append([ball.label, *map(str, fits), f"{middle:.3g} ({min(ratios):.2g} to {max(ratios):.2g})"])
     first, last = window(quick)
-    figure = Figure(
-        "beyond",
-        "Errors on every kind of set",
-        "The first of the draws of data; the table has all of them. A grey band marks errors below the accuracy of f*.",
-        panels,
-        3,
-    )
-    head = ["set", *(METHODS[m].name for m in METHODS_SHOWN), "FW error / AFW error"]
-    table = Table(
-        "beyond-slopes", f"Slope of log h against log k on [{first}, {last}]", head, rows,
-        f"Mean over {len(seeds(quick))} draws of data with Student's 95 % interval; each fit is on the largest error "
-        "from k on, so that zig-zags do not count as progress. “Not measurable”: the error fell to the accuracy of f* "
-        "before or within the window. The last column is at the last iteration: geometric mean, and range.",
-    )  # fmt: skip
-    checked = Table(
-        "beyond-hypotheses", "Does the paper's result for the set apply?", ["set", "applies", "what was checked"],
-        hypotheses, "Where it does not apply the slope is shown but not judged.", words=True,
-    )  # fmt: skip
-    intro = (
-        "<p>Logistic loss on made-up data (1000 Gaussian samples of 100 features, labels from a noisy plane), groups "
-        f"of {GROUP_SIZE} neighbouring features. For each set it is first checked, in every draw, whether the "
-        "hypotheses of the paper's result are met.</p>"
-    )
-    return Section("beyond", "Rates on all the sets of the paper", intro, [figure], [table, checked])
+    words = Words("beyond", first=first, last=last, draws=len(seeds(quick)), group=GROUP_SIZE)
+    tables = [words.table("beyond-slopes", rows), words.table("beyond-hypotheses", hypotheses)]
+    return words.section([words.figure("beyond", panels, 3)], tables)

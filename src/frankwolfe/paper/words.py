@@ -1,0 +1,69 @@
+"""What the pages say: ``text/*.toml``, one file for each section, into which measured numbers are filled.
+
+Texts may be wrapped anywhere; a field such as ``{gap:.1e}`` is filled in by the section that has the number.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from frankwolfe.paper.publication.figure_data import Figure, Panel, Section, Table
+
+
+@cache
+def read(name: str) -> dict[str, Any]:
+    """Return a file of texts as plain data."""
+    return tomllib.loads(resources.files("frankwolfe.paper").joinpath("text", f"{name}.toml").read_text("utf-8"))
+
+
+def fill(template: str, values: dict[str, Any]) -> str:
+    """Return a text on one line, with its fields filled in.
+
+    Examples
+    --------
+    >>> fill("known\\n  to {gap:.0e}", {"gap": 1e-11})
+    'known to 1e-11'
+    """
+    return " ".join(template.split()).format(**values)
+
+
+class Words:
+    """The words of one section, of its figures and of its tables.
+
+    Parameters
+    ----------
+    key : str
+        The section, and its file.
+    **values
+        For the fields of all its texts.
+    """
+
+    def __init__(self, key: str, **values: Any) -> None:
+        self.key, self.text, self.values = key, read(key), values
+
+    def figure(
+        self,
+        key: str,
+        panels: list[Panel],
+        columns: int = 1,
+        axes: tuple[str, ...] = ("k", "time", "n_pass"),
+        **values: Any,
+    ) -> Figure:
+        """Return a figure with its title and caption; further `values` are for this figure alone."""
+        told, values = self.text["figures"][values.pop("text", key)], self.values | values
+        return Figure(key, fill(told["title"], values), fill(told["caption"], values), panels, columns, axes)
+
+    def table(self, key: str, rows: Sequence[Sequence[Any]]) -> Table:
+        """Return a table with its title, heads and note."""
+        told = self.text["tables"][key]
+        head = [fill(h, self.values) for h in told["head"]]
+        title, note = (fill(told.get(part, ""), self.values) for part in ("title", "note"))
+        return Table(key, title, head, [list(row) for row in rows], note, told.get("words", False))
+
+    def section(self, figures: list[Figure], tables: list[Table]) -> Section:
+        """Return the section with its title and introduction."""
+        return Section(self.key, self.text["title"], fill(self.text.get("intro", ""), self.values), figures, tables)
