@@ -33,7 +33,7 @@ def run(out: Any = "report", *, settings: Settings = FULL, quiet: bool = False) 
 
     Examples
     --------
-    >>> from frankwolfe import demo
+    >>> from frankwolfe.paper import demo
     >>> demo.run("report", quiet=True)  # doctest: +SKIP
     PosixPath('report/index.html')
     """
