@@ -52,6 +52,10 @@ class Scaled(Combination):
         _follow(self, self.part)
 
     @property
+    def keeps_factors(self) -> bool:
+        return self.part.keeps_factors
+
+    @property
     def parts(self) -> tuple[Set, ...]:
         return (self.part,)
 
