@@ -126,7 +126,7 @@ class _WeakSeparation(Problem):
             if inner - scores[i] >= self.threshold:
                 return Vertex(self.cache.points[i], float(scores[i]), -np.inf)
         vertex = super().lmo(slope, k, share, keep)
-        if self.domain.combines_choices:
+        if self.domain is not None and self.domain.combines_choices:
             vertex = steady(self, slope, inner, vertex)
         self.called = vertex.point, inner - float(vertex.value)
         return vertex
