@@ -250,5 +250,4 @@ class _Model(NamedTuple):
 
     def _products(self, i: int) -> np.ndarray:
         """Return the inner products of atom i with all atoms."""
-        coords = self.atoms.points[i].coords
-        return self.atoms.inner(self.problem, coords.toarray() if isinstance(coords, Atom) else coords)
+        return self.atoms.inner(self.problem, self.atoms.points[i].array)
