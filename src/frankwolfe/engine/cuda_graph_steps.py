@@ -41,7 +41,9 @@ def leap(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, lis
 def _applies(problem: Problem, method: Method) -> bool:
     """Tell whether steps are array code throughout, on a GPU."""
     objective, domain = problem.objective, problem.domain
-    if not isinstance(objective, LinearModel) or not objective.separable or not on_gpu(objective.data.matrix):
+    if not isinstance(objective, LinearModel) or not objective.separable:
+        return False
+    if not objective.holds_images or not on_gpu(objective.data.matrix):
         return False
     if isinstance(domain, SetBatch):
         in_arrays = domain.in_arrays

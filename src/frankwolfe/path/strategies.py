@@ -21,7 +21,6 @@ from frankwolfe.methods import (
 )
 from frankwolfe.minimize import conclude, drive
 from frankwolfe.objectives.base import Objective
-from frankwolfe.objectives.in_parts.partitioned import Partitioned
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.path.lockstep import Lockstep
@@ -84,11 +83,10 @@ def pays_together(method: Method, objective: Objective) -> bool:
     Measured on the CPU: dense data are read at a small share of the price for each further point, sparse data are not;
     exact line searches take more time than reading does, and nothing of it is shared.
     """
-    if isinstance(objective, Partitioned):
-        return objective.parts.dense and _open_loop(method)
     if not isinstance(objective, LinearModel | Quadratic) or not objective.data.shared:
         return False
-    return _open_loop(method) or not isinstance(objective.data.matrix, np.ndarray)
+    on_device = objective.holds_images and not isinstance(objective.data.matrix, np.ndarray)
+    return _open_loop(method) or on_device
 
 
 def _open_loop(method: Method) -> bool:
