@@ -221,8 +221,7 @@ def _expansion(problem: Problem, x: Point, every: int) -> tuple[Evaluation, np.n
         return problem.evaluate(x), host(dense).astype(np.float64, copy=False)
     n, d = objective.data.shape
     at_x, H = objective.evaluate_twice(x, every if n >= ROWS * d else 1)
-    problem.counts.n_grad += 1
-    problem.counts.n_pass += at_x.passes
+    problem.count(at_x)
     return problem.judged(at_x, x), H
 
 
