@@ -34,7 +34,8 @@ class GraphSteps(Way):
         objective, domain = problem.objective, problem.domain
         if domain is None or not domain.oracle_in_arrays or not method.steps_in_arrays:
             return False
-        return isinstance(objective, LinearModel) and objective.separable and on_gpu(objective.data.matrix)
+        at_hand = isinstance(objective, LinearModel) and objective.separable and objective.holds_images
+        return at_hand and on_gpu(objective.data.matrix)
 
     def take(self, problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]]:
         if "chunk" not in problem.scratch:
