@@ -22,7 +22,7 @@ def errata_table(results: Results, quick: bool) -> Table:
 
 
 def _evidence(erratum: dict[str, str], results: Results, quick: bool) -> str:
-    """Return how we know; in the words of a verdict where there is one, so that the two cannot contradict each other."""
+    """Return how we know; in the words of a verdict where there is one, so that the two cannot differ."""
     if "claim" in erratum:
         told = claim(erratum["claim"]).judged(results, quick)
         return told.verdict if told.verdict == UNKNOWN else f"{told.verdict} ({told.number}): {told.sentence}"
