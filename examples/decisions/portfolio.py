@@ -1,11 +1,12 @@
 """
-A portfolio, and what short sales would be worth
-================================================
+The best portfolio for every appetite
+=====================================
 
-Minimise risk less a share of the expected return, :math:`\\tfrac12 x^\\top C x - \\lambda\\,\\mu^\\top x`, over portfolios: weights that are nonnegative and sum
-to one. :class:`~frankwolfe.Quadratic` on :class:`~frankwolfe.Simplex`, for a range of :math:`\\lambda`; each run starts from the last answer.
+Minimise risk less a share of the expected return, :math:`\\tfrac12 x^\\top C x - \\lambda\\,\\mu^\\top x`, over
+portfolios: weights that are nonnegative and sum to one. :class:`~frankwolfe.Quadratic` on
+:class:`~frankwolfe.Simplex`, for a range of :math:`\\lambda`; each run starts from the last answer.
 
-**Result.** TODO
+**Result.** The least risk is 0.027; the best single asset has 0.238.
 """
 
 import matplotlib.pyplot as plt
@@ -38,7 +39,4 @@ right.stackplot(frontier[:, 1], held.T)
 right.set(xlabel="expected return", ylabel="share", title="what they hold")
 plt.show()
 
-print(
-    f"Result: the least risk is {frontier[0, 0]:.3f}, of {np.sum(held[0] > 1e-6)} assets held; the best single asset "
-    f"has {np.sqrt(np.diag(C)).min():.3f}."
-)
+print(f"Result: The least risk is {frontier[0, 0]:.3f}; the best single asset has {np.sqrt(np.diag(C)).min():.3f}.")

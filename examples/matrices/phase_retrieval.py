@@ -2,11 +2,12 @@
 Find a signal from intensities alone
 ====================================
 
-Detectors see intensities, :math:`b_i = \\langle a_i, z\\rangle^2`, and the sign (or phase) is lost. The intensities are linear in the matrix
-:math:`X = zz^\\top`, which is positive semidefinite with trace :math:`\\|z\\|^2`: least squares over :class:`~frankwolfe.Spectrahedron`, whose
-vertices are the rank-one matrices. The signal is read off the leading eigenvector.
+Detectors see intensities, :math:`b_i = \\langle a_i, z\\rangle^2`, and the sign (or phase) is lost. The intensities
+are linear in the matrix :math:`X = zz^\\top`, which is positive semidefinite with trace :math:`\\|z\\|^2`: least
+squares over :class:`~frankwolfe.Spectrahedron`, whose vertices are the rank-one matrices. The signal is read off
+the leading eigenvector.
 
-**Result.** TODO
+**Result.** The signal is found up to its sign with a relative error below 1 %: True.
 """
 
 import matplotlib.pyplot as plt
@@ -27,7 +28,7 @@ f = fw.Function(
     lambda X: 0.5 * float(np.mean((np.einsum("ij,jk,ik->i", A, X, A) - b) ** 2)),
     lambda X: (A.T * ((np.einsum("ij,jk,ik->i", A, X, A) - b) / m)) @ A,
 )
-result = fw.minimize(f, fw.Spectrahedron(energy), method="fcfw", tol=1e-6, max_iter=500)
+result = fw.minimize(f, fw.Spectrahedron(energy), energy / n * np.eye(n), tol=1e-4)
 values, vectors = np.linalg.eigh(result.x)
 found = np.sqrt(energy) * vectors[:, -1]
 found *= np.sign(found @ z)
@@ -43,4 +44,4 @@ right.set(title="eigenvalues of X", xlabel="index")
 plt.show()
 
 error = np.linalg.norm(found - z) / np.linalg.norm(z)
-print(f"Result: the signal is found up to its sign with a relative error below 1 %: {error < 0.01}.")
+print(f"Result: The signal is found up to its sign with a relative error below 1 %: {error < 0.01}.")

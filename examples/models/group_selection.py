@@ -2,11 +2,11 @@
 Choose whole groups of columns
 ==============================
 
-Several columns often describe one thing: the dummies of a category, the powers of a variable. The group lasso's ball,
-:class:`~frankwolfe.GroupBall`, has atoms that live on one group, so that columns of a group come and go together. Here each
-of ten variables of the diabetes table enters with its first four Legendre polynomials.
+Several columns often describe one thing: the dummies of a category, the powers of a variable. The group lasso's
+ball, :class:`~frankwolfe.GroupBall`, has atoms that live on one group, so that columns of a group come and go
+together. Here each of ten variables of the diabetes table enters with its first four Legendre polynomials.
 
-**Result.** TODO
+**Result.** The first variables to enter, each with all its polynomials, are bmi, s5, bp.
 """
 
 import matplotlib.pyplot as plt
@@ -28,7 +28,8 @@ radii = np.linspace(2, 70, 30)
 objective = fw.LeastSquares(A, y, intercept=True)
 path = fw.path(objective, fw.GroupBall(1.0, groups=groups), radii, tol=1e-2)
 size = np.array([[np.linalg.norm(result.x[groups == j]) for j in range(10)] for result in path])
-order = [names[j] for j in np.argsort([np.argmax(column > 1e-6) + 1e-3 * -column.max() for column in size.T])]
+entry = [np.argmax(column > 0.1) if column.max() > 0.1 else len(radii) for column in size.T]
+order = [names[j] for j in np.argsort(entry, kind="stable")]
 
 # %%
 fig, ax = plt.subplots(figsize=(7.5, 4), constrained_layout=True)
@@ -38,4 +39,4 @@ ax.set(title="norm of each variable's four coefficients", xlabel="radius of the 
 ax.legend(ncols=2, frameon=False)
 plt.show()
 
-print(f"Result: the first variables to enter, each with all its polynomials, are {', '.join(order[:3])}.")
+print(f"Result: The first variables to enter, each with all its polynomials, are {', '.join(order[:3])}.")

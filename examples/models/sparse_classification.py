@@ -2,10 +2,11 @@
 Which measurements tell a tumour's kind?
 ========================================
 
-Logistic regression on the breast-cancer table with the coefficients in an l1 ball. The radius is found along a path: every
-point of it is certified, and the held-out loss says where to stop.
+Logistic regression on the breast-cancer table with the coefficients in an l1 ball. The radius is found along a
+path: every point of it is certified, and the held-out loss says where to stop.
 
-**Result.** TODO
+**Result.** 12 of 30 measurements give the lowest held-out loss, 0.081 nats; the largest certified gap along the
+path is below 1e-5: True.
 """
 
 import matplotlib.pyplot as plt
@@ -31,14 +32,13 @@ best = path.best
 # %%
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), constrained_layout=True)
 left.semilogx(radii, np.array([result.x for result in path]))
-left.axvline(radii[list(path).index(best)], color="black", linewidth=0.8, linestyle=":")
+left.axvline(radii[np.argmin(path.scores)], color="black", linewidth=0.8, linestyle=":")
 left.set(title="coefficients", xlabel="radius")
 right.semilogx(radii, path.scores, "o-", color="tab:orange")
 right.set(title="log loss on rows that were held out", xlabel="radius")
 plt.show()
 
-accuracy = np.mean(((X_test - X.mean(axis=0)) @ best.x > 0) == y_test)
-chosen = int(np.sum(np.abs(best.x) > 1e-6))
+chosen = int(np.sum(np.abs(best.x) > 1e-3))
 print(
     f"Result: {chosen} of {X.shape[1]} measurements give the lowest held-out loss, {path.scores.min():.3f} nats; "
     f"the largest certified gap along the path is below 1e-5: {max(r.gap for r in path) <= 1e-5}."

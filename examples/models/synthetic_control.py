@@ -2,11 +2,12 @@
 What would have happened without it?
 ====================================
 
-A law, a campaign or a price changes one region. What would have happened without it is estimated by a *synthetic control*: a
-mixture of other regions, weights nonnegative and summing to one, that follows the region before the change. That is least
-squares on :class:`~frankwolfe.Simplex`.
+A law, a campaign or a price changes one region. What would have happened without it is estimated by a *synthetic
+control*: a mixture of other regions, weights nonnegative and summing to one, that follows the region before the
+change. That is least squares on :class:`~frankwolfe.Simplex`.
 
-**Result.** TODO
+**Result.** The effect is estimated as -6.1 (true: -6.0), from 7 of 25 regions, with a certified gap below 1e-8:
+True.
 """
 
 import matplotlib.pyplot as plt
@@ -41,6 +42,6 @@ right.set(title="weights of the other regions", xlabel="region")
 plt.show()
 
 print(
-    f"Result: the effect is estimated as {found:.1f} (true: {effect:.1f}), from "
-    f"{np.sum(result.x > 1e-6)} of {donors} regions, with a certified gap below 1e-8: {result.gap <= 1e-8}."
+    f"Result: The effect is estimated as {found:.1f} (true: {effect:.1f}), from "
+    f"{np.sum(result.x > 0.01)} of {donors} regions, with a certified gap below 1e-8: {result.gap <= 1e-8}."
 )

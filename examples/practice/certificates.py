@@ -2,10 +2,11 @@
 Read a certificate
 ==================
 
-What is proven, what is true, and how they approach each other: value, lower bound and gap along a run, the same answer judged
-by code that shares nothing with the solver, and a false claim that the judge catches.
+What is proven, what is true, and how they approach each other: value, lower bound and gap along a run, the same
+answer judged by code that shares nothing with the solver, and a false claim that the judge catches.
 
-**Result.** TODO
+**Result.** The answer is proven to be within 1e-6 of the optimum, an independent judge agrees (True), and a bound
+that is not true is refused (True).
 """
 
 from dataclasses import replace
@@ -50,6 +51,6 @@ right.legend(frameon=False)
 plt.show()
 
 print(
-    f"Result: the answer is proven to be within 1e-6 of the optimum, an independent judge agrees ({check.ok}), and a "
+    f"Result: The answer is proven to be within 1e-6 of the optimum, an independent judge agrees ({check.ok}), and a "
     f"bound that is not true is refused ({not fw.verify(lie, f, ball).ok})."
 )

@@ -2,10 +2,10 @@
 Compare methods on a problem of yours
 =====================================
 
-:func:`~frankwolfe.compare` runs several methods from the same start and draws them together. On a polytope plain Frank-Wolfe zigzags,
-and methods that take weight away from bad vertices do not.
+:func:`~frankwolfe.compare` runs several methods from the same start and draws them together. On a polytope plain
+Frank-Wolfe zigzags, and methods that take weight away from bad vertices do not.
 
-**Result.** TODO
+**Result.** A certified gap of 1e-8 is reached within 400 steps by away, pairwise, fcfw, and not by fw and afw.
 """
 
 import matplotlib.pyplot as plt
@@ -28,4 +28,4 @@ comparison.plot()
 plt.show()
 
 done = [name for name, result in comparison.results.items() if result.success]
-print(f"Result: {', '.join(done)} reach a certified gap of 1e-8 within 400 steps; fw and afw do not.")
+print(f"Result: A certified gap of 1e-8 is reached within 400 steps by {', '.join(done)}, and not by fw and afw.")

@@ -2,11 +2,12 @@
 Find spikes between the pixels
 ==============================
 
-A microscope or a radar sees the low frequencies of a few spikes. On a grid, their places are wrong by up to half a cell; off
-the grid the unknown is a measure, and an atom is the image of a single spike at *any* place. Its oracle maximises a
-trigonometric polynomial, which is done exactly by the roots of its derivative: :meth:`~frankwolfe.Set.from_lmo` takes it from there.
+A microscope or a radar sees the low frequencies of a few spikes. On a grid, their places are wrong by up to half a
+cell; off the grid the unknown is a measure, and an atom is the image of a single spike at *any* place. Its oracle
+maximises a trigonometric polynomial, which is done exactly by the roots of its derivative:
+:meth:`~frankwolfe.Set.from_lmo` takes it from there.
 
-**Result.** TODO
+**Result.** The three largest spikes are found within 0.001 (True); a cell of a grid would be 0.042 wide.
 """
 
 import matplotlib.pyplot as plt
@@ -38,23 +39,20 @@ def lowest(g):
 # %%
 seen = height @ image(where) + 0.02 * rng.normal(size=2 * cutoff + 1)
 total = height.sum()
-found_places = []
-
-
-def oracle(g):
-    place = lowest(g)
-    found_places.append(place)
-    return total * image(place)
-
-
-measures = fw.Set.from_lmo(oracle, shape=(2 * cutoff + 1,))
+measures = fw.Set.from_lmo(lambda g: total * image(lowest(g)), shape=(2 * cutoff + 1,))
 result = fw.minimize(fw.LeastSquares(np.eye(2 * cutoff + 1), seen), measures, method="fcfw", tol=1e-6)
 
 # %%
-# The atoms of the answer are images of spikes; the phase of the first frequency says where.
+# The atoms of the answer are images of spikes; the phase of the first frequency says where. Atoms that are closer
+# than the method cares to tell apart are one spike.
 atoms = np.array([atom.toarray() for atom in result.atoms]) / total
 places = np.arctan2(atoms[:, cutoff + 1], atoms[:, 1]) / (2 * np.pi) % 1
-weights = total * np.asarray(result.weights)
+order = np.argsort(places)
+places, weights = places[order], total * np.asarray(result.weights)[order]
+spike = np.cumsum(np.diff(places, prepend=places[0]) > 0.01)
+weights_of = np.bincount(spike, weights)
+places = np.bincount(spike, weights * places) / weights_of
+weights = weights_of
 grid = np.linspace(0, 1, 500)
 
 fig, ax = plt.subplots(figsize=(8, 3.6), constrained_layout=True)
@@ -67,4 +65,7 @@ plt.show()
 
 order = np.argsort(weights)[::-1][:3]
 error = np.abs(np.sort(places[order]) - where).max()
-print(f"Result: the three largest spikes are found within {error:.3f}; a cell of the grid would be {1 / (2 * cutoff):.3f} wide.")
+print(
+    f"Result: The three largest spikes are found within 0.001 ({error < 1e-3}); a cell of a grid "
+    f"would be {1 / (2 * cutoff):.3f} wide."
+)
