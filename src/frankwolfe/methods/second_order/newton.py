@@ -109,8 +109,8 @@ class NewtonFrankWolfe(Method):
     def check(self, problem: Problem) -> None:
         super().check(problem)
         objective = problem.objective
-        matrix = isinstance(objective, LinearModel | Quadratic) and not isinstance(objective.data, OperatorMatrix)
-        if not (matrix and objective.holds_images):
+        known = isinstance(objective, LinearModel | Quadratic)
+        if not known or isinstance(objective.data, OperatorMatrix) or not objective.holds_images:
             raise TypeError(
                 f"method 'newton' forms the Hessian from the data, which {type(objective).__name__} does not hold as a "
                 "matrix; use 'subspace' or 'afw'"
