@@ -262,8 +262,8 @@ class LinearModel(WeightedMean):
 
     def reweighted(self, share: np.ndarray, weighted: bool = True) -> Self:
         twin = super().reweighted(share, weighted)
-        if self.__dict__.get("compiled") is not None:  # the rows may be on disk by now
-            twin.compiled = twin._compiled_loss()
+        if "compiled" in vars(self):  # the rows may be on disk by now
+            twin.compiled = None if self.compiled is None else twin._compiled_loss()
         return twin
 
     @cached_property

@@ -41,7 +41,8 @@ class InterceptSearch:
         left, size, bend = (float(n) for n in numbers[:3])
         self.done = self.exact = settled(left, size, bend, self.knee, self.ulp)
         if not self.exact:
-            self.low, moved, self.high, *self.steps = narrow(self.low, self.c, self.high, *self.steps, left, bend)
+            older, old = self.steps
+            self.low, moved, self.high, *self.steps = narrow(self.low, self.c, self.high, older, old, left, bend)
             self.done, self.c = moved == self.c, moved
 
     def run(self, sums: Callable[[float], Any]) -> Self:
@@ -81,8 +82,8 @@ def find_intercept(model: LinearModel, m: Array, guess: float | None) -> float:
     one = InterceptSearch(c, model.knee, eps(m), low, high)
     if model.compiled is not None and m.shape == model.b.shape:
         (one.low, one.c, one.high), sums = model.compiled.balance(double(m), NONE, 0.0, (low, c, high), eps(m))
-        one.numbers = [sums[i] for i in (0, 1, 3)]
-        one.exact = settled(*(float(n) for n in one.numbers), model.knee, eps(m))
+        left, size, bend = one.numbers = [float(sums[i]) for i in (0, 1, 3)]
+        one.exact = settled(left, size, bend, model.knee, eps(m))
     else:
         if m.shape[0] > 100 * COARSE and not near:
             few = slice(None, None, COARSE)

@@ -109,8 +109,8 @@ class NewtonFrankWolfe(Method):
     def check(self, problem: Problem) -> None:
         super().check(problem)
         objective = problem.objective
-        matrix = isinstance(objective, LinearModel | Quadratic) and not isinstance(objective.data, OperatorMatrix)
-        if not (matrix and objective.holds_images):
+        at_hand = isinstance(objective, LinearModel | Quadratic) and objective.holds_images
+        if not at_hand or isinstance(objective.data, OperatorMatrix):
             raise TypeError(
                 f"method 'newton' forms the Hessian from the data, which {type(objective).__name__} does not hold as a "
                 "matrix; use 'subspace' or 'afw'"
