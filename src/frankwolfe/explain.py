@@ -18,7 +18,7 @@ STALLED = 0.8  # a gap that kept this share over the second half of a run is not
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """What was solved, what came out, how good it provably is, why the run stopped, how data were read, what is next."""
+    """What was solved, what came out, how good it is, why the run stopped, how the data were read, what next."""
 
     solved: str
     answer: str

@@ -147,7 +147,7 @@ class Result:
 
         plain = {name: getattr(self, name) for name in _PLAIN}
         more = {"status": self.status.name, "trace": self.trace.to_array(), "plain": plain}
-        write(path, claims_of(self) | described(objective, domain, self) | more)
+        write(path, claims_of(self, objective) | described(objective, domain, self) | more)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Result:

@@ -89,10 +89,10 @@ class NuclearBall(Ball, IterativeSet, ProjectableSet):
 
     def contains(self, x: Any, tol: float = 1e-9) -> bool:
         if isinstance(x, LowRank):
-            limit = self.radius * (1 + max(tol, 4 * eps(x.like) * math.sqrt(max(x.stored, 1))))
+            limit = self.radius * (1 + max(tol, 8 * eps(x.like)))
             # The triangle inequality often settles it without a factorisation.
             lengths = (abs(w) * math.sqrt(float(vdot(a, a)) * float(vdot(b, b))) for w, a, b in x.triples())
-            return bool(sum(lengths) <= limit or x.nuclear_norm() <= limit)
+            return bool(math.fsum(lengths) <= limit or x.nuclear_norm() <= limit)
         if not is_array_api_obj(x):
             raise TypeError(f"contains needs an array or a LowRank, got {type(x).__name__}; convert it first")
         xp = namespace(_as_matrix(x))
