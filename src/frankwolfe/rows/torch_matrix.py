@@ -57,7 +57,7 @@ class TorchPass(Path):
         fresh.resolve(total.product)
         query.watch.terms = ((1.0, Leaf(None, total.watched)),)
         passes = 2.0 if query.size else 1.0
-        return Sweep(total.value, total.inner, total.other, total.gradient, passes)
+        return Sweep(total.value, total.inner, total.other, total.gradient, passes, self.name)
 
 
 class TorchMatrix(DataMatrix):
