@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frankwolfe.atoms import Atom, Dense, Rows
+from frankwolfe.atoms import Atom, Dense, StackedAtoms
 from frankwolfe.backends import Array, Scalar, namespace, row_dot, vdot
 from frankwolfe.points import Leaf, Point, weighted_sum
 
@@ -150,7 +150,11 @@ class TwoReads(Path):
 def array_of(coords: Any) -> Array:
     """Return coordinates as an array."""
     return (
-        coords.array if isinstance(coords, Dense | Rows) else coords.toarray() if isinstance(coords, Atom) else coords
+        coords.array
+        if isinstance(coords, Dense | StackedAtoms)
+        else coords.toarray()
+        if isinstance(coords, Atom)
+        else coords
     )
 
 
