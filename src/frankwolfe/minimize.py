@@ -22,6 +22,7 @@ from frankwolfe.progress import Progress
 from frankwolfe.result import Result, Status
 from frankwolfe.run import Driven, Run, with_room
 from frankwolfe.sets.base import IterativeSet, Set
+from frankwolfe.stopping import Tolerance
 from frankwolfe.validation import integer, nonnegative, seed_of
 
 
@@ -42,7 +43,7 @@ def minimize(
     x0: Any = None,
     *,
     method: str | Method = "auto",
-    tol: float = 1e-6,
+    tol: float | None = None,
     rtol: float = 0.0,
     max_iter: int = 10_000,
     time_limit: float | None = None,
@@ -66,9 +67,11 @@ def minimize(
         from its point, with the schedule shifted so that the start is not thrown away.
     method : str or Method, default "auto"
         A name, or an object with options such as `AcceleratedFrankWolfe(offset=2)`.
-    tol, rtol : float
-        Stop when the certified gap is at most `tol`, or at most `rtol` times ``max(1, |fun|)``. Both zero: run to the
-        iteration limit.
+    tol : float, optional
+        Stop when the certified gap is at most this. Zero: run to the iteration limit. By default the gap is relative: at
+        most a millionth of the smaller of ``|fun|`` and what was gained since the start; see Notes.
+    rtol : float, default 0
+        Stop when the certified gap is at most this times ``max(1, |fun|)``.
     max_iter : int, default 10000
         Largest number of steps.
     time_limit : float, optional
@@ -92,6 +95,16 @@ def minimize(
     Result
         The best point seen, its value, a proven lower bound, and why the run stopped.
 
+    Notes
+    -----
+    The default tolerance does not depend on units: with F = f(start) - fun, the gain, a run ends when its certified gap
+    is at most 1e-6 min(F, max(``|fun|``, F/1000)). The start is the default one, whatever `x0` is (or `x0`, where f is
+    larger there), so that a warm start is not asked for more; F/1000 stands in for ``|fun|`` where that is next to
+    nothing. A start that is optimal up to rounding ends the run at once.
+
+    A run whose value and bound no longer change ends too, after as many steps as it took until then: with the status
+    `precision` where rounding explains what is left of the gap, else `stalled`.
+
     Examples
     --------
     >>> import numpy as np, frankwolfe as fw
@@ -105,11 +118,12 @@ def minimize(
     seed = seed_of(random_state)
     limit = None if time_limit is None else nonnegative("time_limit", time_limit)
     threads = None if n_threads is None else integer("n_threads", n_threads, 1)
-    limits = (nonnegative("tol", tol), nonnegative("rtol", rtol), integer("trace_every", trace_every, 1))
+    tolerance = tolerance_of(tol, rtol)
+    trace_every = integer("trace_every", trace_every, 1)
     with thread_limit(threads), exact_products():
         forms = (False, False) if domain is None else (domain.sparse_atoms, domain.parallel_atoms)
         problem = Problem(objective.oriented(*forms), domain, seed)
-        run = Run(problem, None, *limits)
+        run = Run(problem, None, tolerance, trace_every)
         chosen, reason, start = with_room(run, lambda: _begin(run, x0, method))
         digest = ""
         if checkpoint is not None:
@@ -130,10 +144,17 @@ def _begin(run: Run, x0: Any, method: str | Method) -> tuple[Method, str, Point]
     chosen.check(problem)
     start = problem.start(x0.x if isinstance(x0, Result) else x0, chosen.dense)
     chosen.check_start(problem, start)
+    if x0 is not None and run.tolerance.relative:
+        run.start_value = problem.default_value(start, chosen.dense)
     if isinstance(x0, Result) and problem.domain is not None:
         chosen = _warm(problem, chosen, start, run)
     run.state = chosen.init(problem, start)
     return chosen, reason, start
+
+
+def tolerance_of(tol: Any, rtol: Any) -> Tolerance:
+    """Return the tolerance that a user asks for."""
+    return Tolerance(None if tol is None else nonnegative("tol", tol), nonnegative("rtol", rtol))
 
 
 def drive(
@@ -146,7 +167,7 @@ def drive(
     save: Callable[[], None] = lambda: None,
 ) -> Status:
     """Step until something says stop; return what."""
-    shown = progress if isinstance(progress, Progress) else Progress(progress, run.goal, max_iter)
+    shown = progress if isinstance(progress, Progress) else Progress(progress, max_iter)
     with interruptible() as interrupted:
         return with_room(run, lambda: _loop(run, method, max_iter, time_limit, callback, shown, interrupted, save))
 
@@ -177,6 +198,11 @@ def _loop(
                 return run.trouble[0]
             if run.exhausted():
                 return Status.PRECISION
+            if run.stalled():
+                state = method.after_stall(run.problem, run.state)
+                if state is None:
+                    return Status.STALLED
+                run.go_on(state)
             if run.state.k >= max_iter:
                 return Status.MAX_ITER
             if late():
@@ -188,7 +214,7 @@ def _loop(
             many = pace(run.problem, method, before.k) if callback is None else 1
             state, evidence = advance(run.problem, method, before, min(many, max_iter - before.k))
             run.absorb_all(state, evidence, monotonic() - began)
-            shown.update(before.k, *run.headline())
+            shown.update(before.k, run.goal, *run.headline())
             save()
             if callback is not None and isinstance(run, Run) and run.trouble is None:
                 fun = float(evidence[0].seen[0][0])
@@ -209,13 +235,17 @@ def _loop(
 def conclude(run: Run, status: Status, method: Method, reason: str, max_iter: int) -> Result:
     """Return what a finished run has found."""
     assert run.best is not None
-    if status in (Status.MAX_ITER, Status.TIME_LIMIT, Status.PRECISION) and run.goal > 0 and run.gap <= run.goal:
+    if status is Status.STALLED and run.gap <= run.rounding_gap:
+        status = Status.PRECISION
+    limits = (Status.MAX_ITER, Status.TIME_LIMIT, Status.PRECISION, Status.STALLED)
+    if status in limits and run.goal > 0 and run.gap <= run.goal:
         status = Status.OPTIMAL  # the last iterate, or the last proof, closed the gap
     lower_bound = min(run.certificate.lower_bound, run.best_value)
     left = f"a certified gap of {run.best_value - lower_bound:.3g}"
     messages = {
         Status.OPTIMAL: f"the certified gap is at most {run.goal:.3g}",
         Status.PRECISION: f"as exact as this arithmetic allows, with {left}",
+        Status.STALLED: f"the method made no more progress after {run.rest.since} steps, with {left}",
         Status.MAX_ITER: f"stopped after {max_iter} steps with {left}",
         Status.TIME_LIMIT: f"stopped by the time limit with {left}",
     }

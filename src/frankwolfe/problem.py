@@ -352,12 +352,23 @@ class Problem:
             raise ValueError(f"x0 must have shape {tuple(shape)} to match the problem, got {tuple(coords.shape)}")
         if not isinstance(coords, LowRank) and not all_finite(coords):
             raise ValueError("x0 contains NaN or infinity; pass a finite point or leave x0=None")
-        if self.domain is None or self.domain.contains(coords, tol=ROUNDED * self.eps):
-            return Point.at(coords)
-        if x0 is not None:
-            return Point.at(self.pulled_in(coords))
-        atom = self.domain.lmo(self.objective.grad(coords))
-        return Point.at(_low_rank(atom) if isinstance(coords, LowRank) else atom.toarray())
+        if x0 is None:
+            return self._default(coords)
+        inside = self.domain is None or self.domain.contains(coords, tol=ROUNDED * self.eps)
+        return Point.at(coords if inside else self.pulled_in(coords))
+
+    def _default(self, zero: Any) -> Point:
+        """Return zero where it is feasible, else the vertex for the gradient there."""
+        if self.domain is None or self.domain.contains(zero, tol=ROUNDED * self.eps):
+            return Point.at(zero)
+        atom = self.domain.lmo(self.objective.grad(zero))
+        return Point.at(_low_rank(atom) if isinstance(zero, LowRank) else atom.toarray())
+
+    def default_value(self, start: Point, dense: bool) -> float:
+        """Return f where a run starts by default, for one that starts elsewhere."""
+        coords, known = start.coords, self.objective.shape is not None
+        zero = self.objective.start(None, dense) if known else coords * 0.0
+        return float(self.value(self._default(zero)))
 
     def pulled_in(self, coords: Any) -> Any:
         """Return a point of the set beside one that rounding, or a narrower type, has put just outside it."""

@@ -19,22 +19,20 @@ class Progress:
     ----------
     wanted : bool or None
         True shows it at once, False never, None on a terminal after two seconds.
-    goal : float
-        The gap that ends the run.
     limit : int
         The iteration limit.
     """
 
-    def __init__(self, wanted: bool | None, goal: float, limit: int, stream: TextIO | None = None) -> None:
+    def __init__(self, wanted: bool | None, limit: int, stream: TextIO | None = None) -> None:
         self.stream = sys.stderr if stream is None else stream
         self.shown = wanted is True or (wanted is None and self.stream is not None and self.stream.isatty())
-        self.goal, self.limit = goal, limit
+        self.limit = limit
         self.started = monotonic()
         self.next = self.started if wanted else self.started + PATIENCE
         self.first: tuple[int, float] | None = None
         self.width = 0
 
-    def update(self, k: int, fun: float, gap: float, note: str = "") -> None:
+    def update(self, k: int, goal: float, fun: float, gap: float, note: str = "") -> None:
         """Show the state of iteration k, with a note where there is one, if it is time to."""
         if not self.shown:
             return
@@ -45,13 +43,13 @@ class Progress:
             self.first = (k, now)
         self.next = now + (EVERY if self.stream.isatty() else PATIENCE)
         rate = (k - self.first[0]) / (now - self.first[1]) if now > self.first[1] else math.nan
-        self._write(f"  {self._bar(k, gap)} k={k:<7d} f={fun:<12.6g} gap={gap:<9.2e} {rate:8.1f} it/s  {note}".rstrip())
+        self._write(f"  {self._bar(k, goal, gap)} k={k:<7d} f={fun:<12.6g} gap={gap:<9.2e} {rate:8.1f} it/s  {note}".rstrip())
 
-    def _bar(self, k: int, gap: float) -> str:
+    def _bar(self, k: int, goal: float, gap: float) -> str:
         done = k / self.limit if self.limit else 1.0
-        if self.goal > 0 and 0 < gap < math.inf:
+        if goal > 0 and 0 < gap < math.inf:
             # Gaps fall by powers of ten: half the way from 1e-0 to 1e-6 is 1e-3.
-            done = max(done, min(math.log10(max(1.0, 1 / gap)) / max(1e-9, math.log10(max(10.0, 1 / self.goal))), 1.0))
+            done = max(done, min(math.log10(max(1.0, 1 / gap)) / max(1e-9, math.log10(max(10.0, 1 / goal))), 1.0))
         filled = round(20 * min(done, 1.0))
         return "[" + "#" * filled + "." * (20 - filled) + "]"
 

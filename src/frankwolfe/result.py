@@ -19,6 +19,7 @@ class Status(enum.Enum):
     CALLBACK = "the callback asked to stop"
     INTERRUPTED = "the run was interrupted"
     PRECISION = "the point is as exact as this arithmetic allows"
+    STALLED = "the method makes no more progress"
     NOT_FINITE = "a value or gradient was not finite"
     NOT_CONVEX = "the objective is not convex"
     WRONG_GRADIENT = "the gradient does not match the function"

@@ -11,7 +11,7 @@ import numpy as np
 
 from frankwolfe.backends.precision import exact_products
 from frankwolfe.methods import AcceleratedFrankWolfe, Method, auto, named
-from frankwolfe.minimize import thread_limit
+from frankwolfe.minimize import thread_limit, tolerance_of
 from frankwolfe.objectives.base import Objective
 from frankwolfe.path.collection import Path
 from frankwolfe.path.strategies import Desk, Job, in_step, in_turn, pays_together, steps_together
@@ -29,7 +29,7 @@ def path(
     x0: Any = None,
     method: str | Method = "auto",
     together: bool | None = None,
-    tol: float = 1e-6,
+    tol: float | None = None,
     rtol: float = 0.0,
     max_iter: int = 10_000,
     time_limit: float | None = None,
@@ -105,8 +105,7 @@ def path(
         members=members,
         radii=unique.tolist(),
         x0=x0,
-        tol=nonnegative("tol", tol),
-        rtol=nonnegative("rtol", rtol),
+        tolerance=tolerance_of(tol, rtol),
         max_iter=integer("max_iter", max_iter, 0),
         time_limit=None if time_limit is None else nonnegative("time_limit", time_limit),
         trace_every=integer("trace_every", trace_every, 1),
