@@ -68,8 +68,8 @@ def minimize(
     method : str or Method, default "auto"
         A name, or an object with options such as `AcceleratedFrankWolfe(offset=2)`.
     tol : float, optional
-        Stop when the certified gap is at most this. Zero: run to the iteration limit. By default the gap is relative: at
-        most a millionth of the smaller of ``|fun|`` and what was gained since the start; see Notes.
+        Stop when the certified gap is at most this. Zero: run to the iteration limit. By default the gap is relative:
+        at most a millionth of the smaller of ``|fun|`` and what was gained since the start; see Notes.
     rtol : float, default 0
         Stop when the certified gap is at most this times ``max(1, |fun|)``.
     max_iter : int, default 10000
@@ -212,7 +212,8 @@ def _loop(
             before, run.problem.goal = run.state, run.goal
             # A callback sees every step; otherwise a device works on for a while before the host looks.
             many = pace(run.problem, method, before.k) if callback is None else 1
-            state, evidence = advance(run.problem, method, before, min(many, max_iter - before.k))
+            with _noted(before.k):
+                state, evidence = advance(run.problem, method, before, min(many, max_iter - before.k))
             run.absorb_all(state, evidence, monotonic() - began)
             shown.update(before.k, run.goal, *run.headline())
             save()
@@ -303,6 +304,18 @@ def _check_arguments(objective: Any, domain: Any, callback: Any, checkpoint: Any
         raise TypeError(f"callback must be a function of one Iteration, got {type(callback).__name__}")
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
         raise TypeError(f"checkpoint must be a Checkpoint, got {type(checkpoint).__name__}; try Checkpoint('run.npz')")
+
+
+@contextlib.contextmanager
+def _noted(k: int) -> Iterator[None]:
+    """Let an error from a user's function or oracle say in which iteration it arose."""
+    try:
+        yield
+    except OutOfTime:
+        raise
+    except Exception as error:
+        error.add_note(f"(in iteration {k} of frankwolfe's loop)")
+        raise
 
 
 def _read_only(x: Point) -> Any:

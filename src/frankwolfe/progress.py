@@ -42,8 +42,10 @@ class Progress:
         if self.first is None or k < self.first[0]:  # iterations count from zero again: another run of a path
             self.first = (k, now)
         self.next = now + (EVERY if self.stream.isatty() else PATIENCE)
-        rate = (k - self.first[0]) / (now - self.first[1]) if now > self.first[1] else math.nan
-        self._write(f"  {self._bar(k, goal, gap)} k={k:<7d} f={fun:<12.6g} gap={gap:<9.2e} {rate:8.1f} it/s  {note}".rstrip())
+        # Of a single step there is no rate yet.
+        rate = f"{(k - self.first[0]) / (now - self.first[1]):8.1f} it/s" if now > self.first[1] else " " * 13
+        bar = self._bar(k, goal, gap)
+        self._write(f"  {bar} k={k:<7d} f={fun:<12.6g} gap={gap:<9.2e} {rate}  {note}".rstrip())
 
     def _bar(self, k: int, goal: float, gap: float) -> str:
         done = k / self.limit if self.limit else 1.0

@@ -130,7 +130,7 @@ class Run:
     checked_value: float = math.inf
     halved: tuple[int, float] = (0, math.inf)  # when, near the end, the gap but for rounding was last halved; to what
     start_value: float = -math.inf  # f at the start, which the default tolerance is relative to
-    rest: Rest = Rest()
+    rest: Rest = field(default_factory=Rest)
     drift: float = 0.0  # by how much the value of the last point that was checked had been too low
 
     @property

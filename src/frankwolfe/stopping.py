@@ -10,6 +10,7 @@ from frankwolfe.serialisation import plain
 RELATIVE = 1e-6  # the certified gap that is asked for by default, relative to `Tolerance.scale`
 LEAST = 1e-3  # of the gain, which the scale is never below: a value may be next to nothing
 WINDOW = 32  # steps in which a method must get on, or as many as it took before where that is more
+TINY = 1e-300  # what is asked for where f and its noise are zero: a gap of zero
 KEPT = 0.99  # share of the gap that a method which gets on does not keep over the window
 
 
@@ -42,7 +43,7 @@ class Tolerance(NamedTuple):
         if not self.relative:
             return max(self.tol or 0.0, self.rtol * max(1.0, abs(value)) if self.rtol else 0.0)
         gain = start - value
-        return RELATIVE * min(gain, max(abs(value), LEAST * gain)) if gain > 2 * noise else 2 * noise
+        return RELATIVE * min(gain, max(abs(value), LEAST * gain)) if gain > 2 * noise else 2 * noise or TINY
 
 
 @plain
@@ -64,14 +65,15 @@ class Rest(NamedTuple):
     """
 
     since: int = 0
-    value: float = math.inf
+    value: float = math.inf  # of the iterate
+    best: float = math.inf
     gap: float = math.inf
     noise: float = 0.0  # what rounding may do to values
 
     def after(self, k: int, value: float, best: float, gap: float, noise: float) -> Rest:
         """Return the record after step k, from a point where f is `value`; `best` and `gap` are the best so far."""
-        at_rest = value <= best + noise and best >= self.value - noise and gap >= KEPT * self.gap
-        return self if at_rest else Rest(k, best, gap, noise)
+        at_rest = abs(value - self.value) <= noise and best >= self.best - noise and gap >= KEPT * self.gap
+        return self if at_rest else Rest(k, value, best, gap, noise)
 
     def is_stalled(self, k: int, doublings: int = 1) -> bool:
         """Tell whether nothing has changed for so many doublings of the steps before (and for a few, at least)."""

@@ -239,9 +239,7 @@ class Lockstep:
         offset, weight, noise, _, lower = kinds.transpose(2, 0, 1, 3)
         return table[:, 1:known], table[:, :1], Tangent(None, offset, weight, noise), lower
 
-    def _watch(
-        self, first: int, values: np.ndarray, best: np.ndarray, bounds: np.ndarray, noises: np.ndarray
-    ) -> None:
+    def _watch(self, first: int, values: np.ndarray, best: np.ndarray, bounds: np.ndarray, noises: np.ndarray) -> None:
         """Let each run take note of whether steps have changed anything; all by step and run."""
         rounding = np.fmax(noises, 4 * self.problem.eps * np.abs(best))
         table = np.stack([values, best, best - bounds, rounding]).transpose(2, 1, 0).tolist()
