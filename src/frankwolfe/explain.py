@@ -217,6 +217,7 @@ def _next(result: Result) -> str:
         Status.INTERRUPTED: "minimize(..., x0=result) goes on from here; checkpoint=Checkpoint('run.npz') saves a run.",
         Status.NOT_FINITE: "look for NaN, infinity or overflow in the data and in f; scale the data or shrink the set.",
         Status.NOT_CONVEX: "check the sign of f: these methods and their bounds need a convex function.",
+        Status.WRONG_ORACLE: "check_set(domain) finds out what is wrong with the oracle: it must minimise <g, v>.",
         Status.WRONG_GRADIENT: "compare the gradient with finite differences: check_gradient(objective, x) finds the "
         "entry.",
     }[result.status]

@@ -22,6 +22,7 @@ class Status(enum.Enum):
     STALLED = "the method makes no more progress"
     NOT_FINITE = "a value or gradient was not finite"
     NOT_CONVEX = "the objective is not convex"
+    WRONG_ORACLE = "the oracle of the set does not minimise"
     WRONG_GRADIENT = "the gradient does not match the function"
 
     def __str__(self) -> str:

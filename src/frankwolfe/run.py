@@ -21,6 +21,8 @@ from frankwolfe.result import Status
 from frankwolfe.rows.out_of_memory import is_out_of_memory
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet
+from frankwolfe.sets.oracle_set import OracleSet
+from frankwolfe.sets.set_check import unlike_a_minimum
 from frankwolfe.stopping import Rest, Tolerance
 from frankwolfe.trace import Trace
 
@@ -201,15 +203,11 @@ class Run:
         self._check_value()
         if max(self.certificate.lower_bound, self.hoped.lower_bound) <= self.best_value + slack:
             return
-        reason = None if self.problem.objective.proven else blame(self.problem, at, self.best)
+        proven = self.problem.objective.proven and not isinstance(self.problem.domain, OracleSet)
+        reason = None if proven else blame(self.problem, at, self.best)
         self.certificate, self.hoped = Certificate(next_proof=self.certificate.next_proof), Certificate()
         if reason is not None:
-            self._accuse(reason)
-
-    def _accuse(self, reason: str) -> None:
-        """Say what is wrong with the objective, which ends the run."""
-        wrong = reason.startswith("the gradient")
-        self.trouble = (Status.WRONG_GRADIENT if wrong else Status.NOT_CONVEX, reason)
+            self.trouble = reason
 
     @property
     def _hopes(self) -> bool:
@@ -251,17 +249,25 @@ class Run:
         if not self.goal > 0 or not self.gap + drift <= self.goal or self.best is None:
             return False
         self._check_value()
-        if self.gap <= self.goal and not self.problem.objective.ours:
-            self._try_function()
+        if self.gap <= self.goal:
+            self._try_users_code()
         return self.gap <= self.goal
 
-    def _try_function(self) -> None:
-        """See whether a user's function and gradient agree between the answer and a point on the way to a vertex.
+    def _try_users_code(self) -> None:
+        """See whether a user's oracle answers with the least that is known, and whether function and gradient agree.
 
-        A gradient that is zero everywhere, say, makes any point look optimal.
+        They are asked at the answer, and at a point on the way to a vertex. A gradient that is zero everywhere, say, or
+        an oracle that maximises, make many a point look optimal.
         """
         problem, best = self.problem, self.best
         if best is None or problem.domain is None or not problem.objective.convex:
+            return
+        if isinstance(problem.domain, OracleSet):
+            wrong = unlike_a_minimum(problem.domain, problem.objective.grad(best.coords), [best.coords])
+            if wrong is not None:
+                self.trouble = (Status.WRONG_ORACLE, wrong)
+                self.certificate, self.hoped = Certificate(), Certificate()
+        if self.trouble is not None or problem.objective.ours:
             return
         direction = as_like(problem.rng(TRIAL_KEY).standard_normal(tuple(best.coords.shape)), best.coords)
         try:
@@ -270,7 +276,7 @@ class Run:
         except Exception:  # a function need not be defined everywhere
             return
         if refuted:
-            self._accuse(blame(problem, best, other))
+            self.trouble = blame(problem, best, other)
             self.certificate, self.hoped = Certificate(), Certificate()
 
     def exhausted(self) -> bool:

@@ -138,6 +138,14 @@ class Set(ABC):
 
     __radd__ = __add__
 
+    def __and__(self, other: Any) -> Set:
+        from frankwolfe.sets.combinations.intersection import BallIntersection
+        from frankwolfe.sets.norm_balls.lp_balls import L2Ball
+
+        if not isinstance(other, Set):
+            return NotImplemented
+        return BallIntersection(self, other) if isinstance(self, L2Ball) else BallIntersection(other, self)
+
     def __sub__(self, offset: Any) -> Set:
         return NotImplemented if isinstance(offset, Set) else self + -offset
 
