@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
+import math
 import threading
 from collections.abc import Callable, Iterator
 from time import monotonic
@@ -14,17 +16,18 @@ from frankwolfe.backends.precision import exact_products
 from frankwolfe.checkpoint import Checkpoint, identity
 from frankwolfe.engine import advance, pace
 from frankwolfe.interruption import interruptible
+from frankwolfe.kernels.compile_clock import CLOCK
 from frankwolfe.kernels.threads import libraries, limited
 from frankwolfe.methods import Auto, Method, auto, named
 from frankwolfe.objectives.base import Objective
 from frankwolfe.points import Point
 from frankwolfe.problem import OutOfTime, Problem
-from frankwolfe.progress import Progress
+from frankwolfe.progress import Progress, compiling_shown
 from frankwolfe.result import Result, Status
 from frankwolfe.run import Driven, Run, with_room
 from frankwolfe.sets.base import IterativeSet, Set
 from frankwolfe.stopping import Tolerance
-from frankwolfe.validation import integer, nonnegative, seed_of
+from frankwolfe.validation import integer, named_options, nonnegative, seed_of
 
 
 class Iteration(NamedTuple):
@@ -38,6 +41,7 @@ class Iteration(NamedTuple):
     time: float
 
 
+@named_options
 def minimize(
     objective: Objective,
     domain: Set | None,
@@ -76,7 +80,8 @@ def minimize(
     max_iter : int, default 10000
         Largest number of steps.
     time_limit : float, optional
-        Largest number of seconds, over all sessions of a resumed run.
+        Largest number of seconds, over all sessions of a resumed run. The compilation of kernels, once after
+        installation, is not counted.
     callback : callable, optional
         Called with an `Iteration` after each step; stops the run by returning True.
     trace_every : int, default 1
@@ -114,14 +119,14 @@ def minimize(
     >>> result.success, result.x.round(6), bool(result.gap <= 1e-8)
     (True, array([0. , 0.4]), True)
     """
-    _check_arguments(objective, domain, callback, checkpoint)
+    _check_arguments(objective, domain, x0, callback, checkpoint)
     max_iter = integer("max_iter", max_iter, 0)
     seed = seed_of(random_state)
     limit = None if time_limit is None else nonnegative("time_limit", time_limit)
     threads = None if n_threads is None else integer("n_threads", n_threads, 1)
     tolerance = tolerance_of(tol, rtol)
     trace_every = integer("trace_every", trace_every, 1)
-    with thread_limit(threads), exact_products():
+    with thread_limit(threads), exact_products(), compiling_shown(progress):
         forms = (False, False) if domain is None else (domain.sparse_atoms, domain.parallel_atoms)
         problem = Problem(objective.oriented(*forms), domain, seed)
         run = Run(problem, None, tolerance, trace_every)
@@ -183,10 +188,10 @@ def _loop(
     interrupted: threading.Event,
     save: Callable[[], None],
 ) -> Status:
-    began = monotonic() - run.elapsed
+    began, compiled = monotonic() - run.elapsed, CLOCK.seconds
 
     def late() -> bool:
-        return time_limit is not None and monotonic() - began >= time_limit
+        return time_limit is not None and monotonic() - began - (CLOCK.seconds - compiled) >= time_limit
 
     run.problem.over = lambda: interrupted.is_set() or late()
     try:
@@ -243,7 +248,8 @@ def conclude(run: Run, status: Status, method: Method, reason: str, max_iter: in
     if status in limits and run.goal > 0 and run.gap <= run.goal:
         status = Status.OPTIMAL  # the last iterate, or the last proof, closed the gap
     lower_bound = min(run.certificate.lower_bound, run.best_value)
-    left = f"a certified gap of {run.best_value - lower_bound:.3g}"
+    gap = run.best_value - lower_bound
+    left = f"a certified gap of {gap:.3g}" if gap < math.inf else "no bound on the optimum"
     messages = {
         Status.OPTIMAL: f"the certified gap is at most {run.goal:.3g}",
         Status.PRECISION: f"as exact as this arithmetic allows, with {left}",
@@ -294,18 +300,46 @@ def _warm(problem: Problem, method: Method, start: Point, run: Run) -> Method:
     return method.warm(value, value - run.certificate.lower_bound, problem.curvature)
 
 
-def _check_arguments(objective: Any, domain: Any, callback: Any, checkpoint: Any) -> None:
-    if not isinstance(objective, Objective):
-        raise TypeError(
-            f"objective must be an Objective such as Logistic(A, b), got {type(objective).__name__}; wrap your own "
-            "function as Function(f, grad)"
-        )
+def _check_arguments(objective: Any, domain: Any, x0: Any, callback: Any, checkpoint: Any) -> None:
+    check_objective(objective)
+    if isinstance(domain, type) and issubclass(domain, Set):
+        raise TypeError(f"domain is the class {domain.__name__}; make a set of it, such as {domain.__name__}(1.0)")
     if domain is not None and not isinstance(domain, Set):
-        raise TypeError(f"domain must be a Set such as L2Ball(1.0), or None, got {type(domain).__name__}")
-    if callback is not None and not callable(callback):
-        raise TypeError(f"callback must be a function of one Iteration, got {type(callback).__name__}")
+        start = "; a starting point comes after the set, as minimize(objective, domain, x0)"
+        raise TypeError(
+            f"domain must be a Set such as L2Ball(1.0), or None, got {type(domain).__name__}"
+            f"{start if isinstance(domain, np.ndarray | list | tuple) else ''}"
+        )
+    if isinstance(x0, str | Method):
+        raise TypeError(f"x0 must be a point of the set, got {x0!r}; did you mean method={x0!r}?")
+    if callback is not None and not (callable(callback) and _takes_one(callback)):
+        raise TypeError(
+            f"callback must be a function of one Iteration (it has k, x, fun, gap and time), got {callback!r}"
+        )
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
         raise TypeError(f"checkpoint must be a Checkpoint, got {type(checkpoint).__name__}; try Checkpoint('run.npz')")
+
+
+def check_objective(objective: Any) -> None:
+    """Raise a TypeError that teaches unless this is an objective."""
+    if isinstance(objective, Objective):
+        return
+    if isinstance(objective, type) and issubclass(objective, Objective):
+        raise TypeError(f"objective is the class {objective.__name__}; make one of your data, such as Logistic(A, b)")
+    raise TypeError(
+        f"objective must be an Objective such as Logistic(A, b), got {type(objective).__name__}; wrap your own "
+        "function as Function(f, grad), and call minimize(Function(f, grad), domain, x0)"
+    )
+
+
+def _takes_one(callback: Any) -> bool:
+    try:
+        inspect.signature(callback).bind(None)
+    except TypeError:
+        return False
+    except ValueError:  # nobody can tell
+        return True
+    return True
 
 
 @contextlib.contextmanager

@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import shutil
 import sys
+from collections.abc import Iterator
 from time import monotonic
 from typing import TextIO
 
+from frankwolfe.kernels.compile_clock import CLOCK
+
 PATIENCE = 2.0  # seconds of silence before anything is shown
 EVERY = 0.2  # seconds between two updates
+
+
+@contextlib.contextmanager
+def compiling_shown(wanted: bool | None, stream: TextIO | None = None) -> Iterator[None]:
+    """Say on the terminal that kernels are being compiled, which may take longer than all the rest."""
+    stream = sys.stderr if stream is None else stream
+    if wanted is False or stream is None or not (wanted or stream.isatty()):
+        yield
+        return
+
+    def tell(busy: bool) -> None:
+        line = "  compiling kernels (once after installation) ..."
+        if stream.isatty():
+            stream.write("\r" + line if busy else "\r" + " " * len(line) + "\r")
+        elif busy:
+            stream.write(line + "\n")
+        stream.flush()
+
+    with CLOCK.told(tell):
+        yield
 
 
 class Progress:

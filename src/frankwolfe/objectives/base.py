@@ -97,6 +97,16 @@ class Objective(ABC):
         """Whether f is a function of a linear image, and images are arrays that methods may work with."""
         return False
 
+    def __repr__(self) -> str:
+        data = getattr(self, "data", None)
+        size = getattr(data, "shape", None) or self.shape
+        return f"{type(self).__name__}({'' if size is None else 'of ' + ' x '.join(map(str, size)) + ' numbers'})"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<code>{escape(repr(self))}</code>"
+
     @property
     def takes_many(self) -> bool:
         """Whether all that follows takes many points at once, stacked in rows, and gives a number for each."""

@@ -131,6 +131,11 @@ class Set(ABC):
 
         return OracleSet(lmo, **options)
 
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<code>{escape(repr(self))}</code>"
+
     def __add__(self, other: Any) -> Set:
         from frankwolfe.sets.combinations.sums_products_unions import add
 
