@@ -355,6 +355,7 @@ DOMAINS: dict[str, Callable[[Any], Description]] = {
     "ConvexHull": _fields("hull", "points"),
     "Polytope": _fields("polytope", "A_ub", "b_ub", "A_eq", "b_eq", "lower", "upper"),
     "FlowPolytope": _fields("flow", "graph", "source", "target", "radius", "capacity"),
+    "TransportPolytope": _fields("transport", "supply", "demand"),
     "TotalVariationBall": _fields("total_variation", "radius"),
     "NuclearBall": _fields("nuclear", "radius"),
     "SpectralBall": _fields("spectral", "radius"),
