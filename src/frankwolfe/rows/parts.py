@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.backends import vdot
+from frankwolfe.kernels.row_sample import rows_drawn
 from frankwolfe.kernels.rows.layouts import double
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.linear_model import LinearModel
@@ -129,11 +130,10 @@ def products(part: Part, coefs: np.ndarray) -> Sums:
 
 
 def picked(part: Part, step: int) -> Sums:
-    """Numbers and rows, in a list: one in `step`, and those in the middle between them."""
+    """Numbers and rows, in a list: two in `step`."""
     model: Any = part.objective
-    numbers = part.first + np.arange(len(model.share))
-    chosen = np.isin(numbers % step, (0, step // 2))
-    return ([(numbers[chosen], model.data.matrix[np.flatnonzero(chosen)])],)
+    chosen = np.concatenate([rows_drawn(len(model.share), step, part.first, turn) for turn in (0, 1)])
+    return ([(part.first + np.sort(chosen), model.data.matrix[np.sort(chosen)])],)
 
 
 def reweighted(part: Part, weights: np.ndarray, whole: float) -> Part:
