@@ -37,7 +37,9 @@ NEAR = 0.3  # gap, in terms of <gradient, x>, from which on a Hessian gains more
 def applies(problem: Problem) -> bool:
     """Tell whether the vertices are single columns of the data, and many; picked from NumPy arrays."""
     objective = problem.objective
-    if problem.away or not isinstance(objective, LinearModel) or not isinstance(problem.domain, L1Ball | Simplex):
+    if problem.away or not objective.holds_images or not isinstance(problem.domain, L1Ball | Simplex):
+        return False
+    if not isinstance(objective, LinearModel):
         return False
     n, d = objective.data.shape
     if d <= MANY or sparse(objective) is None:
