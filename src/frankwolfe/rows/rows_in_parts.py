@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from frankwolfe.backends import Array
+from frankwolfe.kernels.row_sample import rows_drawn
 from frankwolfe.points import Point
 from frankwolfe.rows.parts import Most, Part, Parts, checksum
 from frankwolfe.rows.reading import Path, Query, Sweep
@@ -236,8 +237,8 @@ def row_products(part: Part, coefs: np.ndarray) -> Sums:
 
 
 def some_rows(part: Part, step: int) -> Sums:
-    """Numbers and rows, in a list: one in `step`, and those in the middle between them."""
+    """Numbers and rows, in a list: two in `step`, drawn at random."""
     matrix = part.objective.data.matrix
-    numbers = part.first + np.arange(matrix.shape[0])
-    chosen = np.isin(numbers % step, (0, step // 2))
-    return ([(numbers[chosen], matrix[np.flatnonzero(chosen)])],)
+    drawn = (rows_drawn(matrix.shape[0], step, part.first, turn) for turn in (0, 1))
+    chosen = np.sort(np.concatenate(list(drawn)))
+    return ([(part.first + chosen, matrix[chosen])],)
