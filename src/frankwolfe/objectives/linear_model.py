@@ -92,14 +92,14 @@ class WeightedMean(Composite):
 
         return spectral_norm(Scaled(self.data, self.share)) ** 2
 
-    def column_norms(self, extent: Extent) -> np.ndarray | None:
+    def column_norms(self, extent: Extent) -> np.ndarray:
         return self._column_norms
 
     @cached_property
-    def _column_norms(self) -> np.ndarray | None:
+    def _column_norms(self) -> np.ndarray:
         squares = self.data.column_squares(self.share if self.weighted else None)
-        if squares is None:
-            return None
+        if squares is None:  # an operator: no column is longer than its norm
+            return np.full(self.shape or (), 1.1 * self._gram_norm**0.5)
         # A square that underflows is no zero.
         c = np.sqrt(squares / (1 if self.weighted else self.data.shape[0]) + np.finfo(np.float64).tiny)
         return np.broadcast_to(c.reshape(-1, *[1] * (len(self.shape or ()) - 1)), self.shape or ())
