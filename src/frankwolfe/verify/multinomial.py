@@ -13,7 +13,7 @@ import numpy as np
 
 from frankwolfe.verify.arithmetic import Interval, dot, expansion, product, stacked, sums
 from frankwolfe.verify.domains import CannotShow
-from frankwolfe.verify.functions import exp, log, log1p
+from frankwolfe.verify.functions import exp, log, log1p, times_log
 from frankwolfe.verify.matrices import matrix_of
 from frankwolfe.verify.objectives import Objective, Tangent, Touching, Value, average, normalised
 
@@ -172,15 +172,7 @@ class Multinomial(Objective):
             p = Interval(low, high)
         if np.any(P1 + P2 < 0):
             raise CannotShow("a probability came out negative")
-        return -self._mean(_p_log_p(p).sum(1)), tables, extra
-
-
-def _p_log_p(p: Interval) -> Interval:
-    """Return enclosures of p log p, zero at zero; convex, so largest at an end."""
-    ends = [Interval(np.where(e > 0, e, 1.0)) for e in (p.lo, np.minimum(p.hi, 1.0))]
-    found = [e * log(e) for e in ends]
-    least = np.where(p.hi >= 0.36, np.where(p.lo <= 0.37, -0.37, found[0].lo), found[1].lo)
-    return Interval(np.minimum(least, np.minimum(found[0].lo, found[1].lo)), np.maximum(found[0].hi, found[1].hi))
+        return -self._mean(times_log(p).sum(1)), tables, extra
 
 
 def _losses(scores: Interval, b: np.ndarray) -> Interval:

@@ -105,7 +105,7 @@ class LinearModel(Objective):
             loss = Interval(np.minimum(below.lo, loss.lo), loss.hi)
         square = dot(x, x) * (0.5 * self.ridge)
         sizes = self.A.sizes(x)
-        second = SECOND * (sizes + abs(shift) + np.abs(self.b)) ** 2
+        second = SECOND * (sizes + abs(shift) + np.abs(self.b)) ** 2 + self.loss.size(shifted.middle, self.b)
         felt = float(self.weights @ (np.abs(u) * sizes + second)) / self.total
         value = loss + square
         return Value(value, felt + float(abs(value).hi))
