@@ -251,8 +251,18 @@ class Problem:
     @cached_property
     def curvature(self) -> float:
         """LD², the constant in every Frank-Wolfe rate; one where the smoothness is unknown."""
-        smoothness = self.objective.smoothness
-        return (1.0 if smoothness is None else smoothness) * self.diameter**2
+        return (1.0 if self.smoothness is None else self.smoothness) * self.diameter**2
+
+    @cached_property
+    def smoothness(self) -> float | None:
+        """The Lipschitz constant of the gradient on the set, None if unknown."""
+        objective, domain = self.objective, self.domain
+        if domain is None or objective.smooth_everywhere:
+            return objective.smoothness
+        # A margin is at most the product of norms, and at most what the largest entries of the columns would make.
+        return objective.smoothness_within(
+            lambda entries, length: MARGIN * min(domain.reach(entries), length * self.extent.norm)
+        )
 
     @property
     def diameter(self) -> float:

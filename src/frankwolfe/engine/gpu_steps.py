@@ -1,6 +1,6 @@
 """Many steps of (accelerated) Frank-Wolfe in one go on a GPU: the same numbers as plain steps, read back rarely.
 
-Applies to logistic regression and least squares on dense data that one kernel reads, over an l1, l2 or l∞ ball, with
+Applies to linear models on dense data that one kernel reads, over an l1, l2 or l∞ ball, with
 the open-loop schedule. Everything else takes plain steps, on the device as well.
 """
 
@@ -28,14 +28,14 @@ BALLS: dict[type, str] = {L1Ball: "l1", L2Ball: "l2", LInfBall: "linf"}
 def schedule(problem: Problem, method: Method) -> OpenLoop | None:
     """Return the schedule of steps that the GPU can take by itself, or None where it cannot."""
     from frankwolfe.backends.torch_rows import fits
-    from frankwolfe.rows.torch_matrix import NAMES, TorchMatrix
+    from frankwolfe.rows.torch_matrix import TorchMatrix
 
     objective = problem.objective
     if not isinstance(objective, LinearModel) or not isinstance(objective.data, TorchMatrix):
         return None
-    if objective.kind not in NAMES or not objective.separable:
+    if not objective.separable or objective.ridge:
         return None
-    if objective.ridge or type(problem.domain) not in BALLS or not fits(objective.data.matrix):
+    if type(problem.domain) not in BALLS or not fits(objective.data.matrix):
         return None
     if isinstance(method, AcceleratedFrankWolfe) and not (method.line_search or method.sticky):
         return OpenLoop(method.offset, method.shift)
@@ -89,6 +89,7 @@ def _begin(method: Method, state: Any, rule: OpenLoop) -> tuple[float, Any, Any]
 
 
 def _engine(problem: Problem, rule: OpenLoop, momentum: bool) -> Any:
+    from frankwolfe.backends.torch_rows import Rows
     from frankwolfe.engine.triton_steps import Engine
 
     if "engine" not in problem.scratch:
@@ -97,7 +98,9 @@ def _engine(problem: Problem, rule: OpenLoop, momentum: bool) -> Any:
         assert isinstance(domain, L1Ball | L2Ball | LInfBall)
         data: Any = objective.data
         options = (BALLS[type(domain)], domain.radius, rule.offset + rule.shift, momentum)
-        problem.scratch["engine"] = Engine(data.rows(objective), data.dtype, *options)
+        share = objective.share if objective.weighted else objective.share[0]
+        rows = Rows(data.matrix, objective.b, share, objective.row_loss)
+        problem.scratch["engine"] = Engine(rows, data.dtype, *options)
     return problem.scratch["engine"]
 
 
@@ -114,9 +117,16 @@ def _tangent(problem: Problem, value: float, inner: float) -> Tangent:
     return problem.judged(Evaluation(value, None, inner, value, 0.0, problem.eps), NOWHERE).tangent
 
 
+def _records(problem: Problem, steps: Any) -> list[list[float]]:
+    """Return what was kept of each step; to values belongs what depends on the targets alone."""
+    assert isinstance(problem.objective, LinearModel)
+    offset = problem.objective.offset
+    return [[at_x + offset, at_y + offset, *rest] for at_x, at_y, *rest in steps.records.tolist()]
+
+
 def _plain_evidence(problem: Problem, steps: Any) -> list[Evidence]:
     evidence = []
-    for x, (value, _, inner, lowest, _) in zip(steps.xs.unbind(), steps.records.tolist(), strict=True):
+    for x, (value, _, inner, lowest, _) in zip(steps.xs.unbind(), _records(problem, steps), strict=True):
         point = Point.at(x)
         tangent = _tangent(problem, value, inner)._replace(at=x)
         evidence.append(Evidence(((value, point),), ((tangent, Vertex(point, lowest, lowest)),)))
@@ -127,7 +137,7 @@ def _momentum_evidence(problem: Problem, steps: Any, rule: OpenLoop, state: AFWS
     """Return the averaged tangent after the steps (but for its slope) and what each step has seen."""
     offset, weight, noise = (float(number) for number in state.theta[1:4])
     deltas, evidence = np.array([rule(state.k + i) for i in range(len(steps.records))]), []
-    points = zip(steps.xs.unbind(), steps.ys.unbind(), steps.records.tolist(), deltas.tolist(), strict=True)
+    points = zip(steps.xs.unbind(), steps.ys.unbind(), _records(problem, steps), deltas.tolist(), strict=True)
     for x, y, (at_x, at_y, inner, lowest, support), delta in points:
         tangent, keep = _tangent(problem, at_y, inner), 1 - delta
         offset = keep * offset + delta * tangent.offset

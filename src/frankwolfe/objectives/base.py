@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +36,10 @@ class Evaluation(NamedTuple):
     def trusted(self) -> Scalar:
         """The noise of value and slope that are right to a few ulps, as those of a user's function are taken to be."""
         return FEW * self.eps * (abs(self.value) + abs(self.inner))
+
+
+Reach = Callable[[np.ndarray, float], float]
+"""From the largest entries of the columns of data, and the largest norm of a row, to how far margins go on a set."""
 
 
 class Line(ABC):
@@ -116,6 +121,13 @@ class Objective(ABC):
     def smoothness(self) -> float | None:
         """Lipschitz constant L of the gradient in the Euclidean norm, None if unknown."""
         return None
+
+    smooth_everywhere: bool = True
+    """Whether one constant of the gradient holds everywhere, and not on compact sets alone."""
+
+    def smoothness_within(self, reach: Reach) -> float | None:
+        """Return the constant of the gradient on a set, None if unknown."""
+        return self.smoothness
 
     @property
     def strong_convexity(self) -> float:

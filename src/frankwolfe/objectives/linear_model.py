@@ -8,24 +8,34 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from frankwolfe.backends import Array, Scalar, largest, namespace, vdot
+from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
 from frankwolfe.backends import double as double_of
 from frankwolfe.backends.fetch_arrays import together
 from frankwolfe.backends.namespace import as_like, nonzero
 from frankwolfe.backends.precision import exact_products
 from frankwolfe.backends.vector_with_image import Imaged
-from frankwolfe.kernels.rows.layouts import CHUNK, KINDS, LOGISTIC, Loss, double
-from frankwolfe.objectives.base import Evaluation, Line
+from frankwolfe.kernels.rows.layouts import CHUNK, RowLosses, double
+from frankwolfe.kernels.spectral.lanczos import least_eigenvalue
+from frankwolfe.losses import Loss
+from frankwolfe.objectives.base import Evaluation, Line, Reach
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.derive import derive
 from frankwolfe.objectives.line_search import Lines
 from frankwolfe.objectives.profiled_intercept import FusedLine, ProfiledLine, balanced, find_intercept
 from frankwolfe.points import Point
-from frankwolfe.rounding import FEW, Extent, noise_of_balance, noise_of_ridge, noise_of_sums
+from frankwolfe.rounding import Extent, RowFacts, noise_of_rows
 from frankwolfe.rows.reading import Query, Sweep, array_of, chosen, products
 from frankwolfe.rows.row_weights import Scaled, shares
 from frankwolfe.rows.user_data import DataMatrix, OperatorMatrix, data_matrix, in_parts, picked, reoriented
-from frankwolfe.validation import nonnegative
+from frankwolfe.validation import nonnegative, vector
+
+GRAM_LIMIT = 2000  # features up to which the smallest eigenvalue is computed from the Gram matrix
+
+REGRESSION: dict[str, type[LinearModel]] = {}
+"""The models of numbers, by the names of their losses."""
+
+CLASSIFICATION: dict[str, type[LinearModel]] = {}
+"""The models of two labels, by the names of their losses."""
 
 
 class WeightedMean(Composite):
@@ -38,12 +48,6 @@ class WeightedMean(Composite):
     weights_name: ClassVar[str] = "sample_weight"
 
     proven = True
-
-    bend_limit: ClassVar[float] = 1.0
-    """The largest second derivative of the loss of one row."""
-
-    loss_unit: ClassVar[float] = 0.0
-    """What conjugates and logarithms of sums are right to ulps of, where that is not themselves."""
 
     @classmethod
     def survey(cls, b: Any, weights: Any) -> Any:
@@ -112,24 +116,20 @@ class WeightedMean(Composite):
         additions = self.additions
         if getattr(at.value, "ndim", 0):  # many points are added up in another order: by row after row, at worst
             additions = max(additions, sum(self.data.shape))
-        total = noise_of_sums(at.eps, additions, at.value, self.bend_limit, extent.reach)
-        if self.ridge:
-            total = total + noise_of_ridge(at.eps, additions, self.ridge, extent.norm)
-        if self.intercept:
-            farthest = self.target_spread + extent.reach / self.least_share**0.5
-            total = total + noise_of_balance(at.eps, at.value, self.bend_limit, farthest)
-        return total if self.separable else total + self.loss_unit * FEW * at.eps
+        return noise_of_rows(
+            self.facts, at.eps, additions, at.value, extent, self.ridge, self.intercept, not self.separable
+        )
+
+    @property
+    @abstractmethod
+    def facts(self) -> RowFacts:
+        """What rounding asks of the rows."""
 
     @cached_property
     def least_share(self) -> float:
         """The smallest weight of a row that is not zero."""
         xp = namespace(self.share)
         return float(xp.min(xp.where(self.share > 0, self.share, xp.ones_like(self.share))))
-
-    @property
-    def target_spread(self) -> float:
-        """How far the best intercept may be from minus a margin: the largest target, or the largest log odds."""
-        return 0.0
 
     def fingerprint(self, start: Any) -> list[Any]:
         return [type(self).__name__, self.ridge, int(self.intercept), self.share, *self.data.parts()]
@@ -144,18 +144,42 @@ class LinearModel(WeightedMean):
     <slope, ·> - conjugate(slope) lies below φ whatever the accuracy of c.
     """
 
+    formulae: ClassVar[type[Loss]]
+    """The class of the loss, for a class of models."""
+
+    row_loss: Loss
+
+    def __init_subclass__(cls, loss: type[Loss] | None = None, **options: Any) -> None:
+        """Register a class of models under the name of its loss."""
+        super().__init_subclass__(**options)
+        if loss is not None:
+            cls.formulae = loss
+            (CLASSIFICATION if loss.labels else REGRESSION)[loss.name] = cls
+
     def __new__(cls, A: Any = None, b: Any = None, **options: Any) -> Any:
         """Return the model, over a cluster or a stream where the rows are in one."""
         scattered = in_parts(A)
         return object.__new__(cls) if scattered is None else scattered(cls, A, b, **options)
 
-    def __init__(self, A: Any, b: Any, weights: Any, ridge: float, intercept: bool = False) -> None:
+    def __init__(self, A: Any, b: Any, loss: Loss, weights: Any, ridge: float, intercept: bool = False) -> None:
         super().__init__(A, weights, ridge, intercept)
+        self.row_loss = loss
         self.shape: tuple[int, ...] = (self.data.shape[1],)
         self.separable = not self.intercept
         self.level = 0.0  # what was taken off the targets: the intercept carries it
+        b = loss.targets(vector("b", b, self.data.shape[0]))
         self.exact_b = double(b)  # as given, where the data are narrower
-        self.b = self.data.array(b)
+        self.offset = self._offset()
+        self._odds = loss.level(self.exact_b, self.exact_share) if self.intercept else 0.0
+        if self.intercept and loss.residual:  # the mean, which the intercept carries, is taken off: less rounding
+            self.level = float(vdot(self.exact_share, self.exact_b))
+            self.exact_b = self.exact_b - self.level
+        self.b = self.data.array(self.exact_b if self.intercept else b)
+
+    def _offset(self) -> float:
+        """Return the part of f that depends on the targets alone."""
+        constant = self.row_loss.constant(self.exact_b)
+        return float(vdot(self.exact_share, constant)) if isinstance(constant, np.ndarray) else constant
 
     @property
     def map(self) -> DataMatrix:
@@ -186,55 +210,111 @@ class LinearModel(WeightedMean):
 
     def reweighted(self, share: np.ndarray) -> Self:
         twin = super().reweighted(share)
+        twin.offset = twin._offset()
+        twin._odds = self.row_loss.level(twin.exact_b, twin.exact_share) if twin.intercept else 0.0
         if self.__dict__.get("compiled") is not None:  # the rows may be on disk by now
             twin.compiled = self._compiled(twin.exact_share)
         return twin
 
     @cached_property
-    def target_spread(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return float(largest(self.b))
+    def facts(self) -> RowFacts:  # pyright: ignore[reportIncompatibleVariableOverride]
+        loss, size = self.row_loss, float(np.max(np.abs(self.exact_b)))
+        return RowFacts(
+            self.least_share,
+            abs(self._odds) or loss.spread(self.exact_b),
+            loss.bend(size),
+            loss.steep,
+            loss.unit + 2 * abs(self.offset),
+            loss.scale(float(vdot(self.exact_share, self.exact_b**2)) ** 0.5),
+            loss.conjugate_unit,
+        )
 
-    def _centre(self) -> None:
-        """Take the mean off the targets where an intercept carries it: less rounding."""
-        if self.intercept:
-            self.level = float(vdot(self.exact_share, self.exact_b))
-            self.exact_b = self.exact_b - self.level
-            self.b = self.data.array(self.exact_b)
+    @property
+    def smoothness(self) -> float | None:
+        """The constant of the gradient, None where it depends on the set: see `smoothness_within`."""
+        return self.row_loss.bend(1.0) * self._gram_norm + self.ridge if self.row_loss.bounded else None
 
-    knee: float = 1.0
-    """How far a margin may move while the curvature of its loss stays about the same."""
+    def smoothness_within(self, reach: Reach) -> float | None:
+        rows = None if self.row_loss.bounded else self.data.largest_rows()
+        if rows is None:
+            return self.smoothness
+        margin = reach(*rows)
+        if self.intercept:  # which moves margins by no more than they, and targets, are
+            margin = 2 * margin + self.facts.spread
+        steepest = self.row_loss.steepest(margin, float(np.max(np.abs(self.exact_b))))
+        return steepest * self._gram_norm + self.ridge
 
-    @abstractmethod
-    def losses(self, m: Array, rows: slice = slice(None)) -> Array:
-        """Return the loss of each entry of m, before weights; m may have leading axes (many points at once)."""
-
-    @abstractmethod
-    def _slope(self, t: Array, rows: Any) -> Array:
-        """Return the gradient of the mean loss on some rows."""
-
-    @abstractmethod
-    def _curvature(self, t: Array, rows: Any) -> Array:
-        """Return the second derivatives of the mean loss on some rows."""
-
-    @abstractmethod
-    def _conjugate(self, slope: Array) -> Scalar:
-        """Return the convex conjugate of the mean loss."""
-
-    @abstractmethod
-    def _bracket(self, m: Array) -> tuple[float, float, float]:
-        """Return a lower bound, a guess and an upper bound of the best intercept for margins m."""
+    @property
+    def smooth_everywhere(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.row_loss.bounded
 
     @cached_property
-    def compiled(self) -> Loss | None:
-        """The loss as the kernels know it; None where the data are small or the loss is not among theirs."""
-        if self.kind is None or self.data.layout is None:
+    def strong_convexity(self) -> float:
+        """Proven lower bound on the Hessian's eigenvalues: from the Gram matrix where it is small, else the ridge."""
+        n, d = self.data.shape
+        if not self.row_loss.quadratic or d > min(n, GRAM_LIMIT):
+            return self.ridge
+        wide = self.doubled() if eps(self.share) > 1e-9 else None
+        if wide is not None:
+            return wide.strong_convexity
+        gram = np.stack([host(self.data.adjoint(self.share * self.data.column(j))) for j in range(d)])
+        mass = float(np.trace(gram))
+        if self.intercept:
+            mean = host(self.data.adjoint(self.share))
+            gram, mass = gram - np.outer(mean, mean), 4 * mass  # what cancels was rounded before
+        return max(least_eigenvalue(gram, n + 4, mass), 0.0) + self.ridge
+
+    @property
+    def knee(self) -> float:
+        """How far a margin may move while the curvature of its loss stays about the same."""
+        return self.row_loss.knee
+
+    def losses(self, m: Array, rows: slice = slice(None)) -> Array:
+        """Return the loss of each entry of m, before weights; m may have leading axes (many points at once)."""
+        return self.row_loss.value(m, self.b[rows], *self.row_loss)
+
+    def _slope(self, t: Array, rows: Any) -> Array:
+        """Return the gradient of the mean loss on some rows."""
+        return self.share[rows] * self.row_loss.slope(t, self.b[rows], *self.row_loss)
+
+    def _curvature(self, t: Array, rows: Any) -> Array:
+        """Return the second derivatives of the mean loss on some rows."""
+        return self.share[rows] * self.row_loss.curvature(t, self.b[rows], *self.row_loss)
+
+    def _conjugate(self, slope: Array) -> Scalar:
+        """Return the convex conjugate of the mean loss."""
+        return vdot(self.share, self.row_loss.conjugate(slope / nonzero(self.share), self.b))
+
+    def _bracket(self, m: Array) -> tuple[float, float, float]:
+        """Return a lower bound, a guess and an upper bound of the best intercept for margins m."""
+        return self.row_loss.bracket(m, self.b, self.share, self._odds)
+
+    def tail(self, m: Array) -> Scalar | None:
+        """Return a number t with gg' <= tH by Cauchy's inequality, for losses with exponential tails; None for others.
+
+        It is nearly f where most losses are in their tails.
+        """
+        t = self.row_loss.tail(self._shifted(m), self.b)
+        return None if t is None else vdot(self.share, t)
+
+    def steepest_between(self, start: Array, end: Array) -> Array:
+        """Return the largest second derivatives of the mean loss anywhere between two images."""
+        loss = self.row_loss
+        if loss.bounded:
+            return loss.bend(1.0) * self.share
+        if self.intercept:
+            raise TypeError(f"the curvature of {type(self).__name__} has no bound on a segment with a free intercept")
+        return namespace(start).maximum(self.loss_curvature(start), self.loss_curvature(end))  # it is monotone
+
+    @cached_property
+    def compiled(self) -> RowLosses | None:
+        """The losses as the kernels take them; None where the data are small."""
+        if self.data.layout is None:
             return None
         return self._compiled(self.exact_share if self.weighted else np.full(CHUNK, self.exact_share[0]))
 
-    def _compiled(self, share: np.ndarray) -> Loss:
-        if self.kind not in KINDS:
-            raise ValueError(f"kind must be that of a loss of the kernels, one of {KINDS}, or None; got {self.kind!r}")
-        return Loss(self.kind, self.exact_b, double(share))
+    def _compiled(self, share: np.ndarray) -> RowLosses:
+        return RowLosses(self.row_loss, self.exact_b, double(share))
 
     def evaluate(self, y: Point, watch: Point, *, keep: bool = True) -> Evaluation:
         """Return f, gradient and the rest, at one point each or many; without `keep` the points are not used again."""
@@ -279,7 +359,7 @@ class LinearModel(WeightedMean):
         passes = self.resolve(x) + self.resolve(v)
         if x.image.ndim == 2:
             return Lines(self, x, v), passes
-        if self.compiled is None or not (self.separable or self.compiled.kind == LOGISTIC):
+        if self.compiled is None or (self.intercept and self.row_loss.quadratic):
             return super().line(x, v)[0], passes
         return (FusedLine if self.separable else ProfiledLine)(self, x, v), passes
 
@@ -352,10 +432,13 @@ class LinearModel(WeightedMean):
         return self._last[1]
 
     def _solve(self, m: Array) -> float:
+        known = self.row_loss.intercept(m, self.b, self.share, self._odds)
+        if known is not None:
+            return known
         return find_intercept(self, m, self._last[1] if self.remember and self._last is not None else None)
 
     def _shifted(self, m: Array) -> Array:
         return m + self._shift(m) if self.intercept else m
 
     def fingerprint(self, start: Any) -> list[Any]:
-        return [*super().fingerprint(start), self.level, self.b]
+        return [*self.row_loss, *super().fingerprint(start), self.level, self.b]

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from frankwolfe.backends import Array, Scalar, eps, host, largest, namespace, vdot
 from frankwolfe.backends.namespace import as_like, nonzero
 from frankwolfe.backends.precision import exact_products
+from frankwolfe.losses.logistic import complement
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.class_intercepts import Trial, balance, regular, sliver
 from frankwolfe.objectives.class_scores import ClassScores
 from frankwolfe.objectives.linear_model import WeightedMean
-from frankwolfe.objectives.logistic import complement
+from frankwolfe.rounding import RowFacts
 from frankwolfe.rows.user_data import in_parts
 from frankwolfe.validation import distinct, plain
 
@@ -120,12 +121,10 @@ class Multinomial(WeightedMean):
         if self.intercept and not self.frequency.min() > 0:
             raise ValueError("intercept=True needs samples of every class with a positive sample_weight")
 
-    bend_limit: ClassVar[float] = 0.5
-    loss_unit: ClassVar[float] = 2.0
-
     @property
-    def target_spread(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return float(np.max(np.abs(np.log(self.frequency))))
+    def facts(self) -> RowFacts:
+        spread = float(np.max(np.abs(np.log(self.frequency)))) if self.intercept else 0.0
+        return RowFacts(self.least_share, spread, bend=0.5, conjugate_unit=2.0)
 
     @property
     def map(self) -> ClassScores:

@@ -156,11 +156,11 @@ def column_squares(part: Part) -> Sums:
     return (part.share * model.data.column_squares(model.share),)
 
 
-def extremes(part: Part) -> Sums:
-    """The smallest weight of a row in the whole mean, and the largest target: in a list, one pair a part."""
+def facts(part: Part) -> Sums:
+    """What rounding asks of the rows, with their weights in the whole mean: in a list, one for each part."""
     model: Any = part.objective
     share = part.share * model.least_share
-    return ([(share if share > 0 else 1.0, float(np.max(np.abs(model.b))))],)
+    return ([model.facts._replace(least_share=share if share > 0 else 1.0)],)
 
 
 def gram_product(part: Part, w: np.ndarray) -> Sums:

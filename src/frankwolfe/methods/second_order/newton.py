@@ -19,7 +19,6 @@ from frankwolfe.methods.second_order import working_set
 from frankwolfe.methods.second_order.subspace import EPS, ball_radius
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.linear_model import LinearModel
-from frankwolfe.objectives.logistic import Logistic
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem, Vertex
@@ -154,9 +153,12 @@ class NewtonFrankWolfe(Method):
         gap = max(float(at_x.inner - vertex.value), 0.0)
         g, here = together(at_x.slope, x.coords) if problem.away else (at_x.slope, x.coords)
         rtol = SEARCH
-        if far and isinstance(problem.domain, L1Ball | Simplex) and isinstance(problem.objective, Logistic):
+        tail = None
+        if far and isinstance(problem.domain, L1Ball | Simplex) and isinstance(problem.objective, LinearModel):
+            tail = problem.objective.tail(x.image)
+        if tail is not None:
             rtol = 0.05  # the model of log f is good for long steps, not for their last digits
-            H = H - np.multiply.outer(TAIL / float(problem.objective.tail(x.image)) * g, g)
+            H = H - np.multiply.outer(TAIL / float(tail) * g, g)
         with calm(H.size):
             target = self._target(problem, H, g, here, vertex.point, gap, far)
         z = Point.at(as_like(target, x.coords))

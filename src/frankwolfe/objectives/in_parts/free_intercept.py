@@ -171,7 +171,7 @@ def tangent(part: Part, kept: Sums, shifts: list[float], factors: tuple[float, f
     slope = np.where(slope > 0, factors[0] * slope, factors[1] * slope).astype(slope.dtype)
     return (
         part.share * model.data.adjoint(slope),
-        part.share * float(model._conjugate(slope)),
+        part.share * (float(model._conjugate(slope)) - model.offset),
         *losses(part, kept, shifts),
     )
 
@@ -179,7 +179,7 @@ def tangent(part: Part, kept: Sums, shifts: list[float], factors: tuple[float, f
 def losses(part: Part, kept: Sums, shifts: list[float]) -> Sums:
     """Values at kept margins."""
     model: Any = part.objective
-    values = [vdot(model.share, model.losses(m + c)) for m, c in zip(kept, shifts, strict=True)]
+    values = [vdot(model.share, model.losses(m + c)) + model.offset for m, c in zip(kept, shifts, strict=True)]
     return (part.share * np.array(values, dtype=np.float64),)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,11 +12,10 @@ from frankwolfe.backends import Array, Scalar, row_dot
 from frankwolfe.kernels.spectral.lanczos import least_eigenvalue
 from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.objectives.derive import derive
-from frankwolfe.objectives.least_squares import LeastSquares
 from frankwolfe.objectives.line_search import Lines, minimise_on_segment
 from frankwolfe.objectives.linear_model import LinearModel, WeightedMean
 from frankwolfe.points import Point
-from frankwolfe.rounding import FEW, Extent, noise_of_balance, noise_of_ridge, noise_of_sums
+from frankwolfe.rounding import Extent, RowFacts, noise_of_rows
 from frankwolfe.rows import parts as tasks
 from frankwolfe.rows.parts import Parts
 from frankwolfe.rows.reading import array_of
@@ -107,22 +106,14 @@ class Partitioned(Objective):
         return self.parts.rows + self.parts.columns
 
     def noise(self, at: Evaluation, extent: Extent) -> Scalar:
-        bend = self.template.bend_limit
-        total = noise_of_sums(at.eps, self.additions, at.value, bend, extent.reach)
-        if self.ridge:
-            total = total + noise_of_ridge(at.eps, self.additions, self.ridge, extent.norm)
-        if self.free:
-            farthest = self._extremes[1] + extent.reach / self._extremes[0] ** 0.5
-            total = total + noise_of_balance(at.eps, at.value, bend, farthest)
-        sums = self.template.separable and not self.free
-        return total if sums else total + self.template.loss_unit * FEW * at.eps
+        conjugates = self.free or not self.template.separable
+        return noise_of_rows(self._facts, at.eps, self.additions, at.value, extent, self.ridge, self.free, conjugates)
 
     @cached_property
-    def _extremes(self) -> tuple[float, float]:
-        """The smallest weight of a row, and how far intercepts may be from margins: no odds are larger."""
-        found = np.array(self.parts.total(tasks.extremes, reads=False)[0])
-        share = float(found[:, 0].min())
-        return share, float(found[:, 1].max()) - math.log(share)
+    def _facts(self) -> RowFacts:
+        """What rounding asks of all rows: no odds are larger than those of the smallest weight."""
+        found = reduce(RowFacts.joined, self.parts.total(tasks.facts, reads=False)[0])
+        return found._replace(spread=found.spread - math.log(found.least_share))
 
     def value_at(self, x: Point) -> tuple[Scalar, float]:
         value, passes = self.parts.total(tasks.value, x.coords)
@@ -169,8 +160,8 @@ class Partitioned(Objective):
 
     @cached_property
     def strong_convexity(self) -> float:
-        quadratic = isinstance(self.template, LeastSquares)
-        return self.ridge + (self._extreme_eigenvalues[0] if quadratic else 0.0)
+        loss = self.template.row_loss
+        return self.ridge + (self._extreme_eigenvalues[0] if loss is not None and loss.quadratic else 0.0)
 
     def fingerprint(self, start: Any) -> list[Any]:
         (number,) = self.parts.total(tasks.checksum)
