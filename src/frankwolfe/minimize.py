@@ -12,9 +12,10 @@ import numpy as np
 
 from frankwolfe.backends.precision import exact_products
 from frankwolfe.checkpoint import Checkpoint, identity
+from frankwolfe.engine import advance, pace
 from frankwolfe.interruption import interruptible
 from frankwolfe.kernels.threads import libraries, limited
-from frankwolfe.methods import Auto, Method, advance, auto, named, pace
+from frankwolfe.methods import Auto, Method, auto, named
 from frankwolfe.objectives.base import Objective
 from frankwolfe.points import Point
 from frankwolfe.problem import OutOfTime, Problem
@@ -237,6 +238,7 @@ def conclude(run: Run, status: Status, method: Method, reason: str, max_iter: in
         atoms=[atom.coords for atom in atoms] if atoms else None,
         weights=weights,
         problem=run.problem.title,
+        paths=tuple(sorted(run.problem.paths, key=run.problem.paths.__getitem__, reverse=True)),
         tangents=run.certificate.tangents,
         residuals=run.certificate.residuals,
     )

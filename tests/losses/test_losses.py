@@ -205,7 +205,7 @@ def test_intercepts(loss: Loss, formula: Exact) -> None:
         share[:5] = 0.0
         share /= share.sum()
         b = np.sign(rng.standard_normal(50)) if loss.labels else np.abs(rng.standard_normal(50))
-        level = loss.level(b, share)
+        level = loss.level(*loss.totals(b, share))
         low, _, high = loss.bracket(m, b, share, level)
         assert share @ loss.slope(m + low - 1e-9, b, *loss) <= 1e-12
         assert share @ loss.slope(m + high + 1e-9, b, *loss) >= -1e-12

@@ -8,6 +8,7 @@ Import inside functions only: loading Numba takes a third of a second.
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 from numba import TypingError, njit
@@ -33,6 +34,11 @@ def curvature_of(loss, m, b):
     """Return the second derivative of the loss in the margin."""
 
 
+@cache
+def _formula(kind, name):
+    return njit(**INLINE, fastmath=FUSED)(getattr(kind, name))
+
+
 def _compile(function, name):
     """Let kernels call a function of a loss, a margin and a target: the formula of that name of the loss's class."""
 
@@ -40,7 +46,7 @@ def _compile(function, name):
     def _(loss, m, b):
         if not hasattr(getattr(loss, "instance_class", None), name):
             raise TypingError(f"unknown loss: {loss} has no formula {name!r}")
-        formula = njit(**INLINE, fastmath=FUSED)(getattr(loss.instance_class, name))
+        formula = _formula(loss.instance_class, name)
         forms = (
             lambda loss, m, b: formula(m, b),
             lambda loss, m, b: formula(m, b, loss[0]),

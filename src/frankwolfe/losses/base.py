@@ -108,7 +108,11 @@ class Loss(ABC):
         """How far a margin may move while the curvature stays about the same."""
         return 1.0
 
-    def level(self, b: np.ndarray, share: np.ndarray) -> float:
+    def totals(self, b: np.ndarray, share: np.ndarray) -> tuple[float, ...]:
+        """Return numbers that add up over rows, for `level`."""
+        return ()
+
+    def level(self, *totals: float) -> float:
         """Return the best intercept of margins that are all zero, where `bracket` needs it."""
         return 0.0
 
@@ -129,6 +133,18 @@ class Loss(ABC):
     def tail(self, m: Array, b: Array) -> Array | None:
         """Return φ'²/φ'' for losses with exponential tails, of which the logarithm of a sum is nearly linear."""
         return None
+
+
+def class_weights(b: np.ndarray, share: np.ndarray) -> tuple[float, float]:
+    """Return the weights of the labels 1 and -1."""
+    return float(vdot(share, 0.5 * (1 + b))), float(vdot(share, 0.5 * (1 - b)))
+
+
+def both(above: float, below: float) -> tuple[float, float]:
+    """Return the weights of two labels, or say that an intercept needs both."""
+    if not min(above, below) > 0:
+        raise ValueError("intercept=True needs samples of both classes with a positive sample_weight")
+    return above, below
 
 
 def spread(m: Array, level: float) -> tuple[float, float, float]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.backends import Array, namespace, vdot
+from frankwolfe.backends import Array, namespace
 from frankwolfe.backends.elementary import exp, log1p, maximum, minimum, pick_above
-from frankwolfe.losses.base import Loss, spread, times_log
+from frankwolfe.losses.base import Loss, both, class_weights, spread, times_log
 
 
 class LogisticLoss(Loss, namedtuple("LogisticLoss", ())):
@@ -52,10 +52,11 @@ class LogisticLoss(Loss, namedtuple("LogisticLoss", ())):
     def bend(self, largest: float) -> float:
         return 0.25
 
-    def level(self, b: np.ndarray, share: np.ndarray) -> float:
-        above, below = float(vdot(share, 0.5 * (1 + b))), float(vdot(share, 0.5 * (1 - b)))
-        if not min(above, below) > 0:
-            raise ValueError("intercept=True needs samples of both classes with a positive sample_weight")
+    def totals(self, b: np.ndarray, share: np.ndarray) -> tuple[float, ...]:
+        return class_weights(b, share)
+
+    def level(self, *totals: float) -> float:
+        above, below = both(*totals)
         return math.log(above / below)
 
     def bracket(self, m: Array, b: Array, share: Array, level: float) -> tuple[float, float, float]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.backends import Array
+from frankwolfe.backends import Array, vdot
 from frankwolfe.backends.elementary import exp, maximum
 from frankwolfe.losses.base import Loss, log_mean_exp, spread, times_log
 
@@ -68,8 +68,11 @@ class PoissonLoss(Loss, namedtuple("PoissonLoss", ())):
     def scale(self, norm: float) -> float:
         return norm
 
-    def level(self, b: np.ndarray, share: np.ndarray) -> float:
-        mean = float(share @ b)
+    def totals(self, b: np.ndarray, share: np.ndarray) -> tuple[float, ...]:
+        return (float(vdot(share, b)),)
+
+    def level(self, *totals: float) -> float:
+        (mean,) = totals
         if not mean > 0:
             raise ValueError("intercept=True needs a target above zero with a positive sample_weight")
         return math.log(mean)

@@ -9,7 +9,7 @@ import numpy as np
 
 from frankwolfe.backends import Array
 from frankwolfe.backends.elementary import maximum, pick_above
-from frankwolfe.losses.base import Loss
+from frankwolfe.losses.base import Loss, both, class_weights
 
 
 class SquaredHingeLoss(Loss, namedtuple("SquaredHingeLoss", ())):
@@ -36,7 +36,9 @@ class SquaredHingeLoss(Loss, namedtuple("SquaredHingeLoss", ())):
     def conjugate(self, u: Array, b: Array) -> Array:
         return u * (0.5 * u + b)
 
-    def level(self, b: np.ndarray, share: np.ndarray) -> float:
-        if not min(float(share[b > 0].sum()), float(share[b < 0].sum())) > 0:
-            raise ValueError("intercept=True needs samples of both classes with a positive sample_weight")
+    def totals(self, b: np.ndarray, share: np.ndarray) -> tuple[float, ...]:
+        return class_weights(b, share)
+
+    def level(self, *totals: float) -> float:
+        both(*totals)
         return 0.0

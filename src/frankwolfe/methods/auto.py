@@ -16,7 +16,7 @@ from frankwolfe.methods.active_set.decomposition_invariant import DecompositionI
 from frankwolfe.methods.active_set.fully_corrective import FullyCorrective
 from frankwolfe.methods.active_set.lazy import Lazy
 from frankwolfe.methods.active_set.pairwise import PairwiseFrankWolfe
-from frankwolfe.methods.base import Evidence, Method, delegate
+from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.methods.interior_depth import answered, depth
 from frankwolfe.methods.low_rank.factored import FactoredFrankWolfe
 from frankwolfe.methods.open_loop.frank_wolfe import FrankWolfe
@@ -125,7 +125,7 @@ class Facts:
     def tall(self) -> bool:
         """There are few variables and very many rows of data: what counts is how often they are read."""
         objective = self.problem.objective
-        if not isinstance(objective, LinearModel):
+        if not isinstance(objective, LinearModel) or not objective.holds_images:
             return False
         n, d = objective.data.shape
         return d <= SMALL and n >= TALL * d
@@ -136,9 +136,9 @@ class Facts:
         objective = self.problem.objective
         if not self.ball:
             return self.tall and isinstance(objective, LinearModel) and not objective.row_loss.quadratic
-        return isinstance(objective, LinearModel | Quadratic) and objective.data.shape[1] <= min(
-            SMALL, objective.data.shape[0]
-        )
+        if not isinstance(objective, LinearModel | Quadratic) or not objective.holds_images:
+            return False
+        return objective.data.shape[1] <= min(SMALL, objective.data.shape[0])
 
     @property
     def light(self) -> bool:
@@ -148,6 +148,8 @@ class Facts:
         """
         objective = self.problem.objective
         if not isinstance(objective, LinearModel) or not isinstance(self.problem.domain, L1Ball | Simplex):
+            return False
+        if not objective.holds_images:
             return False
         (n, d), layout = objective.data.shape, objective.data.layout
         quick = self.problem.away or (isinstance(layout, Rows) and layout.entries <= SHORT * n)
@@ -238,7 +240,7 @@ class Auto(Method):
         return AutoState(0, inner, plan, 0, (), 0, math.inf, -math.inf, math.inf)
 
     def step(self, problem: Problem, state: AutoState) -> tuple[AutoState, Evidence]:
-        inner, evidence = delegate(problem, CHOICES[state.plan[state.turn]].method, state.inner)
+        inner, evidence = CHOICES[state.plan[state.turn]].method.step(problem, state.inner)
         after = state._replace(k=state.k + 1, inner=inner)
         if state.turn + 1 == len(state.plan) or not evidence.minorants:
             return after, evidence

@@ -11,6 +11,9 @@ T = TypeVar("T")
 SPECTRUM = ("_gram_norm", "_column_norms", "_extreme_eigenvalues", "smoothness", "strong_convexity")
 """What belongs to the function, however its data are laid out."""
 
+TARGETS = ("offset", "_odds", "facts", "least_share")
+"""What belongs to targets and weights, whatever the data."""
+
 
 def derive(objective: T, keep: tuple[str, ...] = (), **changes: Any) -> T:
     """Return a copy with some attributes changed, and without what the original has cached, but for `keep`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -12,21 +13,32 @@ from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
 from frankwolfe.backends import double as double_of
 from frankwolfe.backends.fetch_arrays import together
 from frankwolfe.backends.namespace import as_like, nonzero
-from frankwolfe.backends.precision import exact_products
 from frankwolfe.backends.vector_with_image import Imaged
 from frankwolfe.kernels.rows.layouts import CHUNK, RowLosses, double
 from frankwolfe.kernels.spectral.lanczos import least_eigenvalue
 from frankwolfe.losses import Loss
 from frankwolfe.objectives.base import Evaluation, Line, Reach
 from frankwolfe.objectives.composite import Composite
-from frankwolfe.objectives.derive import derive
+from frankwolfe.objectives.derive import TARGETS, derive
 from frankwolfe.objectives.line_search import Lines
-from frankwolfe.objectives.profiled_intercept import FusedLine, ProfiledLine, balanced, find_intercept
+from frankwolfe.objectives.profiled_intercept import (
+    InterceptLine,
+    ProfiledLine,
+    SummedLine,
+    balanced,
+    balanced_slope,
+    find_intercept,
+    intercepts_by_sums,
+    mean_loss,
+)
 from frankwolfe.points import Point
 from frankwolfe.rounding import Extent, RowFacts, noise_of_rows
-from frankwolfe.rows.reading import Query, Sweep, array_of, chosen, products
-from frankwolfe.rows.row_weights import Scaled, shares
-from frankwolfe.rows.user_data import DataMatrix, OperatorMatrix, data_matrix, in_parts, picked, reoriented
+from frankwolfe.rows.parts import Most, Parts
+from frankwolfe.rows.reading import Query, array_of, products
+from frankwolfe.rows.row_weights import shares
+from frankwolfe.rows.rows import Rows, Sums, Task
+from frankwolfe.rows.rows_in_parts import UNKEPT, KeptImage, RowsInParts
+from frankwolfe.rows.user_data import OperatorMatrix, data_matrix, is_in_parts, picked, reoriented, rows_in_parts
 from frankwolfe.validation import nonnegative, vector
 
 GRAM_LIMIT = 2000  # features up to which the smallest eigenvalue is computed from the Gram matrix
@@ -64,14 +76,69 @@ class WeightedMean(Composite):
         """Return the weights of the rows of a block, from those given, once all blocks agree."""
         return weights
 
+    @classmethod
+    def part(cls, A: Any, b: Any, weights: Any, whole: float, options: dict[str, Any]) -> Self:
+        """Return the model of some of the rows, as a part of the mean: the weights of all rows add up to `whole`."""
+        model = cls(A, b, **options)  # pyright: ignore[reportCallIssue]
+        share = np.full(model.data.shape[0], 1.0 / whole) if weights is None else weights / whole
+        return model.reweighted(share, weighted=weights is not None)
+
+    compiled: Any = None  # the loss as the kernels know it
+    vectors: ClassVar[bool] = True  # whether a point is a vector, so that a table is many of them
+
     def __init__(self, A: Any, weights: Any, ridge: float, intercept: bool) -> None:
-        self.data = A if isinstance(A, DataMatrix) else data_matrix("A", A)
+        self.data: Any = data_matrix("A", A)
         self.ridge = nonnegative("ridge", ridge)
         self.exact_share = shares(weights, self.data.shape[0])  # weight of each row in the mean
         self.share = self.data.array(self.exact_share)  # the same in the precision of the data
         self.weighted = weights is not None
         self.intercept = bool(intercept)
-        self._last: tuple[Array, Any] | None = None  # the last image, and what was found out about it
+        self._last: tuple[Any, Any] | None = None  # the last image, and what was found out about it
+
+    def _take_parts(self, A: Any, b: Any, weights: Any, ridge: float, intercept: bool, **options: Any) -> None:
+        """Take rows in parts in the place of a matrix; targets and weights lie with them, in models of this kind."""
+        self.data = rows_in_parts(type(self), A, b, weights, options)
+        self.ridge, self.intercept, self._last = nonnegative("ridge", ridge), bool(intercept), None
+        vars(self).update(self.data.options)
+
+    @property
+    def parts(self) -> Parts:
+        """The parts of the rows, for those that are in parts."""
+        return self.data.parts
+
+    @property
+    def holds_images(self) -> bool:
+        return self.data is None or self.data.holds_images  # between two reads of a part its rows are on disk
+
+    @property
+    def note(self) -> str:
+        return self.data.note
+
+    def total(self, task: Task, *args: Any, images: Sequence[Any] = (), reads: bool = False) -> Sums:
+        """Return task(model, *images, *args), for this model, or added up over those of all parts of the rows.
+
+        An image of rows in parts is one that they keep, or the coordinates to make it from on the way.
+        """
+        return self.data.reduce(self, task, images, args, reads)
+
+    def evaluate(self, y: Point, watch: Point) -> Evaluation:
+        return self._evaluation(self.data.sweep(self, Query(y, watch, vectors=self.vectors)), y, watch)
+
+    def value_at(self, x: Point) -> tuple[Scalar, float]:
+        if self.holds_images:
+            return super().value_at(x)
+        (image,) = self.data.keep([x.coords]) if self.intercept else [x.coords]
+        return self.loss(image) + (self._ridge(x) + self.offset), 1.0
+
+    def resolve(self, x: Point) -> float:
+        if self.holds_images:
+            return super().resolve(x)
+        for leaf in x.pending:
+            leaf.resolve(UNKEPT)
+        return 0.0
+
+    def eps(self, x: Point) -> float:
+        return self.data.eps
 
     def start(self, x0: Any, dense: bool) -> Array:
         return self.data.array(np.zeros(self.shape or ()) if x0 is None else x0)
@@ -79,33 +146,40 @@ class WeightedMean(Composite):
     def oriented(self, sparse_atoms: bool, parallel_atoms: bool = False) -> Self:
         return reoriented(self, sparse_atoms, parallel_atoms)
 
-    def doubled(self) -> Self:
+    def doubled(self) -> Self | None:
         data = self.data.doubled()
-        return derive(self, data=data, share=data.array(self.exact_share))
+        return None if data is None else derive(self, data=data, share=data.array(self.exact_share))
 
-    def reweighted(self, share: np.ndarray) -> Self:
-        """Return the model with other weights of the rows, which add up to one."""
-        exact = np.asarray(share, dtype=np.float64)
-        return derive(self, exact_share=exact, share=as_like(exact, self.share), weighted=True)
+    def reweighted(self, share: np.ndarray, weighted: bool = True) -> Self:
+        """Return the model with other weights of the rows; equal ones need not be called weighted.
+
+        They add up to one, but for a part of a model. With rows in parts any weights do.
+        """
+        if not self.holds_images:
+            twin = derive(self, data=self.data.reweighted(share))
+        else:
+            exact = np.asarray(share, dtype=np.float64)
+            twin = derive(self, exact_share=exact, share=as_like(exact, self.share), weighted=weighted)
+        twin._check_intercept()
+        return twin
+
+    def _check_intercept(self) -> None:
+        """Raise an error where no intercept is best."""
 
     @cached_property
-    @exact_products()
     def _gram_norm(self) -> float:
         """Largest eigenvalue of the weighted Gram matrix, sum of share_i a_i a_i'."""
-        from frankwolfe.kernels.spectral.lanczos import spectral_norm
-
-        return spectral_norm(Scaled(self.data, self.share)) ** 2
+        return self.data.gram_norm(self)
 
     def column_norms(self, extent: Extent) -> np.ndarray | None:
         return self._column_norms
 
     @cached_property
     def _column_norms(self) -> np.ndarray | None:
-        squares = self.data.column_squares(self.share if self.weighted else None)
+        (squares,) = self.total(_column_squares, reads=True)
         if squares is None:
             return None
-        # A square that underflows is no zero.
-        c = np.sqrt(squares / (1 if self.weighted else self.data.shape[0]) + np.finfo(np.float64).tiny)
+        c = np.sqrt(squares + np.finfo(np.float64).tiny)  # a square that underflows is no zero
         return np.broadcast_to(c.reshape(-1, *[1] * (len(self.shape or ()) - 1)), self.shape or ())
 
     @property
@@ -128,11 +202,10 @@ class WeightedMean(Composite):
     @cached_property
     def least_share(self) -> float:
         """The smallest weight of a row that is not zero."""
-        xp = namespace(self.share)
-        return float(xp.min(xp.where(self.share > 0, self.share, xp.ones_like(self.share))))
+        return -float(self.total(_minus_least_share)[0])
 
     def fingerprint(self, start: Any) -> list[Any]:
-        return [type(self).__name__, self.ridge, int(self.intercept), self.share, *self.data.parts()]
+        return [type(self).__name__, self.ridge, int(self.intercept), *self.data.identity(self)]
 
 
 class LinearModel(WeightedMean):
@@ -144,45 +217,57 @@ class LinearModel(WeightedMean):
     <slope, ·> - conjugate(slope) lies below φ whatever the accuracy of c.
     """
 
-    formulae: ClassVar[type[Loss]]
-    """The class of the loss, for a class of models."""
-
     row_loss: Loss
+
+    level = 0.0  # what was taken off the targets: the intercept carries it
 
     def __init_subclass__(cls, loss: type[Loss] | None = None, **options: Any) -> None:
         """Register a class of models under the name of its loss."""
         super().__init_subclass__(**options)
         if loss is not None:
-            cls.formulae = loss
             (CLASSIFICATION if loss.labels else REGRESSION)[loss.name] = cls
 
-    def __new__(cls, A: Any = None, b: Any = None, **options: Any) -> Any:
-        """Return the model, over a cluster or a stream where the rows are in one."""
-        scattered = in_parts(A)
-        return object.__new__(cls) if scattered is None else scattered(cls, A, b, **options)
-
-    def __init__(self, A: Any, b: Any, loss: Loss, weights: Any, ridge: float, intercept: bool = False) -> None:
-        super().__init__(A, weights, ridge, intercept)
+    def __init__(
+        self, A: Any, b: Any, loss: Loss, weights: Any, ridge: float, intercept: bool = False, **options: Any
+    ) -> None:
+        """Take the rows; options are those of the class, for models of parts of them."""
         self.row_loss = loss
-        self.shape: tuple[int, ...] = (self.data.shape[1],)
-        self.separable = not self.intercept
-        self.level = 0.0  # what was taken off the targets: the intercept carries it
-        b = loss.targets(vector("b", b, self.data.shape[0]))
-        self.exact_b = double(b)  # as given, where the data are narrower
-        self.offset = self._offset()
-        self._odds = loss.level(self.exact_b, self.exact_share) if self.intercept else 0.0
-        if self.intercept and loss.residual:  # the mean, which the intercept carries, is taken off: less rounding
-            self.level = float(vdot(self.exact_share, self.exact_b))
-            self.exact_b = self.exact_b - self.level
-        self.b = self.data.array(self.exact_b if self.intercept else b)
+        if is_in_parts(A):
+            self._take_parts(A, b, weights, ridge, intercept, **options)
+        else:
+            super().__init__(A, weights, ridge, intercept)
+            targets = loss.targets(vector("b", b, self.data.shape[0]))
+            self.exact_b = double(targets)  # as given, where the data are narrower
+            if self.intercept and loss.residual:  # the mean, which the intercept carries, is taken off: less rounding
+                self.level = float(vdot(self.exact_share, self.exact_b))
+                targets = self.exact_b = self.exact_b - self.level
+            self.b = self.data.array(targets)
+            vars(self).update(options)
+        self._check_intercept()
 
-    def _offset(self) -> float:
-        """Return the part of f that depends on the targets alone."""
-        constant = self.row_loss.constant(self.exact_b)
-        return float(vdot(self.exact_share, constant)) if isinstance(constant, np.ndarray) else constant
+    def _check_intercept(self) -> None:
+        if self.intercept:
+            _ = self._odds
+
+    @cached_property
+    def _odds(self) -> float:
+        """The best intercept of margins that are all zero, where the loss has a use for it."""
+        return self.row_loss.level(*self.total(_target_totals))
+
+    @cached_property
+    def offset(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return float(self.total(_constants)[0])
 
     @property
-    def map(self) -> DataMatrix:
+    def shape(self) -> tuple[int, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return (self.data.shape[1],)
+
+    @property
+    def separable(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return not self.intercept
+
+    @property
+    def map(self) -> Rows:
         return self.data
 
     @property
@@ -193,9 +278,10 @@ class LinearModel(WeightedMean):
     def additions(self) -> int:
         return self.data.additions
 
-    def doubled(self) -> Self:
+    def doubled(self) -> Self | None:
         twin = super().doubled()
-        twin.b = twin.data.array(self.exact_b)
+        if twin is not None:
+            twin.b = twin.data.array(self.exact_b)
         return twin
 
     def dual(self, values: Any) -> Array:
@@ -206,26 +292,24 @@ class LinearModel(WeightedMean):
         """Return the model of some of the variables, the others held at zero."""
         norms = self._column_norms
         norms = None if norms is None else norms[columns]
-        return derive(self, data=picked(self.data, columns), shape=(columns.size,), _column_norms=norms)
+        return derive(self, TARGETS, data=picked(self.data, columns), _column_norms=norms)
 
-    def reweighted(self, share: np.ndarray) -> Self:
-        twin = super().reweighted(share)
-        twin.offset = twin._offset()
-        twin._odds = self.row_loss.level(twin.exact_b, twin.exact_share) if twin.intercept else 0.0
+    def reweighted(self, share: np.ndarray, weighted: bool = True) -> Self:
+        twin = super().reweighted(share, weighted)
         if self.__dict__.get("compiled") is not None:  # the rows may be on disk by now
-            twin.compiled = self._compiled(twin.exact_share)
+            twin.compiled = twin._compiled_losses()
         return twin
 
     @cached_property
     def facts(self) -> RowFacts:  # pyright: ignore[reportIncompatibleVariableOverride]
-        loss, size = self.row_loss, float(np.max(np.abs(self.exact_b)))
+        loss, (size, spread, square) = self.row_loss, map(float, self.total(_target_sizes))
         return RowFacts(
             self.least_share,
-            abs(self._odds) or loss.spread(self.exact_b),
+            (self.intercept and abs(self._odds)) or spread,
             loss.bend(size),
             loss.steep,
             loss.unit + 2 * abs(self.offset),
-            loss.scale(float(vdot(self.exact_share, self.exact_b**2)) ** 0.5),
+            loss.scale(square**0.5),
             loss.conjugate_unit,
         )
 
@@ -234,25 +318,31 @@ class LinearModel(WeightedMean):
         """The constant of the gradient, None where it depends on the set: see `smoothness_within`."""
         return self.row_loss.bend(1.0) * self._gram_norm + self.ridge if self.row_loss.bounded else None
 
-    def smoothness_within(self, reach: Reach) -> float | None:
-        rows = None if self.row_loss.bounded else self.data.largest_rows()
-        if rows is None:
-            return self.smoothness
-        margin = reach(*rows)
-        if self.intercept:  # which moves margins by no more than they, and targets, are
-            margin = 2 * margin + self.facts.spread
-        steepest = self.row_loss.steepest(margin, float(np.max(np.abs(self.exact_b))))
-        return steepest * self._gram_norm + self.ridge
-
     @property
     def smooth_everywhere(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.row_loss.bounded
+
+    def smoothness_within(self, reach: Reach) -> float | None:
+        entries, length = ([], 0.0) if self.row_loss.bounded else self.total(_largest_rows, reads=True)
+        if not entries or any(most is None for most in entries):
+            return self.smoothness
+        margin = reach(np.max(entries, axis=0), float(length))
+        if self.intercept:  # which moves margins by no more than they, and targets, are
+            margin = 2 * margin + self.facts.spread
+        steepest = self.row_loss.steepest(margin, float(self.total(_target_sizes)[0]))
+        return steepest * self._gram_norm + self.ridge
 
     @cached_property
     def strong_convexity(self) -> float:
         """Proven lower bound on the Hessian's eigenvalues: from the Gram matrix where it is small, else the ridge."""
         n, d = self.data.shape
-        if not self.row_loss.quadratic or d > min(n, GRAM_LIMIT):
+        if not self.row_loss.quadratic:
+            return self.ridge
+        if isinstance(self.data, RowsInParts):
+            if self.intercept or not self.data.forms_gram:
+                return self.ridge
+            return max(least_eigenvalue(self.data.share_gram, n + 4), 0.0) + self.ridge
+        if d > min(n, GRAM_LIMIT):
             return self.ridge
         wide = self.doubled() if eps(self.share) > 1e-9 else None
         if wide is not None:
@@ -309,25 +399,11 @@ class LinearModel(WeightedMean):
     @cached_property
     def compiled(self) -> RowLosses | None:
         """The losses as the kernels take them; None where the data are small."""
-        if self.data.layout is None:
-            return None
-        return self._compiled(self.exact_share if self.weighted else np.full(CHUNK, self.exact_share[0]))
+        return None if self.data.layout is None else self._compiled_losses()
 
-    def _compiled(self, share: np.ndarray) -> RowLosses:
+    def _compiled_losses(self) -> RowLosses:
+        share = self.exact_share if self.weighted else np.full(CHUNK, self.exact_share[0])
         return RowLosses(self.row_loss, self.exact_b, double(share))
-
-    def evaluate(self, y: Point, watch: Point, *, keep: bool = True) -> Evaluation:
-        """Return f, gradient and the rest, at one point each or many; without `keep` the points are not used again."""
-        return self._evaluation(self._swept(Query(y, watch, keep)), y, watch)
-
-    def _swept(self, query: Query) -> Sweep:
-        """Read the rows, in the way that is best for the query."""
-        passes = self.data.settle(query)
-        seen = chosen(self.data, self, query).read(self.data, self, query)
-        return seen._replace(passes=seen.passes + passes) if passes else seen
-
-    def eps(self, x: Point) -> float:
-        return self.data.eps
 
     def _ridge(self, x: Point) -> Scalar:
         if not self.ridge:
@@ -340,7 +416,7 @@ class LinearModel(WeightedMean):
 
         Compiled, the Hessian is estimated from one row in `every`.
         """
-        seen = self._swept(Query(x, x, hessian=every))
+        seen = self.data.sweep(self, Query(x, x, hessian=every))
         at_x, H = self._evaluation(seen, x, x), seen.hessian
         if H is None:
             at_x, H = at_x._replace(passes=at_x.passes + 1), self._hessian(self.loss_curvature(x.image))
@@ -356,12 +432,15 @@ class LinearModel(WeightedMean):
         return H
 
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
-        passes = self.resolve(x) + self.resolve(v)
-        if x.image.ndim == 2:
-            return Lines(self, x, v), passes
+        points = array_of(x.coords)
+        if points.ndim == 2:
+            passes = self.resolve(x) + self.resolve(v)
+            return Lines(self, x, v), passes if self.holds_images else float(len(points))
+        if not self.holds_images:
+            return (SummedLine if self.separable else InterceptLine).between(self, x, v)
         if self.compiled is None or (self.intercept and self.row_loss.quadratic):
-            return super().line(x, v)[0], passes
-        return (FusedLine if self.separable else ProfiledLine)(self, x, v), passes
+            return super().line(x, v)
+        return (SummedLine if self.separable else ProfiledLine).between(self, x, v)
 
     def derivatives(self, x: Point, v: Point, gamma: Array) -> tuple[Array, Array]:
         """Return first and second derivative along x + gamma (v - x), for each of many points with known images."""
@@ -374,8 +453,8 @@ class LinearModel(WeightedMean):
             first, second = first + self.ridge * along, second + self.ridge * products(move, move)
         return first, second
 
-    def loss(self, m: Array) -> Scalar:
-        return self.loss_at(self._shifted(m))
+    def loss(self, m: Any) -> Scalar:
+        return self.total(mean_loss, self._shift(m) if self.intercept else None, images=[m])[0]
 
     def loss_at(self, t: Array) -> Scalar:
         """Return the mean loss at margins that hold the intercept."""
@@ -415,7 +494,15 @@ class LinearModel(WeightedMean):
             product -= np.outer(along, along) / nonzero(total[()])
         return product
 
-    def best_intercept(self, m: Array) -> float:
+    def balanced_slope(self, images: list[KeptImage]) -> tuple[np.ndarray, float, list[float]]:
+        """Return the gradient at the first of some images of rows in parts, its product with x, and all values."""
+        found = intercepts_by_sums(self, images, self._remembered or 0.0)
+        self._last = (images[0], found[0].c)
+        shifts, factors = [one.c for one in found], found[0].factors
+        slope, conjugate, values = self.total(balanced_slope, shifts, factors, images=images, reads=True)
+        return slope, float(values[0]) + conjugate, [float(value) for value in values]
+
+    def best_intercept(self, m: Any) -> float:
         """Return the intercept c that minimises the loss of m + c, zero for a model without one.
 
         Examples
@@ -426,19 +513,56 @@ class LinearModel(WeightedMean):
         """
         return self._shift(m) + self.level if self.intercept else 0.0
 
-    def _shift(self, m: Array) -> float:
+    def _shift(self, m: Any) -> float:
         if self._last is None or self._last[0] is not m:
-            self._last = (m, self._solve(m))
+            self._last = (m, self._solve(m) if self.holds_images else intercepts_by_sums(self, [m], 0.0)[0].c)
         return self._last[1]
+
+    @property
+    def _remembered(self) -> float | None:
+        return self._last[1] if self.remember and self._last is not None else None
 
     def _solve(self, m: Array) -> float:
         known = self.row_loss.intercept(m, self.b, self.share, self._odds)
-        if known is not None:
-            return known
-        return find_intercept(self, m, self._last[1] if self.remember and self._last is not None else None)
+        return find_intercept(self, m, self._remembered) if known is None else known
 
     def _shifted(self, m: Array) -> Array:
         return m + self._shift(m) if self.intercept else m
 
     def fingerprint(self, start: Any) -> list[Any]:
-        return [*self.row_loss, *super().fingerprint(start), self.level, self.b]
+        return [*self.row_loss, *super().fingerprint(start), self.level]
+
+
+def _column_squares(model: WeightedMean) -> Sums:
+    """The weighted sums of squares of the columns, where they are known."""
+    squares = model.data.column_squares(model.share if model.weighted else None)
+    return (squares if squares is None or model.weighted else squares * float(model.exact_share[0]),)
+
+
+def _minus_least_share(model: WeightedMean) -> Sums:
+    """Minus the smallest weight of a row that is not zero."""
+    xp = namespace(model.share)
+    return (Most(-float(xp.min(xp.where(model.share > 0, model.share, xp.ones_like(model.share))))),)
+
+
+def _target_sizes(model: LinearModel) -> Sums:
+    """The size of the largest target, a bound on the best intercept of equal margins, and the mean square."""
+    b = model.exact_b
+    return Most(np.max(np.abs(b))), Most(model.row_loss.spread(b)), float(vdot(model.exact_share, b * b))
+
+
+def _target_totals(model: LinearModel) -> Sums:
+    """What the best intercept of equal margins is made of."""
+    return model.row_loss.totals(model.exact_b, model.exact_share)
+
+
+def _constants(model: LinearModel) -> Sums:
+    """The mean of what depends on the targets alone."""
+    constant = model.row_loss.constant(model.exact_b)
+    return (float(vdot(model.exact_share, constant)) if isinstance(constant, np.ndarray) else constant,)
+
+
+def _largest_rows(model: LinearModel) -> Sums:
+    """The largest entry of each column, in a list (None for an operator), and the largest norm of a row."""
+    found = model.data.largest_rows()
+    return ([None], Most(0.0)) if found is None else ([found[0]], Most(found[1]))

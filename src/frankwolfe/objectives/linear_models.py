@@ -20,7 +20,7 @@ from frankwolfe.losses import (
 )
 from frankwolfe.losses.base import Loss
 from frankwolfe.objectives.linear_model import LinearModel
-from frankwolfe.rows.user_data import data_matrix
+from frankwolfe.rows.user_data import data_matrix, is_in_parts
 from frankwolfe.validation import distinct, plain, positive
 
 __all__ = ["Gamma", "Huber", "LeastSquares", "Logistic", "Poisson", "Quantile", "SquaredHinge"]
@@ -101,8 +101,8 @@ class Huber(LinearModel, loss=HuberLoss):
         intercept: bool = False,
         ridge: float = 0.0,
     ) -> None:
-        self.delta = positive("delta", delta)
-        super().__init__(A, b, HuberLoss(self.delta), sample_weight, ridge, intercept)
+        delta = positive("delta", delta)
+        super().__init__(A, b, HuberLoss(delta), sample_weight, ridge, intercept, delta=delta)
 
 
 class Quantile(LinearModel, loss=QuantileLoss):
@@ -154,10 +154,11 @@ class Quantile(LinearModel, loss=QuantileLoss):
         intercept: bool = False,
         ridge: float = 0.0,
     ) -> None:
-        self.quantile, self.delta = positive("quantile", quantile), positive("delta", delta)
-        if self.quantile >= 1:
+        delta, level = positive("delta", delta), positive("quantile", quantile)
+        if level >= 1:
             raise ValueError(f"quantile must lie between 0 and 1, got {quantile!r}")
-        super().__init__(A, b, QuantileLoss(self.quantile, self.delta), sample_weight, ridge, intercept)
+        loss = QuantileLoss(level, delta)
+        super().__init__(A, b, loss, sample_weight, ridge, intercept, quantile=level, delta=delta)
 
 
 class Poisson(LinearModel, loss=PoissonLoss):
@@ -242,15 +243,15 @@ class Classifier(LinearModel):
     def __init__(
         self, A: Any, b: Any, loss: Loss, classes: Any, sample_weight: Any, ridge: float, intercept: bool
     ) -> None:
-        labels = plain("b", b)
-        if labels.ndim == 2 and 1 in labels.shape:
-            labels = labels.reshape(-1)
-        self.classes = _two_classes(labels) if classes is None else _of_two(labels, classes)
-        data = data_matrix("A", A)
-        if labels.shape != (data.shape[0],):
-            raise ValueError(f"b must have one label per row of A, {data.shape[0]}, got shape {labels.shape}")
-        signs = np.where(labels == self.classes[1], 1.0, -1.0)
-        super().__init__(data, signs, loss, sample_weight, ridge, intercept)
+        if not is_in_parts(A):
+            labels = plain("b", b)
+            if labels.ndim == 2 and 1 in labels.shape:
+                labels = labels.reshape(-1)
+            classes = _two_classes(labels) if classes is None else _of_two(labels, classes)
+            A, b = data_matrix("A", A), np.where(labels == classes[1], 1.0, -1.0)
+            if labels.shape != (A.shape[0],):
+                raise ValueError(f"b must have one label per row of A, {A.shape[0]}, got shape {labels.shape}")
+        super().__init__(A, b, loss, sample_weight, ridge, intercept, classes=classes)
 
     @classmethod
     def survey(cls, b: Any, weights: Any) -> np.ndarray:

@@ -34,6 +34,10 @@ class Loss(ABC):
     def conjugate(self, u: Interval, b: np.ndarray) -> Interval:
         """Return enclosures of the conjugate, infinite where u may lie outside its domain."""
 
+    def terms(self, m: np.ndarray, b: np.ndarray) -> np.ndarray | float:
+        """Return about the sizes of the terms of φ(m) that may cancel."""
+        return 0.0
+
     def room(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return about how far u may move and stay in the domain, where it has ends."""
         return np.ones(u.shape)
@@ -138,6 +142,114 @@ class Logistic(Loss):
         return odds - float(np.max(m)) - 1e-6, odds - float(np.min(m)) + 1e-6
 
 
+class SquaredHinge(Loss):
+    """max(1 - bm, 0)²/2 for b = 1 or -1."""
+
+    def value(self, m: Interval, b: np.ndarray) -> Interval:
+        short = _against(m, b) + 1.0
+        return Interval(np.maximum(short.lo, 0.0), np.maximum(short.hi, 0.0)).squared() * 0.5
+
+    def slope(self, m: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return -b * np.maximum(1 - b * m, 0.0)
+
+    def tamed(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return -b * np.maximum(-b * u, 0.0)
+
+    def conjugate(self, u: Interval, b: np.ndarray) -> Interval:
+        found = u * (u * 0.5 + b)
+        return Interval(found.lo, np.where(_against(u, b).lo >= 0, found.hi, np.inf))
+
+    def room(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.abs(u)
+
+
+class Quantile(Loss):
+    """The largest ue - delta u²/2 over u from -quantile to 1 - quantile, with e = m - b."""
+
+    def __init__(self, quantile: float, delta: float) -> None:
+        self.low, self.high, self.delta = -float(quantile), 1.0 - float(quantile), float(delta)
+
+    def value(self, m: Interval, b: np.ndarray) -> Interval:
+        e = m - b
+        u = Interval(self.tamed(e.middle / self.delta, b))
+        below = u * (e - u * (0.5 * self.delta))  # that of one u
+        return Interval(below.lo, np.maximum(self._above(e.lo), self._above(e.hi)))  # convex: largest at an end
+
+    def _above(self, e: np.ndarray) -> np.ndarray:
+        """Return bounds above: the least pinball(z) + (e - z)²/(2 delta), of one z."""
+        z = Interval(e - self.delta * self.tamed(e / self.delta, e))
+        ends = np.maximum((z * self.low).hi, (z * self.high).hi)
+        return (Interval(ends) + (z - e).squared() / (2 * self.delta)).hi
+
+    def slope(self, m: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return self.tamed((m - b) / self.delta, b)
+
+    def tamed(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.clip(u, self.low, self.high)
+
+    def conjugate(self, u: Interval, b: np.ndarray) -> Interval:
+        found = u * (u * (0.5 * self.delta) + b)
+        inside = (u.lo >= self.low) & (u.hi <= self.high)
+        return Interval(found.lo, np.where(inside, found.hi, np.inf))
+
+    def room(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.minimum(u - self.low, self.high - u)
+
+
+class Poisson(Loss):
+    """exp(m) - bm + b log b - b for b >= 0."""
+
+    def value(self, m: Interval, b: np.ndarray) -> Interval:
+        found = exp(m) - m * b + (_times_log(Interval(b)) - b)
+        return Interval(np.maximum(found.lo, 0.0), found.hi)
+
+    def slope(self, m: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.exp(np.minimum(m, 709.0)) - b
+
+    def terms(self, m: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.exp(np.minimum(m, 709.0)) + b * (1 + np.abs(m) + np.abs(np.log(np.where(b > 0, b, 1.0))))
+
+    def tamed(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.maximum(u, -b)
+
+    def conjugate(self, u: Interval, b: np.ndarray) -> Interval:
+        mean = u + b
+        found = _times_log(mean) - mean - (_times_log(Interval(b)) - b)
+        return Interval(found.lo, np.where((u.lo >= -b), found.hi, np.inf))
+
+    def room(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return u + b
+
+    def bracket(self, m: np.ndarray, b: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+        level = float(np.log(weights @ b) - np.log(np.sum(weights)))
+        return level - float(np.max(m)) - 1e-6, level - float(np.min(m)) + 1e-6
+
+
+class Gamma(Loss):
+    """exp(b - m) + (m - b) - 1, with b the logarithm of a target."""
+
+    def value(self, m: Interval, b: np.ndarray) -> Interval:
+        e = m - b
+        found = exp(-e) + e - 1.0
+        return Interval(np.maximum(found.lo, 0.0), found.hi)
+
+    def slope(self, m: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return 1 - np.exp(np.minimum(b - m, 709.0))
+
+    def terms(self, m: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return (1 + np.exp(np.minimum(b - m, 709.0))) * (1 + np.abs(m) + np.abs(b))
+
+    def tamed(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.minimum(u, 1.0)
+
+    def conjugate(self, u: Interval, b: np.ndarray) -> Interval:
+        found = u * b + _times_log(1.0 - u) + u
+        return Interval(found.lo, np.where(u.hi <= 1, found.hi, np.inf))
+
+    def room(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return 1 - u
+
+
 def _against(m: Interval, b: np.ndarray) -> Interval:
     """Return -bm for b = 1 or -1: nothing is rounded."""
     if m.lo is m.hi:
@@ -153,9 +265,34 @@ def _minus_entropy(p: np.ndarray) -> Interval:
     return Interval(np.where(zero, 0.0, found.lo), np.where(zero, 0.0, found.hi))
 
 
+def _times_log(p: Interval) -> Interval:
+    """Return enclosures of p log p for p >= 0: convex, least at 1/e, zero at zero."""
+    ends = [_exactly_times_log(np.maximum(end, 0.0)) for end in (p.lo, p.hi)]
+    if p.lo is p.hi:
+        return ends[0]
+    inside = (p.lo < 0.37) & (p.hi > 0.36)
+    low = np.where(inside, -0.3679, np.minimum(ends[0].lo, ends[1].lo))
+    return Interval(low, np.maximum(ends[0].hi, ends[1].hi))
+
+
+def _exactly_times_log(p: np.ndarray) -> Interval:
+    zero = p == 0
+    found = Interval(p) * log(Interval(np.where(zero, 1.0, p)))
+    return Interval(np.where(zero, 0.0, found.lo), np.where(zero, 0.0, found.hi))
+
+
 def loss_of(description: dict[str, Any]) -> Loss:
     """Return the loss that a description names."""
-    name = description["loss"]
-    if name == "huber":
-        return Huber(description["delta"])
-    return {"logistic": Logistic, "least_squares": Squares}[name]()
+    kind, names = LOSSES[description["loss"]]
+    return kind(*(description[name] for name in names))
+
+
+LOSSES: dict[str, tuple[type[Loss], tuple[str, ...]]] = {
+    "logistic": (Logistic, ()),
+    "least_squares": (Squares, ()),
+    "huber": (Huber, ("delta",)),
+    "quantile": (Quantile, ("quantile", "delta")),
+    "poisson": (Poisson, ()),
+    "gamma": (Gamma, ()),
+    "squared_hinge": (SquaredHinge, ()),
+}

@@ -13,7 +13,7 @@ from frankwolfe.backends.fetch_arrays import together
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.kernels.qp.simplex_qp import l1_qp, simplex_qp
 from frankwolfe.kernels.threads import calm
-from frankwolfe.methods.active_set.active_set import COMBINING, steady
+from frankwolfe.methods.active_set.active_set import steady
 from frankwolfe.methods.base import Evidence, Method, closed, looked
 from frankwolfe.methods.second_order import working_set
 from frankwolfe.methods.second_order.subspace import EPS, ball_radius
@@ -108,7 +108,8 @@ class NewtonFrankWolfe(Method):
     def check(self, problem: Problem) -> None:
         super().check(problem)
         objective = problem.objective
-        if not isinstance(objective, LinearModel | Quadratic) or isinstance(objective.data, OperatorMatrix):
+        matrix = isinstance(objective, LinearModel | Quadratic) and not isinstance(objective.data, OperatorMatrix)
+        if not (matrix and objective.holds_images):
             raise TypeError(
                 f"method 'newton' forms the Hessian from the data, which {type(objective).__name__} does not hold as a "
                 "matrix; use 'subspace' or 'afw'"
@@ -222,8 +223,7 @@ def _expansion(problem: Problem, x: Point, every: int) -> tuple[Evaluation, np.n
         return problem.evaluate(x), host(dense).astype(np.float64, copy=False)
     n, d = objective.data.shape
     at_x, H = objective.evaluate_twice(x, every if n >= ROWS * d else 1)
-    problem.counts.n_grad += 1
-    problem.counts.n_pass += at_x.passes
+    problem.count(at_x)
     return problem.judged(at_x, x), H
 
 
@@ -233,7 +233,7 @@ def _vertex(problem: Problem, slope: np.ndarray, inner: float) -> Vertex:
     problem.counts.n_lmo += 1
     atom = problem.domain.lmo(slope)
     vertex = Vertex(Point.at(atom), float(atom.inner(slope)), 0.0)
-    return steady(problem, slope, inner, vertex) if isinstance(problem.domain, COMBINING) else vertex
+    return steady(problem, slope, inner, vertex) if problem.domain.combines_choices else vertex
 
 
 def in_ball(q: np.ndarray, H: np.ndarray, radius: float, shift: float, rtol: float = 1e-8) -> np.ndarray:

@@ -92,7 +92,7 @@ class StochasticFrankWolfe(Method):
     def check(self, problem: Problem) -> None:
         super().check(problem)
         objective = problem.objective
-        if not isinstance(objective, LinearModel):
+        if not isinstance(objective, LinearModel) or not objective.holds_images:
             raise TypeError(
                 "method 'stochastic' needs a sum over rows of data (Logistic or LeastSquares), not "
                 f"{type(objective).__name__}; use 'afw' or 'fw'"
