@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from frankwolfe.backends import Array, Scalar, fetch
+from frankwolfe.backends import Array, Scalar, all_finite, fetch
 from frankwolfe.points import Point, Tangent
 from frankwolfe.rounding import FEW, Extent
 
@@ -37,10 +37,6 @@ class Evaluation(NamedTuple):
     def trusted(self) -> Scalar:
         """The noise of value and slope that are right to a few ulps, as those of a user's function are taken to be."""
         return FEW * self.eps * (abs(self.value) + abs(self.inner))
-
-
-Reach = Callable[[np.ndarray, float], float]
-"""From the largest entries of the columns of data, and the largest norm of a row, to how far margins go on a set."""
 
 
 class Line(ABC):
@@ -101,6 +97,16 @@ class Objective(ABC):
         """Whether f is a function of a linear image, and images are arrays that methods may work with."""
         return False
 
+    def __repr__(self) -> str:
+        data = getattr(self, "data", None)
+        size = getattr(data, "shape", None) or self.shape
+        return f"{type(self).__name__}({'' if size is None else 'of ' + ' x '.join(map(str, size)) + ' numbers'})"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<code>{escape(repr(self))}</code>"
+
     @property
     def takes_many(self) -> bool:
         """Whether all that follows takes many points at once, stacked in rows, and gives a number for each."""
@@ -131,9 +137,14 @@ class Objective(ABC):
     smooth_everywhere: bool = True
     """Whether one constant of the gradient holds everywhere, and not on compact sets alone."""
 
-    def smoothness_within(self, reach: Reach) -> float | None:
-        """Return the constant of the gradient on a set, None if unknown."""
+    def smoothness_within(self, margin: float) -> float | None:
+        """Return the constant of the gradient on a set where margins are at most this large, None if unknown."""
         return self.smoothness
+
+    @property
+    def row_sizes(self) -> tuple[np.ndarray, float] | None:
+        """The largest entry of each column of the data and the largest norm of a row, where margins matter."""
+        return None
 
     @property
     def strong_convexity(self) -> float:
@@ -148,7 +159,7 @@ class Objective(ABC):
     def column_norms(self, extent: Extent) -> np.ndarray | None:
         """Return the norms of the columns of the data, on the host; None where nobody can tell.
 
-        All terms of a product of a point x of the set with a slope are then a multiple of the sum of c_j |x_j|.
+        All terms of a product of a point x of the set with a slope are then a multiple of the sum of c_j abs(x_j).
         """
         return None
 
@@ -167,6 +178,23 @@ class Objective(ABC):
     @abstractmethod
     def value_at(self, x: Point) -> tuple[Scalar, float]:
         """Return f at a point and the reads of the data that took."""
+
+    def value_inside(self, x: Array) -> float:
+        """Return f(x), infinity where it is not defined: for points on trial, where a user's function may fail."""
+        try:
+            with np.errstate(all="ignore"):
+                value = float(self.value(x))
+        except (ArithmeticError, ValueError, np.linalg.LinAlgError):
+            return math.inf
+        return math.inf if math.isnan(value) else value
+
+    def grad_inside(self, x: Array) -> Array | None:
+        """Return the gradient at x; None where f is not defined there."""
+        if not math.isfinite(self.value_inside(x)):
+            return None
+        with np.errstate(all="ignore"):
+            slope = self.grad(x)
+        return slope if all_finite(slope) else None
 
     @abstractmethod
     def line(self, x: Point, v: Point) -> tuple[Line, float]:

@@ -17,7 +17,7 @@ from frankwolfe.backends.vector_with_image import Imaged
 from frankwolfe.kernels.rows.layouts import CHUNK, RowLosses, double
 from frankwolfe.kernels.spectral.lanczos import least_eigenvalue
 from frankwolfe.losses import Loss
-from frankwolfe.objectives.base import Evaluation, Line, Reach
+from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.derive import TARGETS, derive
 from frankwolfe.objectives.line_search import Lines
@@ -171,14 +171,14 @@ class WeightedMean(Composite):
         """Largest eigenvalue of the weighted Gram matrix, sum of share_i a_i a_i'."""
         return self.data.gram_norm(self)
 
-    def column_norms(self, extent: Extent) -> np.ndarray | None:
+    def column_norms(self, extent: Extent) -> np.ndarray:
         return self._column_norms
 
     @cached_property
-    def _column_norms(self) -> np.ndarray | None:
+    def _column_norms(self) -> np.ndarray:
         (squares,) = self.total(_column_squares, reads=True)
-        if squares is None:
-            return None
+        if squares is None:  # an operator: no column is longer than its norm
+            return np.full(self.shape or (), 1.1 * self._gram_norm**0.5)
         c = np.sqrt(squares + np.finfo(np.float64).tiny)  # a square that underflows is no zero
         return np.broadcast_to(c.reshape(-1, *[1] * (len(self.shape or ()) - 1)), self.shape or ())
 
@@ -290,14 +290,15 @@ class LinearModel(WeightedMean):
 
     def restricted(self, columns: np.ndarray) -> Self:
         """Return the model of some of the variables, the others held at zero."""
-        norms = self._column_norms
-        norms = None if norms is None else norms[columns]
-        return derive(self, TARGETS, data=picked(self.data, columns), _column_norms=norms)
+        known: dict[str, Any] = {"_column_norms": self._column_norms[columns]}
+        if self.row_sizes is not None:
+            known["row_sizes"] = self.row_sizes[0][columns], self.row_sizes[1]
+        return derive(self, TARGETS, data=picked(self.data, columns), **known)
 
     def reweighted(self, share: np.ndarray, weighted: bool = True) -> Self:
         twin = super().reweighted(share, weighted)
-        if self.__dict__.get("compiled") is not None:  # the rows may be on disk by now
-            twin.compiled = twin._compiled_losses()
+        if "compiled" in vars(self):  # the rows may be on disk by now
+            twin.compiled = None if self.compiled is None else twin._compiled_losses()
         return twin
 
     @cached_property
@@ -322,11 +323,14 @@ class LinearModel(WeightedMean):
     def smooth_everywhere(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.row_loss.bounded
 
-    def smoothness_within(self, reach: Reach) -> float | None:
-        entries, length = ([], 0.0) if self.row_loss.bounded else self.total(_largest_rows, reads=True)
-        if not entries or any(most is None for most in entries):
-            return self.smoothness
-        margin = reach(np.max(entries, axis=0), float(length))
+    @cached_property
+    def row_sizes(self) -> tuple[np.ndarray, float] | None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        if self.row_loss.bounded:
+            return None
+        entries, length = self.total(_largest_rows, reads=True)
+        return None if any(most is None for most in entries) else (np.max(entries, axis=0), float(length))
+
+    def smoothness_within(self, margin: float) -> float:
         if self.intercept:  # which moves margins by no more than they, and targets, are
             margin = 2 * margin + self.facts.spread
         steepest = self.row_loss.steepest(margin, float(self.total(_target_sizes)[0]))

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.verify.arithmetic import Interval, up
-from frankwolfe.verify.functions import exp, log, log1p
+from frankwolfe.verify.functions import exp, log1p, times_log
 
 
 class Loss(ABC):
-    """A convex function of a margin."""
+    """A convex function of a margin, never negative. Its conjugate's domain goes from `lowest` to `highest`."""
 
     @abstractmethod
     def value(self, m: Interval, b: np.ndarray) -> Interval:
@@ -27,20 +27,34 @@ class Loss(ABC):
         """Return about φ'(m)."""
 
     @abstractmethod
+    def inside(self, u: Interval, b: np.ndarray) -> Interval:
+        """Return enclosures of the conjugate in its domain."""
+
+    def lowest(self, b: np.ndarray) -> np.ndarray:
+        """Return the least slope."""
+        return np.full(b.shape, -np.inf)
+
+    def highest(self, b: np.ndarray) -> np.ndarray:
+        """Return the largest slope."""
+        return np.full(b.shape, np.inf)
+
+    def size(self, m: np.ndarray, b: np.ndarray) -> np.ndarray | float:
+        """Return about the size of the terms that are added up for a loss, where it may be much smaller than they."""
+        return 0.0
+
     def tamed(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return the slopes, moved into the conjugate's domain."""
+        return np.clip(u, self.lowest(b), self.highest(b))
 
-    @abstractmethod
     def conjugate(self, u: Interval, b: np.ndarray) -> Interval:
         """Return enclosures of the conjugate, infinite where u may lie outside its domain."""
-
-    def terms(self, m: np.ndarray, b: np.ndarray) -> np.ndarray | float:
-        """Return about the sizes of the terms of φ(m) that may cancel."""
-        return 0.0
+        low, high = self.lowest(b), self.highest(b)
+        found = self.inside(Interval(np.clip(u.lo, low, high), None if u.lo is u.hi else np.clip(u.hi, low, high)), b)
+        return Interval(found.lo, np.where((u.lo >= low) & (u.hi <= high), found.hi, np.inf))
 
     def room(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return about how far u may move and stay in the domain, where it has ends."""
-        return np.ones(u.shape)
+        return np.minimum(np.minimum(u - self.lowest(b), self.highest(b) - u), 1.0)
 
     def shift(self, m: np.ndarray, b: np.ndarray, weights: np.ndarray) -> float:
         """Return about the best intercept: where the weighted slopes of m + c add up to zero."""
@@ -50,59 +64,60 @@ class Loss(ABC):
             return float(weights @ self.slope(m + c, b))
 
         low, high = self.bracket(m, b, weights)
-        if not (low < high and total(low) < 0 < total(high)):
-            return 0.5 * (low + high)
+        if not total(low) < 0:
+            return low
+        if not total(high) > 0:
+            return high
         return float(brentq(total, low, high, xtol=1e-300, maxiter=500, disp=False))  # pyright: ignore[reportArgumentType]
 
     def bracket(self, m: np.ndarray, b: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-        """Return two intercepts with the best one between them, or equal to both."""
+        """Return two intercepts with the best one between them, or equal to one of them."""
         return float(np.min(b - m)), float(np.max(b - m))
 
 
-class Squares(Loss):
-    """Half the squared residual."""
+class Clipped(Loss):
+    """The largest ue - smoothing/2 u² over slopes u between two ends, e = m - b: a parabola that goes on in lines."""
+
+    def __init__(self, low: float = -np.inf, high: float = np.inf, smoothing: float = 1.0) -> None:
+        self.low, self.high, self.smoothing = low, high, smoothing
+
+    def lowest(self, b: np.ndarray) -> np.ndarray:
+        return np.full(b.shape, self.low)
+
+    def highest(self, b: np.ndarray) -> np.ndarray:
+        return np.full(b.shape, self.high)
 
     def value(self, m: Interval, b: np.ndarray) -> Interval:
-        return (m - b).squared() * 0.5
+        e = m - b
+        u = e / self.smoothing if self.smoothing != 1 else e
+        u = Interval(self.tamed(u.lo, b), self.tamed(u.hi, b))
+        return u * (e - u * (0.5 * self.smoothing))
 
     def slope(self, m: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return m - b
+        return self.tamed((m - b) / self.smoothing, b)
 
-    def tamed(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return u
-
-    def conjugate(self, u: Interval, b: np.ndarray) -> Interval:
-        return u * (u * 0.5 + b)
+    def inside(self, u: Interval, b: np.ndarray) -> Interval:
+        return u * (u * (0.5 * self.smoothing) + b)
 
 
-class Huber(Loss):
-    """Half the squared residual up to `delta`, linear beyond."""
+class SquaredHinge(Clipped):
+    """max(1 - bm, 0)²/2 for b = 1 or -1: the parabola around b, on one side of it."""
 
-    def __init__(self, delta: float) -> None:
-        self.delta = float(delta)
+    def lowest(self, b: np.ndarray) -> np.ndarray:
+        return np.where(b > 0, -np.inf, 0.0)
 
-    def value(self, m: Interval, b: np.ndarray) -> Interval:
-        residual = abs(m - b)
-        near = Interval(np.minimum(residual.lo, self.delta), np.minimum(residual.hi, self.delta))
-        return near * (residual - near * 0.5)
-
-    def slope(self, m: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return self.tamed(m - b, b)
-
-    def tamed(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return np.clip(u, -self.delta, self.delta)
-
-    def conjugate(self, u: Interval, b: np.ndarray) -> Interval:
-        found = u * (u * 0.5 + b)
-        inside = (u.lo >= -self.delta) & (u.hi <= self.delta)
-        return Interval(found.lo, np.where(inside, found.hi, np.inf))
-
-    def room(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return self.delta - np.abs(u)
+    def highest(self, b: np.ndarray) -> np.ndarray:
+        return np.where(b > 0, 0.0, np.inf)
 
 
 class Logistic(Loss):
     """log(1 + exp(-bm)) for b = 1 or -1."""
+
+    def lowest(self, b: np.ndarray) -> np.ndarray:
+        return np.where(b > 0, -1.0, 0.0)
+
+    def highest(self, b: np.ndarray) -> np.ndarray:
+        return np.where(b > 0, 0.0, 1.0)
 
     def value(self, m: Interval, b: np.ndarray) -> Interval:
         t = _against(m, b)
@@ -119,22 +134,12 @@ class Logistic(Loss):
         small = np.exp(-np.abs(t))
         return -b * np.where(t >= 0, 1.0, small) / (1 + small)
 
-    def tamed(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return -b * np.clip(-b * u, 0.0, 1.0)
-
-    def conjugate(self, u: Interval, b: np.ndarray) -> Interval:
+    def inside(self, u: Interval, b: np.ndarray) -> Interval:
         p = _against(u, b)
-        low = _minus_entropy(np.clip(p.lo, 0.0, 1.0))
+        low = _minus_entropy(p.lo)
         if p.lo is p.hi:
-            found = low
-        else:  # convex: largest at an end
-            high = _minus_entropy(np.clip(p.hi, 0.0, 1.0))
-            found = Interval(np.full(p.shape, -0.7), np.maximum(low.hi, high.hi))
-        inside = (p.lo >= 0) & (p.hi <= 1)
-        return Interval(found.lo, np.where(inside, found.hi, np.inf))
-
-    def room(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return 0.5 - np.abs(np.abs(u) - 0.5)
+            return low
+        return Interval(np.full(p.shape, -0.7), np.maximum(low.hi, _minus_entropy(p.hi).hi))  # convex
 
     def bracket(self, m: np.ndarray, b: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
         # Were all margins equal, the best intercept would bring them to the log odds.
@@ -142,112 +147,52 @@ class Logistic(Loss):
         return odds - float(np.max(m)) - 1e-6, odds - float(np.min(m)) + 1e-6
 
 
-class SquaredHinge(Loss):
-    """max(1 - bm, 0)²/2 for b = 1 or -1."""
-
-    def value(self, m: Interval, b: np.ndarray) -> Interval:
-        short = _against(m, b) + 1.0
-        return Interval(np.maximum(short.lo, 0.0), np.maximum(short.hi, 0.0)).squared() * 0.5
-
-    def slope(self, m: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return -b * np.maximum(1 - b * m, 0.0)
-
-    def tamed(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return -b * np.maximum(-b * u, 0.0)
-
-    def conjugate(self, u: Interval, b: np.ndarray) -> Interval:
-        found = u * (u * 0.5 + b)
-        return Interval(found.lo, np.where(_against(u, b).lo >= 0, found.hi, np.inf))
-
-    def room(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return np.abs(u)
-
-
-class Quantile(Loss):
-    """The largest ue - delta u²/2 over u from -quantile to 1 - quantile, with e = m - b."""
-
-    def __init__(self, quantile: float, delta: float) -> None:
-        self.low, self.high, self.delta = -float(quantile), 1.0 - float(quantile), float(delta)
-
-    def value(self, m: Interval, b: np.ndarray) -> Interval:
-        e = m - b
-        u = Interval(self.tamed(e.middle / self.delta, b))
-        below = u * (e - u * (0.5 * self.delta))  # that of one u
-        return Interval(below.lo, np.maximum(self._above(e.lo), self._above(e.hi)))  # convex: largest at an end
-
-    def _above(self, e: np.ndarray) -> np.ndarray:
-        """Return bounds above: the least pinball(z) + (e - z)²/(2 delta), of one z."""
-        z = Interval(e - self.delta * self.tamed(e / self.delta, e))
-        ends = np.maximum((z * self.low).hi, (z * self.high).hi)
-        return (Interval(ends) + (z - e).squared() / (2 * self.delta)).hi
-
-    def slope(self, m: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return self.tamed((m - b) / self.delta, b)
-
-    def tamed(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return np.clip(u, self.low, self.high)
-
-    def conjugate(self, u: Interval, b: np.ndarray) -> Interval:
-        found = u * (u * (0.5 * self.delta) + b)
-        inside = (u.lo >= self.low) & (u.hi <= self.high)
-        return Interval(found.lo, np.where(inside, found.hi, np.inf))
-
-    def room(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return np.minimum(u - self.low, self.high - u)
-
-
 class Poisson(Loss):
-    """exp(m) - bm + b log b - b for b >= 0."""
+    """exp(m) - bm + b log b - b for b >= 0: half the deviance of a count whose mean is exp(m)."""
+
+    def lowest(self, b: np.ndarray) -> np.ndarray:
+        return -b
 
     def value(self, m: Interval, b: np.ndarray) -> Interval:
-        found = exp(m) - m * b + (_times_log(Interval(b)) - b)
+        found = exp(m) - m * b + (times_log(Interval(b)) - b)
         return Interval(np.maximum(found.lo, 0.0), found.hi)
 
     def slope(self, m: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return np.exp(np.minimum(m, 709.0)) - b
+        return np.exp(m) - b
 
-    def terms(self, m: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return np.exp(np.minimum(m, 709.0)) + b * (1 + np.abs(m) + np.abs(np.log(np.where(b > 0, b, 1.0))))
-
-    def tamed(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return np.maximum(u, -b)
-
-    def conjugate(self, u: Interval, b: np.ndarray) -> Interval:
+    def inside(self, u: Interval, b: np.ndarray) -> Interval:
         mean = u + b
-        found = _times_log(mean) - mean - (_times_log(Interval(b)) - b)
-        return Interval(found.lo, np.where((u.lo >= -b), found.hi, np.inf))
+        mean = Interval(np.maximum(mean.lo, 0.0), mean.hi)
+        return times_log(mean) - mean - (times_log(Interval(b)) - b)
 
-    def room(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return u + b
+    def size(self, m: np.ndarray, b: np.ndarray) -> np.ndarray | float:
+        return np.exp(m) + b * (1 + np.abs(m) + np.abs(np.log(np.maximum(b, 1e-300))))
 
     def bracket(self, m: np.ndarray, b: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-        level = float(np.log(weights @ b) - np.log(np.sum(weights)))
+        level = float(np.log(weights @ b / weights.sum()))
         return level - float(np.max(m)) - 1e-6, level - float(np.min(m)) + 1e-6
 
 
 class Gamma(Loss):
-    """exp(b - m) + (m - b) - 1, with b the logarithm of a target."""
+    """exp(-e) + e - 1 with e = m - b, where b is the logarithm of a target: half the deviance if its mean is exp(m)."""
+
+    def highest(self, b: np.ndarray) -> np.ndarray:
+        return np.ones(b.shape)
 
     def value(self, m: Interval, b: np.ndarray) -> Interval:
         e = m - b
-        found = exp(-e) + e - 1.0
+        found = exp(-e) + (e - 1.0)
         return Interval(np.maximum(found.lo, 0.0), found.hi)
 
     def slope(self, m: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return 1 - np.exp(np.minimum(b - m, 709.0))
+        return 1.0 - np.exp(b - m)
 
-    def terms(self, m: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return (1 + np.exp(np.minimum(b - m, 709.0))) * (1 + np.abs(m) + np.abs(b))
+    def inside(self, u: Interval, b: np.ndarray) -> Interval:
+        off = 1.0 - u
+        return u * b + times_log(Interval(np.maximum(off.lo, 0.0), off.hi)) + u
 
-    def tamed(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return np.minimum(u, 1.0)
-
-    def conjugate(self, u: Interval, b: np.ndarray) -> Interval:
-        found = u * b + _times_log(1.0 - u) + u
-        return Interval(found.lo, np.where(u.hi <= 1, found.hi, np.inf))
-
-    def room(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return 1 - u
+    def size(self, m: np.ndarray, b: np.ndarray) -> np.ndarray | float:
+        return np.exp(b - m) * (1 + np.abs(b - m)) + np.abs(b - m) + 1.0
 
 
 def _against(m: Interval, b: np.ndarray) -> Interval:
@@ -260,39 +205,23 @@ def _against(m: Interval, b: np.ndarray) -> Interval:
 def _minus_entropy(p: np.ndarray) -> Interval:
     """Return enclosures of p log p + (1 - p) log(1 - p) for p from zero to one."""
     p = np.where(p > 0.5, 1 - p, p)  # exact there
-    zero, positive = p == 0, Interval(np.where(p == 0, 0.5, p))
-    found = positive * log(positive) + (1.0 - positive) * log1p(-positive)
-    return Interval(np.where(zero, 0.0, found.lo), np.where(zero, 0.0, found.hi))
-
-
-def _times_log(p: Interval) -> Interval:
-    """Return enclosures of p log p for p >= 0: convex, least at 1/e, zero at zero."""
-    ends = [_exactly_times_log(np.maximum(end, 0.0)) for end in (p.lo, p.hi)]
-    if p.lo is p.hi:
-        return ends[0]
-    inside = (p.lo < 0.37) & (p.hi > 0.36)
-    low = np.where(inside, -0.3679, np.minimum(ends[0].lo, ends[1].lo))
-    return Interval(low, np.maximum(ends[0].hi, ends[1].hi))
-
-
-def _exactly_times_log(p: np.ndarray) -> Interval:
-    zero = p == 0
-    found = Interval(p) * log(Interval(np.where(zero, 1.0, p)))
-    return Interval(np.where(zero, 0.0, found.lo), np.where(zero, 0.0, found.hi))
+    other = Interval(p)
+    return times_log(other) + (1.0 - other) * log1p(-other)
 
 
 def loss_of(description: dict[str, Any]) -> Loss:
     """Return the loss that a description names."""
-    kind, names = LOSSES[description["loss"]]
-    return kind(*(description[name] for name in names))
-
-
-LOSSES: dict[str, tuple[type[Loss], tuple[str, ...]]] = {
-    "logistic": (Logistic, ()),
-    "least_squares": (Squares, ()),
-    "huber": (Huber, ("delta",)),
-    "quantile": (Quantile, ("quantile", "delta")),
-    "poisson": (Poisson, ()),
-    "gamma": (Gamma, ()),
-    "squared_hinge": (SquaredHinge, ()),
-}
+    name = description["loss"]
+    if name == "huber":
+        return Clipped(-float(description["delta"]), float(description["delta"]))
+    if name == "quantile":
+        quantile = float(description["quantile"])
+        return Clipped(-quantile, 1.0 - quantile, float(description["delta"]))
+    losses: dict[str, type[Loss]] = {
+        "logistic": Logistic,
+        "least_squares": Clipped,
+        "squared_hinge": SquaredHinge,
+        "poisson": Poisson,
+        "gamma": Gamma,
+    }
+    return losses[name]()
