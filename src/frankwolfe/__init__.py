@@ -47,9 +47,6 @@ from frankwolfe.methods import (
 from frankwolfe.minimize import Iteration, minimize
 from frankwolfe.objectives import (
     Function,
-    Huber,
-    LeastSquares,
-    Logistic,
     MatrixCompletion,
     Multinomial,
     Objective,
@@ -59,6 +56,8 @@ from frankwolfe.objectives import (
     place,
     stream,
 )
+from frankwolfe.objectives.linear_models import *  # noqa: F403
+from frankwolfe.objectives.linear_models import __all__ as linear_models
 from frankwolfe.path import Path, path
 from frankwolfe.result import Result, Status
 from frankwolfe.sets import (
@@ -138,7 +137,6 @@ __all__ = [
     "Function",
     "GroupBall",
     "HeavyBallFrankWolfe",
-    "Huber",
     "Hypersimplex",
     "InFaceFrankWolfe",
     "Iteration",
@@ -147,9 +145,7 @@ __all__ = [
     "L2Ball",
     "LInfBall",
     "Lazy",
-    "LeastSquares",
     "LinearImage",
-    "Logistic",
     "LowRank",
     "LpBall",
     "MatrixCompleter",  # pyright: ignore[reportUnsupportedDunderAll]
@@ -201,6 +197,7 @@ __all__ = [
     "stream",
     "verify",
 ]
+__all__ += linear_models
 
 
 def __getattr__(name: str) -> Any:

@@ -27,6 +27,10 @@ KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "logistic": (fw.Logistic, {}),
     "squares": (fw.LeastSquares, {}),
     "huber": (fw.Huber, {"delta": 0.3}),
+    "quantile": (fw.Quantile, {"quantile": 0.3, "delta": 0.5}),
+    "poisson": (fw.Poisson, {}),
+    "gamma": (fw.Gamma, {}),
+    "hinge": (fw.SquaredHinge, {}),
     "classes": (fw.Multinomial, {}),
 }
 

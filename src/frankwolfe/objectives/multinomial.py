@@ -10,6 +10,7 @@ import numpy as np
 from frankwolfe.backends import Array, Scalar, eps, host, largest, namespace, vdot
 from frankwolfe.backends.namespace import as_like, nonzero
 from frankwolfe.backends.precision import exact_products
+from frankwolfe.losses.logistic import complement
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.base import Line
 from frankwolfe.objectives.class_intercepts import (
@@ -26,9 +27,9 @@ from frankwolfe.objectives.class_intercepts import (
 )
 from frankwolfe.objectives.class_scores import ClassScores
 from frankwolfe.objectives.linear_model import WeightedMean
-from frankwolfe.objectives.logistic import complement
 from frankwolfe.objectives.profiled_intercept import SummedLine
 from frankwolfe.points import Point
+from frankwolfe.rounding import RowFacts
 from frankwolfe.rows.rows import Rows
 from frankwolfe.rows.rows_in_parts import KeptImage
 from frankwolfe.rows.user_data import is_in_parts
@@ -148,12 +149,10 @@ class Multinomial(WeightedMean):
         """The weight of each class."""
         return self.total(class_weights)[0]
 
-    bend_limit: ClassVar[float] = 0.5
-    loss_unit: ClassVar[float] = 2.0
-
     @property
-    def target_spread(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return float(np.max(np.abs(np.log(self.frequency))))
+    def facts(self) -> RowFacts:
+        spread = float(np.max(np.abs(np.log(self.frequency)))) if self.intercept else 0.0
+        return RowFacts(self.least_share, spread, bend=0.5, conjugate_unit=2.0)
 
     @property
     def map(self) -> ClassScores | Rows:
