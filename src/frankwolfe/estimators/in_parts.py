@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from frankwolfe.minimize import minimize
+from frankwolfe.estimators.scaling import Scaling
+from frankwolfe.estimators.task import Task
 from frankwolfe.objectives import Logistic, Multinomial
 from frankwolfe.objectives.linear_model import WeightedMean
+from frankwolfe.rows import parts as tasks
 from frankwolfe.rows.disk_stream import Stream
 from frankwolfe.rows.user_data import in_parts
 from frankwolfe.validation import nonnegative
@@ -62,21 +65,50 @@ class Classification:
         return (Logistic if len(self.classes) == 2 else Multinomial)(A, b, **options)
 
 
-class PartsTask:
+class PartsTask(Task):
     """An objective over rows in parts, and the gap to reach on it."""
 
-    def __init__(self, model: LinearEstimator, objective: Any) -> None:
+    in_memory = False
+
+    def __init__(self, model: LinearEstimator, objective: Any, weight: np.ndarray | None) -> None:
         self.objective = objective
         objective.remember = True
+        self.scaling, self.weight = Scaling(), weight
         self.shape: tuple[int, ...] = objective.shape
-        self.dtype = objective.parts.dtype
-        self.null = float(objective.value(np.zeros(self.shape, self.dtype)))  # loss of the best constant
-        floor = 1e-9 if self.dtype == np.float64 else 1e-5
-        self.goal = max(nonnegative("tol", model.tol) * min(1.0, self.null), floor * self.null, 1e-30)
+        self.tol, self.unit = nonnegative("tol", model.tol), model._loss_unit
+        self.dtype = np.dtype(objective.parts.dtype)
 
-    def intercept(self, x: np.ndarray) -> np.ndarray:
-        """Return the intercepts that belong to coefficients, one for each class."""
+    def only(self, rows: np.ndarray) -> PartsTask:
+        weights = np.zeros(self.objective.parts.rows)
+        weights[rows] = 1.0 if self.weight is None else self.weight[rows]
+        twin = copy(self)
+        vars(twin).pop("null", None)
+        twin.objective = self.objective.reweighted(weights)
+        return twin
+
+    def linear(self, x: np.ndarray) -> np.ndarray:
+        columns = x.reshape(x.shape[0], -1)
+        (pieces,) = self.objective.parts.total(tasks.products, columns)
+        out = np.zeros((self.objective.parts.rows, columns.shape[1]))
+        for first, piece in pieces:
+            out[first : first + len(piece)] = piece
+        return out + self._best_intercept(x)
+
+    def _best_intercept(self, x: np.ndarray) -> np.ndarray:
         return np.array(np.broadcast_to(self.objective.best_intercept_at(x), x.shape[1:] or (1,)), dtype=x.dtype)
+
+
+def parts_task(model: LinearEstimator, X: Any, y: Any, sample_weight: Any) -> tuple[PartsTask, np.ndarray]:
+    """Return the task over rows in parts, and the targets as numbers; set classes and features.
+
+    Targets and weights, a few numbers for each row, come to the client; the rows stay where they are.
+    """
+    y, sample_weight = fetched(y), fetched(sample_weight)
+    objective, kind = objective_in_parts(model, X, y, sample_weight)
+    targets = np.asarray(y).reshape(-1)
+    weight = kind.weigh(targets, sample_weight)
+    codes = np.searchsorted(model.classes_, targets) if is_classifier(model) else targets  # pyright: ignore[reportAttributeAccessIssue]
+    return PartsTask(model, objective, weight), codes
 
 
 def objective_in_parts(model: LinearEstimator, X: Any, y: Any, weight: Any) -> tuple[Any, Any]:
@@ -96,14 +128,6 @@ def objective_in_parts(model: LinearEstimator, X: Any, y: Any, weight: Any) -> t
     if names is not None and all(isinstance(name, str) for name in names):
         model.feature_names_in_ = np.asarray(names, dtype=object)  # pyright: ignore[reportAttributeAccessIssue]
     return objective, kind
-
-
-def fit_in_parts(model: LinearEstimator, X: Any, y: Any, weight: Any) -> None:
-    """Fit a linear estimator to rows in parts; set the fitted attributes."""
-    task = PartsTask(model, objective_in_parts(model, X, y, weight)[0])
-    domain = model._domain(task.shape, model.radius)
-    start = model._start(domain, task.shape, task.dtype) if model.warm_start else None
-    model._keep(minimize(task.objective, domain, start, tol=task.goal, **model._options()), task)
 
 
 def lazily(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
