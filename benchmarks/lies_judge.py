@@ -69,7 +69,7 @@ def judged(seed: int, **only: str) -> Verdict:
         with np.errstate(all="ignore"):
             _judge(problem, result, verdict)
             _second_opinion(problem, result, verdict)
-        if result.status is not fw.Status.TIME_LIMIT:
+        if result.time < problem.options["time_limit"]:
             if seed % 8 == 0:
                 _repeat(case(seed, **only), result, verdict, "repeat")
             if seed % 40 == 1:
@@ -386,7 +386,7 @@ def _repeat(problem: Case, result: Any, verdict: Verdict, kind: str) -> None:
         except Exception as error:
             verdict.lie(kind, f"the second run raised {type(error).__name__}: {str(error)[:100]}")
             return
-    if again.status is fw.Status.TIME_LIMIT:
+    if again.time >= problem.options["time_limit"]:
         return
     numbers = [(r.fun, r.lower_bound, r.n_iter, r.status) for r in (result, again)]
     if numbers[0] != numbers[1] or not np.array_equal(to_numpy(again.x), to_numpy(result.x)):

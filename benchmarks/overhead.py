@@ -25,8 +25,8 @@ import numpy as np
 import frankwolfe as fw
 from distributed import Client, LocalCluster
 from frankwolfe.distributed import shards
+from frankwolfe.engine import advance
 from frankwolfe.kernels.threads import limited
-from frankwolfe.methods.base import advance
 from frankwolfe.problem import Problem
 from frankwolfe.rows import parts as tasks
 

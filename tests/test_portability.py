@@ -8,7 +8,7 @@ import pytest
 from tests.portability import OTHER_PROCESSORS, Configuration, run
 
 FILES = [
-    *(f"tests/methods/test_{name}.py" for name in ("active_set", "last_methods", "more_methods", "subspace")),
+    *(f"tests/methods/test_{name}.py" for name in ("active_set", "family", "variants", "subspace")),
     *(f"tests/kernels/test_{name}.py" for name in ("pattern_products", "simplex_qp")),
 ]
 TESTS = "never_exceed or certified or behind_exact or lanczos_is or simplex_qp"

@@ -12,9 +12,10 @@ import numpy as np
 
 from frankwolfe.backends.precision import exact_products
 from frankwolfe.checkpoint import Checkpoint, identity
+from frankwolfe.engine import advance, pace
 from frankwolfe.interruption import interruptible
 from frankwolfe.kernels.threads import libraries, limited
-from frankwolfe.methods import Auto, Method, advance, auto, named, pace
+from frankwolfe.methods import Auto, Method, auto, named
 from frankwolfe.objectives.base import Objective
 from frankwolfe.points import Point
 from frankwolfe.problem import OutOfTime, Problem

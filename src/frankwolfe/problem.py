@@ -236,8 +236,8 @@ class Problem:
         if isinstance(x.coords, LowRank):
             difference = x.coords + (-1.0) * _low_rank(v.coords)
             return difference.norm2()
-        end = v.coords.toarray() if isinstance(v.coords, Atom) else v.coords
-        return vdot(end - x.coords, end - x.coords)
+        move = v.array - x.coords
+        return vdot(move, move)
 
     @property
     def title(self) -> str:

@@ -386,8 +386,8 @@ def test_steps_of_a_path_do_not_wait_for_the_host() -> None:
     """Between looks nothing waits for the device: torch itself would say so."""
     A = numbers(2000, 30, torch.float32)
     b = torch.sign(torch.randn(2000)).numpy()
+    from frankwolfe.engine import PACE
     from frankwolfe.methods import named
-    from frankwolfe.methods.base import PACE
     from frankwolfe.problem import Problem
     from frankwolfe.sets.many_radii import SetBatch
 

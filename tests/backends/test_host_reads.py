@@ -10,7 +10,7 @@ from tests.backends.arrays import library
 
 import frankwolfe as fw
 from frankwolfe.backends import fetch, fetch_rows
-from frankwolfe.methods.base import PACE
+from frankwolfe.engine import PACE
 
 RNG = np.random.default_rng(0)
 A = RNG.standard_normal((60, 8))

@@ -12,7 +12,7 @@ from tests.backends.arrays import NAMES, library
 from tests.backends.test_host_reads import Counted
 
 import frankwolfe as fw
-from frankwolfe.methods.base import PACE
+from frankwolfe.engine import PACE
 
 RNG = np.random.default_rng(5)
 N, D, K = 120, 40, 4

@@ -12,46 +12,34 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_torch_array
 
+from frankwolfe.engine.base import PACE, Way
 from frankwolfe.engine.cuda_graph import Graph, Letter
 from frankwolfe.engine.evidence_numbers import answered, numbers_of, refilled
 from frankwolfe.engine.pytree import put_together, take_apart
-from frankwolfe.methods.accelerated import AcceleratedFrankWolfe
-from frankwolfe.methods.base import PACE, Evidence, Method, delegate
-from frankwolfe.methods.open_loop.frank_wolfe import FrankWolfe
-from frankwolfe.methods.step_sizes import ExactLineSearch, OpenLoop
+from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.points import Point
 from frankwolfe.problem import Counts, Problem
-from frankwolfe.sets.many_radii import SetBatch
-from frankwolfe.sets.norm_balls.lp_balls import L2Ball, LInfBall, LpBall
 
 MET = 3  # chunks of one form after which runs are taken to go on: capturing takes some milliseconds
 LONG = 96  # steps after which the next graph is under way while the host looks
 
 
-def leap(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]] | None:
-    """Take n steps, or return None where no graph applies."""
-    if n != PACE or not _applies(problem, method):
-        return None
-    if "chunk" not in problem.scratch:
-        problem.scratch["chunk"] = Chunk()
-    return problem.scratch["chunk"].advance(problem, method, state)
+class GraphSteps(Way):
+    """Steps that are array code throughout, on dense rows on a GPU: one radius or many."""
 
+    name = "several at a time, in a CUDA graph"
 
-def _applies(problem: Problem, method: Method) -> bool:
-    """Tell whether steps are array code throughout, on a GPU."""
-    objective, domain = problem.objective, problem.domain
-    if not isinstance(objective, LinearModel) or not objective.separable or not on_gpu(objective.data.matrix):
-        return False
-    if isinstance(domain, SetBatch):
-        in_arrays = domain.in_arrays
-    else:  # their vertices are dense: that of an l1 ball is one place, which the host looks at
-        in_arrays = isinstance(domain, L2Ball | LInfBall) or (isinstance(domain, LpBall) and domain.p > 1)
-    if not in_arrays:
-        return False
-    if isinstance(method, AcceleratedFrankWolfe):
-        return not method.sticky
-    return isinstance(method, FrankWolfe) and isinstance(method.step_size, OpenLoop | ExactLineSearch)
+    def applies(self, problem: Problem, method: Method) -> bool:
+        objective, domain = problem.objective, problem.domain
+        if domain is None or not domain.oracle_in_arrays or not method.steps_in_arrays:
+            return False
+        return isinstance(objective, LinearModel) and objective.separable and on_gpu(objective.data.matrix)
+
+    def take(self, problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]]:
+        if "chunk" not in problem.scratch:
+            problem.scratch["chunk"] = Chunk()
+        return problem.scratch["chunk"].advance(problem, method, state)
 
 
 def on_gpu(matrix: Any) -> bool:
@@ -100,7 +88,7 @@ class Chunk:
         counts, problem.counts = problem.counts, Counts()
         state, evidence = put_together(form, arrays), []
         for _ in range(PACE):
-            state, seen = delegate(problem, method, state)
+            state, seen = method.step(problem, state)
             evidence.append(answered(problem, seen).bare())
         self.costs, problem.counts = problem.counts, counts
         touch = evidence[-1].minorants[0][0].at

@@ -6,23 +6,66 @@ the open-loop schedule. Everything else takes plain steps, on the device as well
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from frankwolfe.atoms import Dense
-from frankwolfe.methods.accelerated import AcceleratedFrankWolfe, AFWState
+from frankwolfe.engine.base import Way
+from frankwolfe.methods.accelerated import AFWState
 from frankwolfe.methods.base import Evidence, Method
-from frankwolfe.methods.open_loop.frank_wolfe import FrankWolfe, FWState
+from frankwolfe.methods.open_loop.frank_wolfe import FWState
 from frankwolfe.methods.step_sizes import OpenLoop
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.points import Leaf, Point, Tangent, weighted_sum
 from frankwolfe.problem import Problem, Vertex
-from frankwolfe.sets.norm_balls.lp_balls import L1Ball, L2Ball, LInfBall
+from frankwolfe.sets.base import Ball
 
 NOWHERE = Point(None, ())  # of a tangent whose point is filled in later
-BALLS: dict[type, str] = {L1Ball: "l1", L2Ball: "l2", LInfBall: "linf"}
+BALLS = {1.0: "l1", 2.0: "l2", math.inf: "linf"}  # by the exponent of the norm
+
+
+class TritonSteps(Way):
+    """Open-loop steps on dense rows of a GPU, over l1, l2 and l∞ balls: one kernel reads, one updates."""
+
+    name = "many at a time, by Triton kernels"
+
+    def applies(self, problem: Problem, method: Method) -> bool:
+        return schedule(problem, method) is not None
+
+    def takes(self, problem: Problem, method: Method, state: Any, n: int) -> bool:
+        return self.applies(problem, method) and _begin(method, state) is not None
+
+    def pace(self, k: int) -> int:
+        return min(max(k // 40, 1), 10) * 10
+
+    def take(self, problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]]:
+        from frankwolfe.engine.triton_steps import Start
+
+        rule, begin = schedule(problem, method), _begin(method, state)
+        assert rule is not None
+        assert begin is not None
+        x_product, base, vector = begin
+        delta, momentum = rule(state.k), method.momentum
+        y = ((1 - delta), (1 - delta) * x_product + delta) if momentum else (1.0, x_product)
+        theta = state.theta.slope if momentum else None
+        engine = _engine(problem, rule, momentum)
+        steps = engine.advance(Start(state.k, state.x.coords, vector, theta, base, (1.0, x_product, *y)), n)
+        problem.counts.n_grad += n
+        problem.counts.n_lmo += n
+        problem.counts.n_pass += n
+
+        last = rule(state.k + n - 1)
+        leaf = Leaf(Dense(steps.v))
+        x = Point(steps.x, ((1 - last, Leaf(None, steps.base)), (last, leaf)))
+        if not momentum:
+            return FWState(state.k + n, x, None), _plain_evidence(problem, steps)
+        average, evidence = _momentum_evidence(problem, steps, rule, state)
+        return AFWState(
+            state.k + n, x, Point(Dense(steps.v), ((1.0, leaf),)), average._replace(slope=steps.theta)
+        ), evidence
 
 
 def schedule(problem: Problem, method: Method) -> OpenLoop | None:
@@ -30,55 +73,22 @@ def schedule(problem: Problem, method: Method) -> OpenLoop | None:
     from frankwolfe.backends.torch_rows import fits
     from frankwolfe.rows.torch_matrix import NAMES, TorchMatrix
 
-    objective = problem.objective
+    objective, domain = problem.objective, problem.domain
     if not isinstance(objective, LinearModel) or not isinstance(objective.data, TorchMatrix):
         return None
-    if objective.kind not in NAMES or not objective.separable:
+    if objective.kind not in NAMES or not objective.separable or objective.ridge:
         return None
-    if objective.ridge or type(problem.domain) not in BALLS or not fits(objective.data.matrix):
+    if not isinstance(domain, Ball) or domain.exponent not in BALLS or not fits(objective.data.matrix):
         return None
-    if isinstance(method, AcceleratedFrankWolfe) and not (method.line_search or method.sticky):
-        return OpenLoop(method.offset, method.shift)
-    if isinstance(method, FrankWolfe) and isinstance(method.step_size, OpenLoop):
-        return method.step_size
-    return None
+    return method.schedule
 
 
-def leap(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]] | None:
-    """Take n steps (at most a hundred) on the GPU, or return None where the state is not of the right form yet."""
-    from frankwolfe.engine.triton_steps import Start
-
-    rule = schedule(problem, method)
-    begin = None if rule is None else _begin(method, state, rule)
-    if rule is None or begin is None:
-        return None
-    x_product, base, vector = begin
-    delta, momentum = rule(state.k), isinstance(method, AcceleratedFrankWolfe)
-    y = ((1 - delta), (1 - delta) * x_product + delta) if momentum else (1.0, x_product)
-    theta = state.theta.slope if momentum else None
-    engine = _engine(problem, rule, momentum)
-    steps = engine.advance(Start(state.k, state.x.coords, vector, theta, base, (1.0, x_product, *y)), n)
-    problem.counts.n_grad += n
-    problem.counts.n_lmo += n
-    problem.counts.n_pass += n
-
-    last = rule(state.k + n - 1)
-    leaf = Leaf(Dense(steps.v))
-    x = Point(steps.x, ((1 - last, Leaf(None, steps.base)), (last, leaf)))
-    if not momentum:
-        return FWState(state.k + n, x, None), _plain_evidence(problem, steps)
-    average, evidence = _momentum_evidence(problem, steps, rule, state)
-    return AFWState(
-        state.k + n, x, Point(Dense(steps.v), ((1.0, leaf),)), average._replace(slope=steps.theta)
-    ), evidence
-
-
-def _begin(method: Method, state: Any, rule: OpenLoop) -> tuple[float, Any, Any] | None:
+def _begin(method: Method, state: Any) -> tuple[float, Any, Any] | None:
     """Return the weight of the pending vector in x, the image of the rest, and the vector itself."""
     pending = state.x.pending
     if len(pending) != 1:
         return None
-    if isinstance(method, AcceleratedFrankWolfe) and [leaf for _, leaf in state.v.terms] != pending:
+    if method.momentum and [leaf for _, leaf in state.v.terms] != pending:
         return None
     vector = pending[0].coords
     if not isinstance(vector, Dense):
@@ -94,9 +104,9 @@ def _engine(problem: Problem, rule: OpenLoop, momentum: bool) -> Any:
     if "engine" not in problem.scratch:
         objective, domain = problem.objective, problem.domain
         assert isinstance(objective, LinearModel)
-        assert isinstance(domain, L1Ball | L2Ball | LInfBall)
+        assert isinstance(domain, Ball)
         data: Any = objective.data
-        options = (BALLS[type(domain)], domain.radius, rule.offset + rule.shift, momentum)
+        options = (BALLS[domain.exponent or 2.0], domain.radius, rule.offset + rule.shift, momentum)
         problem.scratch["engine"] = Engine(data.rows(objective), data.dtype, *options)
     return problem.scratch["engine"]
 

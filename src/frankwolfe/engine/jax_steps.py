@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import array_api_compat
 import numpy as np
 
+from frankwolfe.engine.base import PACE, Way
 from frankwolfe.engine.pytree import put_together, take_apart
-from frankwolfe.methods.base import PACE, Evidence, Method, delegate
+from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.problem import Counts, Problem
 
 LATER = 256  # steps after which a run counts as long: compiling takes seconds, and then a launch serves eight steps
@@ -31,27 +32,48 @@ class Compiled(NamedTuple):
     costs: Counts
 
 
-def leap(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]] | None:
-    """Take n steps in one launch, or return None where they cannot be compiled."""
-    known: dict[Any, Compiled | None] = problem.scratch.setdefault("compiled", {})
-    if n != PACE or state.k < LATER or "never" in known or not array_api_compat.is_jax_array(state.x.coords):
-        return None
+class JaxSteps(Way):
+    """Steps that JAX can trace, on its arrays, once a run is long."""
+
+    name = "several at a time, compiled by JAX"
+
+    def applies(self, problem: Problem, method: Method) -> bool:
+        return "never" not in _known(problem)
+
+    def takes(self, problem: Problem, method: Method, state: Any, n: int) -> bool:
+        if n != PACE or state.k < LATER or not array_api_compat.is_jax_array(state.x.coords):
+            return False
+        known = _known(problem)
+        if "never" in known:
+            return False
+        form, arrays, key = _taken_apart(state)
+        if key not in known:
+            if len(known) >= CACHE:
+                return False
+            traced = _traced(problem, method, form, arrays, n)
+            known["never" if traced is None else key] = traced
+        return key in known
+
+    def take(self, problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]]:
+        _, arrays, key = _taken_apart(state)
+        compiled = _known(problem)[key]
+        assert compiled is not None
+        after, evidence = put_together(compiled.form, compiled.run(arrays))
+        problem.counts.add(compiled.costs)
+        return after._replace(k=state.k + n), list(evidence)
+
+
+def _known(problem: Problem) -> dict[str, Compiled | None]:
+    """Return the compiled steps by the form of the state; "never" is there once a step could not be traced."""
+    return problem.scratch.setdefault("compiled", {})
+
+
+def _taken_apart(state: Any) -> tuple[Any, list[Any], str]:
+    """Return the form of a state, its arrays, and what names both forms."""
     import jax.numpy as jnp
 
     form, arrays = take_apart(state._replace(k=np.asarray(state.k)), number=jnp.asarray)
-    key = repr((form, [(a.shape, str(a.dtype)) for a in arrays]))
-    if key not in known:
-        if len(known) >= CACHE:
-            return None
-        known[key] = _traced(problem, method, form, arrays, n)
-        if known[key] is None:
-            known["never"] = None
-    compiled = known[key]
-    if compiled is None:
-        return None
-    after, evidence = put_together(compiled.form, compiled.run(arrays))
-    problem.counts.add(compiled.costs)
-    return after._replace(k=state.k + n), list(evidence)
+    return form, arrays, repr((form, [(a.shape, str(a.dtype)) for a in arrays]))
 
 
 def _traced(problem: Problem, method: Method, form: Any, arrays: list[Any], n: int) -> Compiled | None:
@@ -68,7 +90,7 @@ def _traced(problem: Problem, method: Method, form: Any, arrays: list[Any], n: i
             objective.data = copy(objective.data)  # pyright: ignore[reportAttributeAccessIssue]
         here, state, evidence = replace(problem, objective=objective, counts=counts), put_together(form, inside), []
         for _ in range(n):
-            state, one = delegate(here, method, state)
+            state, one = method.step(here, state)
             evidence.append(one)
         outside, out = take_apart((state, tuple(evidence)))
         seen.append(outside)

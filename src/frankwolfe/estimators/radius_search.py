@@ -30,6 +30,7 @@ WORSE = 1.05  # a held-out loss above the best by this factor ends the path at o
 FINE = 1.07  # neighbours of the best radius need not be closer than this factor
 ACCURACY = 0.02  # of the best held-out loss: no smaller gap is asked for on the folds,
 LOOSER = 100.0  # nor one below so many times that of the final fit
+STEPS = 500  # at most, for one radius on one fold: a gap that is left tells no more than that much
 KEPT = 4  # solutions that radii in between can start from
 FOLDS, FEW, MANY = 3, 2000, 20_000  # for radius="auto": folds where rows are few, else one; rows that are enough
 
@@ -67,12 +68,13 @@ class Fold:
     def solve(self, radius: float) -> Trial:
         """Solve one radius, from the nearest one that is known, as exactly as the held-out loss is worth."""
         model, task, domain = self.model, self.task, self.model._domain(self.task, radius)
+        most = min(model.max_iter, STEPS)
         while True:
             goal = self._goal()
             run = self.walk.begin(domain, radius, goal)
-            status = drive(run, self.method, model.max_iter, None, None, bool(model.verbose))
+            status = drive(run, self.method, most, None, None, bool(model.verbose))
             self.walk.end(run, radius)
-            result = conclude(run, status, self.method, self.reason, model.max_iter)
+            result = conclude(run, status, self.method, self.reason, most)
             x = host(result.x)
             scores = task.linear(x)[self.test]
             loss = -float(np.average(model._gains(scores, self.y), weights=self.weight))
@@ -83,7 +85,8 @@ class Fold:
         gain = float(model._domain(task, GROWTH * radius).support(-slope)) + float(vdot(slope, result.x))
         score = -loss if self.score is None else self.score(model._shell(x, task), scores, self.test)
         coef = model._coef(task.coef(x))
-        return Trial(score, loss, x, coef, result.fun, result.gap, goal, gain <= 2 * goal, is_unsolved(result))
+        unsolved = is_unsolved(result) and result.gap > 0.1 * abs(loss)
+        return Trial(score, loss, x, coef, result.fun, result.gap, goal, gain <= 2 * goal, unsolved)
 
     def _goal(self) -> float:
         return max(min(ACCURACY * self.lowest, LOOSER * self.task.goal), self.task.floor)
@@ -285,8 +288,8 @@ def warn_unsolved(model: Any, search: Search) -> None:
     unsolved = search.table("unsolved")
     if unsolved.any():
         warnings.warn(
-            f"{type(model).__name__}: max_iter={model.max_iter} stopped {unsolved.sum()} of {unsolved.size} problems on "
-            f"the folds, the worst with a gap of {search.table('gap')[unsolved].max():.3g}: raise max_iter or tol",
+            f"{type(model).__name__}: {min(model.max_iter, STEPS)} steps left {unsolved.sum()} of {unsolved.size} problems on "
+            f"the folds unsolved, the worst with a gap of {search.table('gap')[unsolved].max():.3g}: raise max_iter or tol",
             ConvergenceWarning,
             stacklevel=4,
         )

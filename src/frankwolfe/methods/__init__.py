@@ -13,7 +13,7 @@ from frankwolfe.methods.active_set.fully_corrective import FullyCorrective
 from frankwolfe.methods.active_set.lazy import Lazy
 from frankwolfe.methods.active_set.pairwise import PairwiseFrankWolfe
 from frankwolfe.methods.auto import Auto
-from frankwolfe.methods.base import Evidence, Method, State, advance, pace
+from frankwolfe.methods.base import Evidence, Method, State
 from frankwolfe.methods.low_rank.factored import FactoredFrankWolfe
 from frankwolfe.methods.low_rank.in_face import InFaceFrankWolfe
 from frankwolfe.methods.open_loop.boosted import BoostedFrankWolfe
@@ -116,7 +116,5 @@ __all__ = [
     "StochasticFrankWolfe",
     "StronglyConvexAGM",
     "SubspaceFrankWolfe",
-    "advance",
     "named",
-    "pace",
 ]

@@ -60,6 +60,7 @@ class AcceleratedFrankWolfe(Method):
     """
 
     name: ClassVar[str] = "afw"
+    momentum: ClassVar[bool] = True
     offset: float = 3.0
     line_search: bool = False
     sticky: bool = False
@@ -68,6 +69,18 @@ class AcceleratedFrankWolfe(Method):
 
     def __post_init__(self) -> None:
         OpenLoop(self.offset, self.shift)  # refuses what would leave the set
+
+    @property
+    def schedule(self) -> OpenLoop | None:
+        return None if self.line_search or self.sticky else OpenLoop(self.offset, self.shift)
+
+    @property
+    def steps_in_arrays(self) -> bool:
+        return not self.sticky
+
+    @property
+    def forgets_start(self) -> bool:
+        return not self.line_search
 
     def init(self, problem: Problem, x0: Point) -> AFWState:
         theta = Tangent.nothing() if self.bound is None else Tangent.constant(self.bound)

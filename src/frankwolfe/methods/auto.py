@@ -16,7 +16,7 @@ from frankwolfe.methods.active_set.decomposition_invariant import DecompositionI
 from frankwolfe.methods.active_set.fully_corrective import FullyCorrective
 from frankwolfe.methods.active_set.lazy import Lazy
 from frankwolfe.methods.active_set.pairwise import PairwiseFrankWolfe
-from frankwolfe.methods.base import Evidence, Method, delegate
+from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.methods.interior_depth import answered, depth
 from frankwolfe.methods.low_rank.factored import FactoredFrankWolfe
 from frankwolfe.methods.open_loop.frank_wolfe import FrankWolfe
@@ -238,7 +238,7 @@ class Auto(Method):
         return AutoState(0, inner, plan, 0, (), 0, math.inf, -math.inf, math.inf)
 
     def step(self, problem: Problem, state: AutoState) -> tuple[AutoState, Evidence]:
-        inner, evidence = delegate(problem, CHOICES[state.plan[state.turn]].method, state.inner)
+        inner, evidence = CHOICES[state.plan[state.turn]].method.step(problem, state.inner)
         after = state._replace(k=state.k + 1, inner=inner)
         if state.turn + 1 == len(state.plan) or not evidence.minorants:
             return after, evidence

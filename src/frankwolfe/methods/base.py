@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from frankwolfe.backends import Scalar, fetch
-from frankwolfe.methods.drift import is_due, settled
+from frankwolfe.methods.drift import settled
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem, Vertex
-from frankwolfe.sets.base import IterativeSet, ProjectableSet, Set
-from frankwolfe.sets.combinations.linear_maps import Scaled
-from frankwolfe.sets.combinations.sums_products_unions import UnionHull
+from frankwolfe.sets.base import ProjectableSet
 from frankwolfe.sets.spectral.nuclear import NuclearBall
 from frankwolfe.validation import positive
 
-PACE = 8  # steps between looks at the numbers of a run whose arrays are not NumPy's
+if TYPE_CHECKING:
+    from frankwolfe.methods.step_sizes import OpenLoop
 
 
 class State(Protocol):
@@ -62,7 +61,23 @@ class Method(ABC):
     name: ClassVar[str]
     dense: ClassVar[bool] = False  # whether iterates must be arrays (projections need them)
     looks: ClassVar[bool] = False  # whether its steps read numbers back anyway: the loop then looks after each of them
+    momentum: ClassVar[bool] = False  # whether it averages gradients at look-ahead points, as `afw` does
     separates: ClassVar[bool] = False  # whether its only question is the gradient at x_k, so that `Lazy` may answer it
+
+    @property
+    def schedule(self) -> OpenLoop | None:
+        """The step sizes where they are fixed in advance, and a step does nothing else; None elsewhere."""
+        return None
+
+    @property
+    def steps_in_arrays(self) -> bool:
+        """Whether a step is operations on whole arrays that look at no number, for one point or many at once."""
+        return self.schedule is not None
+
+    @property
+    def forgets_start(self) -> bool:
+        """Whether the first steps are long whatever the start, so that a good one is thrown away."""
+        return self.schedule is not None
 
     def check(self, problem: Problem) -> None:
         """Raise an error that teaches if the method does not apply to the problem."""
@@ -117,42 +132,6 @@ class GradientMethod(Method):
         return require_smoothness(self, problem, self.L) or 1.0
 
 
-def advance(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]]:
-    """Take n steps. The one place where a compiled loop, a captured graph or a cluster may stand in for plain steps."""
-    evidence: list[Evidence] = []
-    while len(evidence) < n:
-        before = state.k
-        leapt = _leap(problem, method, state, n - len(evidence)) if n > 1 else None
-        if leapt is None:
-            state, seen = method.step(problem, state)
-            evidence.append(seen if n == 1 else seen.bare())
-        else:
-            state, many = leapt
-            evidence.extend(many)
-        if is_due(problem, before, state.k):
-            state = method.settled(problem, state)
-    return state, evidence
-
-
-def pace(problem: Problem, method: Method, k: int) -> int:
-    """Return how many steps to take before the host looks: one for NumPy, several where reading back costs time."""
-    if not problem.away or method.looks or isinstance(problem.domain, IterativeSet):  # an iterative oracle looks, too
-        return 1
-    from frankwolfe.engine.gpu_steps import schedule
-
-    return PACE if schedule(problem, method) is None else min(max(k // 40, 1), 10) * 10
-
-
-def _leap(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]] | None:
-    from frankwolfe.engine import cuda_graph_steps, gpu_steps, jax_steps
-
-    for module in (gpu_steps, cuda_graph_steps, jax_steps):
-        leapt = module.leap(problem, method, state, n)
-        if leapt is not None:
-            return leapt
-    return None
-
-
 def closed(problem: Problem, value: Scalar, tangent: Tangent, vertex: Vertex) -> bool:
     """Tell whether the gap at a point is within the run's goal, so that moving on from it would be for nothing.
 
@@ -172,27 +151,15 @@ def looked(problem: Problem, at_x: Evaluation, vertex: Vertex) -> tuple[Evaluati
     return at_x, Vertex(vertex.point, *answer)
 
 
-def delegate(problem: Problem, method: Method, state: Any) -> tuple[Any, Evidence]:
-    """Take one step of a wrapped method, for the step of a wrapper, which is a method itself."""
-    return method.step(problem, state)
-
-
 def require_set(method: Method, problem: Problem) -> None:
     """Raise a TypeError if there is no set."""
     if problem.domain is None:
         raise TypeError(f"method {method.name!r} needs a set; domain=None works with 'agm' and 'agm_sc' only")
-    if isinstance(problem.objective, MatrixCompletion) and not keeps_factors(problem.domain):
+    if isinstance(problem.objective, MatrixCompletion) and not problem.domain.keeps_factors:
         raise TypeError(
             "MatrixCompletion is for a NuclearBall, whose matrices are kept as factors, not for "
             f"{type(problem.domain).__name__}; on other sets use 'fw' or 'apgd' with Function(f, grad) on arrays"
         )
-
-
-def keeps_factors(domain: Set | None) -> bool:
-    """Tell whether the points of a set may be low-rank matrices, and slopes the entries of a sparse one."""
-    if isinstance(domain, Scaled):
-        return keeps_factors(domain.part)
-    return isinstance(domain, NuclearBall) or (isinstance(domain, UnionHull) and all(map(keeps_factors, domain.parts)))
 
 
 def require_projection(method: Method, problem: Problem) -> None:

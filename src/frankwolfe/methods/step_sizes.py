@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from frankwolfe.backends import Scalar
+from frankwolfe.methods.base import Method, require_smoothness
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 from frankwolfe.validation import nonnegative, positive
@@ -15,6 +16,17 @@ from frankwolfe.validation import nonnegative, positive
 
 class StepSize(ABC):
     """A rule for the step; what it remembers from step to step is passed in and out."""
+
+    in_arrays: ClassVar[bool] = False
+    """Whether the step may be an array on a device, which nobody has looked at."""
+
+    @property
+    def schedule(self) -> OpenLoop | None:
+        """The rule itself where it does not look at f; None elsewhere."""
+        return None
+
+    def check(self, method: Method, problem: Problem) -> None:  # noqa: B027  most rules need nothing
+        """Raise an error that teaches if the rule does not apply to the problem."""
 
     def init(self) -> Any:
         """Return what the rule remembers before the first step."""
@@ -56,8 +68,14 @@ class OpenLoop(StepSize):
     [0.666..., 0.5, 0.4]
     """
 
+    in_arrays: ClassVar[bool] = True
     offset: float = 2.0
     shift: float = 0.0
+
+    @property
+    def schedule(self) -> OpenLoop:
+        """The rule itself."""
+        return self
 
     def __post_init__(self) -> None:
         if not self.offset >= 2:
@@ -116,6 +134,9 @@ class ShortStep(StepSize):
     def __post_init__(self) -> None:
         if self.L is not None:
             positive("L", self.L)
+
+    def check(self, method: Method, problem: Problem) -> None:
+        require_smoothness(method, problem, self.L)
 
     def choose(
         self, problem: Problem, k: int, x: Point, v: Point, value: Scalar, gap: Scalar, memory: Any, cap: float = 1.0
@@ -190,6 +211,8 @@ class Backtracking(StepSize):
 @dataclass(frozen=True)
 class ExactLineSearch(StepSize):
     """Go to the minimiser on the segment: by the image, without a read of the data, where the objective has one."""
+
+    in_arrays: ClassVar[bool] = True
 
     def choose(
         self, problem: Problem, k: int, x: Point, v: Point, value: Scalar, gap: Scalar, memory: Any, cap: float = 1.0

@@ -71,10 +71,7 @@ def _newton(
         if size <= ROUNDING * ulp:
             return here, True
         excess = here.mean - wanted
-        try:
-            step = np.clip(np.linalg.solve(here.hessian(), excess), -1e100, 1e100)  # near singular: inf
-        except np.linalg.LinAlgError:  # every row is certain of its class: only scaling steps are left
-            step = np.zeros_like(excess)
+        step = np.clip(solved(here.hessian(), excess), -1e100, 1e100)  # near singular: inf
         step = np.clip(step - step.mean(), -LONGEST, LONGEST)
         short = bool(0 < np.abs(step).max() <= ulp**0.4)
         scaling = np.clip(np.log(np.maximum(here.mean, 1e-12) / wanted), -LONGEST, LONGEST)
@@ -105,6 +102,14 @@ def _searched(
         low, high = (share, high) if slope > 0 else (low, share)
         share = 2 * share if high == np.inf else (low + high) / 2
     return best
+
+
+def solved(H: np.ndarray, excess: np.ndarray) -> np.ndarray:
+    """Return how far the intercepts move to undo some excess of probabilities; not at all where nothing bends."""
+    try:
+        return np.linalg.solve(H, excess)
+    except np.linalg.LinAlgError:  # every row is certain of its class
+        return np.zeros_like(excess)
 
 
 def regular(H: np.ndarray) -> np.ndarray:

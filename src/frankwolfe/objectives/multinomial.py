@@ -10,7 +10,7 @@ from frankwolfe.backends import Array, Scalar, eps, host, largest, namespace, vd
 from frankwolfe.backends.namespace import as_like, nonzero
 from frankwolfe.backends.precision import exact_products
 from frankwolfe.lowrank import LowRank
-from frankwolfe.objectives.class_intercepts import Trial, balance, regular, sliver
+from frankwolfe.objectives.class_intercepts import Trial, balance, regular, sliver, solved
 from frankwolfe.objectives.class_scores import ClassScores
 from frankwolfe.objectives.linear_model import WeightedMean
 from frankwolfe.objectives.logistic import complement
@@ -187,7 +187,7 @@ class Multinomial(WeightedMean):
         bent = self._spread(P, V)
         if self.intercept:  # profiled out: what moving the intercepts can undo is not felt
             along = np.asarray(host(xp.sum(bent, axis=-1, keepdims=True)), dtype=np.float64)
-            bent = bent - self._spread(P, as_like(np.linalg.solve(self._intercept_hessian(P), along), P))
+            bent = bent - self._spread(P, as_like(solved(self._intercept_hessian(P), along), P))
         return xp.reshape(bent, image.shape)
 
     def quadratic_form(self, curvature: Array, images: Any) -> np.ndarray:

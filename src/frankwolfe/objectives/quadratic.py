@@ -43,7 +43,7 @@ class Quadratic(ImageObjective):
     --------
     >>> import numpy as np
     >>> f = Quadratic(np.diag([1.0, 4.0]), [-1.0, 0.0])
-    >>> f.grad(np.ones(2)), f.smoothness, f.strong_convexity
+    >>> f.grad(np.ones(2)), round(f.smoothness, 9), round(f.strong_convexity, 9)
     (array([0., 4.]), 4.0, 1.0)
     """
 

@@ -11,15 +11,7 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.backends import namespace
-from frankwolfe.methods import (
-    AcceleratedFrankWolfe,
-    ExactLineSearch,
-    ExtraFrankWolfe,
-    FrankWolfe,
-    HeavyBallFrankWolfe,
-    Method,
-    OpenLoop,
-)
+from frankwolfe.methods import Method
 from frankwolfe.minimize import conclude, drive
 from frankwolfe.objectives.base import Objective
 from frankwolfe.objectives.in_parts.partitioned import Partitioned
@@ -72,11 +64,7 @@ class Desk:
 
 def steps_together(method: Method, job: Job) -> bool:
     """Tell whether a method's steps can be taken for all radii at once."""
-    if isinstance(method, AcceleratedFrankWolfe):
-        suits = not method.sticky
-    else:
-        suits = isinstance(method, FrankWolfe) and isinstance(method.step_size, OpenLoop | ExactLineSearch)
-    return suits and job.members[0].closed_form and job.objective.takes_many
+    return method.steps_in_arrays and job.members[0].closed_form and job.objective.takes_many
 
 
 def pays_together(method: Method, objective: Objective) -> bool:
@@ -86,19 +74,10 @@ def pays_together(method: Method, objective: Objective) -> bool:
     exact line searches take more time than reading does, and nothing of it is shared.
     """
     if isinstance(objective, Partitioned):
-        return objective.parts.dense and _open_loop(method)
+        return objective.parts.dense and method.forgets_start
     if not isinstance(objective, LinearModel | Quadratic) or not objective.data.shared:
         return False
-    return _open_loop(method) or not isinstance(objective.data.matrix, np.ndarray)
-
-
-def _open_loop(method: Method) -> bool:
-    """Tell whether a method's first steps are long whatever the start, so that a good one is thrown away."""
-    if isinstance(method, AcceleratedFrankWolfe):
-        return not method.line_search
-    if isinstance(method, FrankWolfe):
-        return isinstance(method.step_size, OpenLoop)
-    return isinstance(method, ExtraFrankWolfe | HeavyBallFrankWolfe)
+    return method.forgets_start or not isinstance(objective.data.matrix, np.ndarray)
 
 
 def in_step(job: Job, method: Method, reason: str, desk: Desk) -> float:
@@ -184,7 +163,7 @@ class Walk:
             problem.exact = near[0].problem.exact  # which takes a while to make, and serves any radius
         if start is not None:
             begin(run, start, self.proofs, radius)
-        if start is None or _open_loop(self.method):
+        if start is None or self.method.forgets_start:
             start = problem.start(self.x0, self.method.dense)
         run.state = self.method.init(problem, start)
         return run

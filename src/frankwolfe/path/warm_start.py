@@ -11,7 +11,7 @@ from frankwolfe.atoms import Atom, OneHot
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem
 from frankwolfe.run import Run
-from frankwolfe.sets.spectral.nuclear import NuclearBall
+from frankwolfe.sets.base import Ball
 
 SHELF = 4  # tangents kept: those of the nearest radii bound best
 
@@ -31,7 +31,7 @@ class Proof(NamedTuple):
         assert domain is not None
         if domain.closed_form:
             minimum = -domain.support(-self.tangent.slope)
-        elif isinstance(domain, NuclearBall):  # a norm ball: the support value grows with the radius
+        elif isinstance(domain, Ball):  # the support value grows with the radius
             minimum = self.minimum * (radius / self.radius)
         else:
             return -math.inf

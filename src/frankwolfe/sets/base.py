@@ -44,6 +44,32 @@ class Set(ABC):
     holds_magnitudes: ClassVar[bool] = False
     """Whether \\|x\\| belongs to the set with every x, as in a ball of l_p: `reach` is then a support value."""
 
+    combines_choices: ClassVar[bool] = False
+    """Whether a vertex is a choice for each entry, as in a box: exchanging one choice for another leaves ties."""
+
+    coordinate_signs: ClassVar[tuple[float, ...]] = ()
+    """Where the vertices are the unit vectors times `radius` and a sign: the signs. Empty for other sets."""
+
+    @property
+    def keeps_factors(self) -> bool:
+        """Whether points may be low-rank matrices, and slopes the entries of a sparse one."""
+        return False
+
+    @property
+    def exponent(self) -> float | None:
+        """p where the set is a ball of l_p, centred at zero; None elsewhere."""
+        return None
+
+    @property
+    def oracle_in_arrays(self) -> bool:
+        """Whether the oracle's answer is a whole array, made without a look at a number."""
+        return self.exponent is not None and self.exponent > 1
+
+    @property
+    def vertex_height(self) -> float | None:
+        """The one nonzero value in the vertices, where faces are given by entries at zero or at it; else None."""
+        return None
+
     @property
     def curved(self) -> bool:
         """Whether the boundary is so curved that a line search on top of momentum is known to help."""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NoReturn
 
 from frankwolfe.atoms import Rows
 from frankwolfe.backends import Array, namespace
 from frankwolfe.backends.namespace import as_like, nonzero
 from frankwolfe.sets.base import Set
-from frankwolfe.sets.norm_balls.lp_balls import L1Ball, L2Ball, LInfBall, LpBall
 from frankwolfe.sets.norms import conjugate, dual_vectors, norms
-from frankwolfe.sets.polytopes.simplex import Simplex
 
 
 class SetBatch(Set):
@@ -29,6 +26,7 @@ class SetBatch(Set):
     Examples
     --------
     >>> import numpy as np
+    >>> from frankwolfe import L2Ball
     >>> batch = SetBatch([L2Ball(1.0), L2Ball(10.0)], like=np.zeros(0))
     >>> batch.lmo(np.array([[3.0, -4.0], [0.0, 2.0]])).toarray()
     array([[ -0.6,   0.8],
@@ -38,8 +36,7 @@ class SetBatch(Set):
     def __init__(self, members: list[Any], like: Array) -> None:
         self.members = members
         self.like = like
-        self.exponent = _exponent(members[0])
-        if self.in_arrays:
+        if self.oracle_in_arrays:
             self.radii = as_like([member.radius for member in members], like)
 
     def rows(self, kept: list[int]) -> SetBatch:
@@ -47,9 +44,16 @@ class SetBatch(Set):
         return SetBatch([self.members[i] for i in kept], self.like)
 
     @property
-    def in_arrays(self) -> bool:
-        """Whether the oracle is operations on whole arrays, which look at no number."""
-        return self.exponent is not None or isinstance(self.members[0], Simplex)
+    def exponent(self) -> float | None:
+        return self.members[0].exponent
+
+    @property
+    def oracle_in_arrays(self) -> bool:
+        return self.exponent is not None or self._simplices
+
+    @property
+    def _simplices(self) -> bool:
+        return self.members[0].coordinate_signs == (1.0,)
 
     @property
     def curved(self) -> bool:
@@ -62,7 +66,7 @@ class SetBatch(Set):
             u = dual_vectors(magnitudes / nonzero(xp.max(magnitudes, axis=-1))[:, None], self.exponent)
             signs = xp.where(g > 0, -xp.ones_like(g), xp.ones_like(g))
             return Rows(self.radii[:, None] * signs * u)
-        if isinstance(self.members[0], Simplex):
+        if self._simplices:
             steps = dual_vectors(xp.max(g, axis=-1)[:, None] - g, 1.0)  # one where g is least, zero elsewhere
             return Rows(self.radii[:, None] * steps)
         return Rows(xp.stack([member.lmo(g[i, ...]).toarray() for i, member in enumerate(self.members)]))
@@ -70,7 +74,7 @@ class SetBatch(Set):
     def support(self, g: Array) -> Array:
         if self.exponent is not None:
             return self.radii * norms(g, conjugate(self.exponent))
-        if isinstance(self.members[0], Simplex):
+        if self._simplices:
             return self.radii * namespace(g).max(g, axis=-1)
         return as_like([float(member.support(g[i, ...])) for i, member in enumerate(self.members)], self.like)
 
@@ -87,10 +91,3 @@ class SetBatch(Set):
 
     def with_radius(self, radius: float) -> NoReturn:
         raise TypeError("a batch of sets has many radii; call with_radius on its members")
-
-
-def _exponent(domain: Set) -> float | None:
-    """Return p if the set is an l_p ball."""
-    if isinstance(domain, LpBall):
-        return domain.p
-    return {L1Ball: 1.0, L2Ball: 2.0, LInfBall: math.inf}.get(type(domain))

@@ -11,21 +11,15 @@ import numpy as np
 from frankwolfe.backends import Array, Scalar, fetch, largest, namespace
 from frankwolfe.backends.namespace import nonzero
 from frankwolfe.methods.active_set.atom_bundle import Bundle
-from frankwolfe.methods.base import Evidence, Method, require_smoothness
+from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.methods.drift import settled
-from frankwolfe.methods.step_sizes import ExactLineSearch, OpenLoop, ShortStep, StepSize
+from frankwolfe.methods.step_sizes import ExactLineSearch, StepSize
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.points import Point, mix
 from frankwolfe.problem import Problem, Vertex
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet
-from frankwolfe.sets.norm_balls.lp_balls import LInfBall
-from frankwolfe.sets.norm_balls.owl import OWLBall
-from frankwolfe.sets.polytopes.box import Box
-from frankwolfe.sets.polytopes.hypersimplex import Hypersimplex
-from frankwolfe.sets.polytopes.permutahedron import Permutahedron
 
-COMBINING = (Box, LInfBall, Hypersimplex, OWLBall, Permutahedron)  # a vertex is a choice for each entry
 TIE = 4e-12  # differences of scores, relative to their size, that rounding and a line search may leave
 ROUNDED = 16.0  # the same in units of epsilon, for single precision
 BLURRED = 256.0  # the same for the entries of a slope, which the oracle sees in steps of that size
@@ -177,7 +171,8 @@ def ask(problem: Problem, k: int, at_x: Evaluation, x: Point, gap: float) -> Ver
     if isinstance(problem.domain, IterativeSet) and problem.curvature > 0:
         share = max(min(share, 0.1 * gap / problem.curvature), 1e-14)
     vertex = problem.lmo(at_x.slope, k, share, keep=x)
-    return steady(problem, at_x.slope, at_x.inner, vertex) if isinstance(problem.domain, COMBINING) else vertex
+    assert problem.domain is not None
+    return steady(problem, at_x.slope, at_x.inner, vertex) if problem.domain.combines_choices else vertex
 
 
 def steady(problem: Problem, slope: Any, inner: Scalar, vertex: Vertex) -> Vertex:
@@ -218,8 +213,7 @@ class ActiveSetMethod(Method):
 
     def check(self, problem: Problem) -> None:
         super().check(problem)
-        if isinstance(self.step_size, ShortStep):
-            require_smoothness(self, problem, self.step_size.L)
+        self.step_size.check(self, problem)
 
     def init(self, problem: Problem, x0: Point) -> ActiveState:
         return ActiveState(0, ActiveSet.at(x0), np.inf, self.step_size.init())
@@ -279,5 +273,5 @@ def lowest(scores: np.ndarray, tie: float) -> int:
 
 def refuse_open_loop(step_size: StepSize) -> None:
     """Raise a TypeError for steps that do not look at f: weight moved between atoms must come back."""
-    if isinstance(step_size, OpenLoop):
+    if step_size.schedule is not None:
         raise TypeError("step_size must be ExactLineSearch(), Backtracking() or ShortStep(); OpenLoop() is for 'fw'")

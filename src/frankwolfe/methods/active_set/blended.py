@@ -8,8 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from frankwolfe.methods.active_set.active_set import ActiveSet, Move, ask, refuse_open_loop
-from frankwolfe.methods.base import Evidence, Method, require_smoothness
-from frankwolfe.methods.step_sizes import ExactLineSearch, ShortStep, StepSize
+from frankwolfe.methods.base import Evidence, Method
+from frankwolfe.methods.step_sizes import ExactLineSearch, StepSize
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.points import Point, mix
 from frankwolfe.problem import Problem
@@ -75,8 +75,7 @@ class BlendedConditionalGradients(Method):
 
     def check(self, problem: Problem) -> None:
         super().check(problem)
-        if isinstance(self.step_size, ShortStep):
-            require_smoothness(self, problem, self.step_size.L)
+        self.step_size.check(self, problem)
 
     def init(self, problem: Problem, x0: Point) -> BCGState:
         return BCGState(0, ActiveSet.at(x0), np.inf, self.step_size.init())

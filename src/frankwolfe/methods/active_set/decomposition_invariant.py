@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
-from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, namespace, vdot
 from frankwolfe.methods.active_set.active_set import coarse, steady
 from frankwolfe.methods.base import Evidence, Method
@@ -14,11 +13,6 @@ from frankwolfe.methods.drift import settled
 from frankwolfe.points import Point, combine
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
-from frankwolfe.sets.base import Set
-from frankwolfe.sets.polytopes.birkhoff import Birkhoff
-from frankwolfe.sets.polytopes.flow import FlowPolytope
-from frankwolfe.sets.polytopes.hypersimplex import Hypersimplex
-from frankwolfe.sets.polytopes.simplex import Simplex
 
 ROUNDING = 16  # an entry this near to a bound, in ulps of the height of a vertex, is at it
 
@@ -62,7 +56,8 @@ class DecompositionInvariant(Method):
 
     def check(self, problem: Problem) -> None:
         super().check(problem)
-        if height(problem.domain) is None:
+        assert problem.domain is not None
+        if problem.domain.vertex_height is None:
             raise TypeError(
                 "method 'dicg' needs a polytope with 0/1 vertices (Simplex, Hypersimplex, Birkhoff, FlowPolytope "
                 f"without capacities), and {type(problem.domain).__name__} is not known to be one; use 'pairwise', "
@@ -74,17 +69,18 @@ class DecompositionInvariant(Method):
 
     def step(self, problem: Problem, state: DICGState) -> tuple[DICGState, Evidence]:
         k, x = state
-        top = height(problem.domain)
+        assert problem.domain is not None
+        top = problem.domain.vertex_height
         assert top is not None
         at_x = problem.evaluate(x)
         vertex = problem.lmo(at_x.slope, k, share=0.0, keep=x)
         evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
         # A line search between two vertices leaves them tied: rounding must not choose which of them comes next.
-        cheap = isinstance(problem.domain, Simplex | Hypersimplex)
-        toward = (steady(problem, at_x.slope, at_x.inner, vertex) if cheap else vertex).point
+        quick = problem.domain.exact_oracle
+        toward = (steady(problem, at_x.slope, at_x.inner, vertex) if quick else vertex).point
         away = problem.lmo(_on_face(coarse(at_x.slope, problem.eps), x.coords, top), k, share=0.0).point
 
-        d = _array(toward.coords) - _array(away.coords)
+        d = toward.array - away.array
         cap = _room(x.coords, d, top)
         if not (cap > 0 and float(vdot(at_x.slope, d)) < 0):
             return DICGState(k + 1, x), evidence
@@ -92,13 +88,6 @@ class DecompositionInvariant(Method):
         moved = problem.mix(x, end, problem.line_search(x, end))
         snapped = Point(_snapped(moved.coords, top, problem.eps), moved.terms)
         return DICGState(k + 1, snapped if problem.away else settled(problem, k + 1, snapped)), evidence
-
-
-def height(domain: Set | None) -> float | None:
-    """Return the value of the nonzero entries of the vertices, None where the set is not known to be of this kind."""
-    if isinstance(domain, Simplex) or (isinstance(domain, FlowPolytope) and domain.capacity is None):
-        return domain.radius
-    return 1.0 if isinstance(domain, Hypersimplex | Birkhoff) else None
 
 
 def _on_face(g: Array, x: Array, top: float) -> Array:
@@ -123,7 +112,3 @@ def _snapped(x: Array, top: float, eps: float) -> Array:
     rounding = ROUNDING * eps
     x = xp.where(x <= rounding * top, xp.zeros_like(x), x)
     return xp.where(x >= (1 - rounding) * top, xp.full_like(x, top), x)
-
-
-def _array(coords: Any) -> Array:
-    return coords.toarray() if isinstance(coords, Atom) else coords

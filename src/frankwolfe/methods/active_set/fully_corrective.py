@@ -21,8 +21,6 @@ from frankwolfe.points import Point, mix
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import Set
-from frankwolfe.sets.norm_balls.lp_balls import L1Ball
-from frankwolfe.sets.polytopes.simplex import Simplex
 from frankwolfe.validation import integer
 
 TRUST = 2.0  # how far the curvature on the way may be from the model's before the model is made anew
@@ -157,35 +155,25 @@ def runners_up(domain: Set | None, slope: Any, count: int) -> list[Atom]:
     >>> [atom.toarray() for atom in runners_up(L1Ball(2.0), np.array([1.0, -3.0, 2.0]), 1)]
     [array([ 0.,  0., -2.])]
     """
-    if (
-        count < 1
-        or not isinstance(domain, L1Ball | Simplex)
-        or not (isinstance(slope, np.ndarray) or is_foreign(slope))
-    ):
+    is_array = isinstance(slope, np.ndarray) or is_foreign(slope)
+    if count < 1 or domain is None or not domain.coordinate_signs or not is_array:
         return []
-    if is_foreign(slope):
-        return _runners_up_away(domain, slope, count)
-    flat = slope.reshape(-1)
-    scores = np.abs(flat) if isinstance(domain, L1Ball) else -flat
-    count = min(count, flat.size - 1)
-    best = np.argpartition(-scores, count)[: count + 1]
-    order = best[np.lexsort((best, -scores[best]))][1:]
-    signs = -np.sign(flat[order]) if isinstance(domain, L1Ball) else np.ones(order.size)
-    size = slope.dtype.type(domain.radius)
-    return [OneHot(int(j), sign * size, slope.shape) for j, sign in zip(order, signs, strict=True) if sign]
-
-
-def _runners_up_away(domain: L1Ball | Simplex, slope: Any, count: int) -> list[Atom]:
-    """Do the same on a device, whose few best places are read back."""
     xp = namespace(slope)
     flat = xp.reshape(slope, (-1,))
-    scores, signs = (xp.abs(flat), -xp.sign(flat)) if isinstance(domain, L1Ball) else (-flat, xp.ones_like(flat))
-    order = xp.argsort(-scores, stable=True)[1 : min(count + 1, flat.shape[0])]
-    values = domain.radius * xp.take(signs, order)
-    kept = [
-        (i, j) for i, (j, value) in enumerate(zip(host(order).tolist(), host(values).tolist(), strict=True)) if value
-    ]
-    return [OneHot(j, values[i], tuple(slope.shape)) for i, j in kept]
+    signed = -1.0 in domain.coordinate_signs
+    scores, signs = (xp.abs(flat), -xp.sign(flat)) if signed else (-flat, xp.ones_like(flat))
+    order = _highest(scores, min(count + 1, flat.shape[0]))[1:]
+    values = domain.support(xp.ones_like(slope)) * xp.take(signs, order)  # the radius, with a sign
+    found = zip(host(order).tolist(), host(values).tolist(), strict=True)
+    return [OneHot(j, values[i], tuple(slope.shape)) for i, (j, value) in enumerate(found) if value]
+
+
+def _highest(scores: Any, count: int) -> Any:
+    """Return the places of the highest scores, in their order; of equal ones the first."""
+    if not isinstance(scores, np.ndarray):
+        return namespace(scores).argsort(-scores, stable=True)[:count]
+    best = np.argpartition(-scores, count - 1)[:count]
+    return best[np.lexsort((best, -scores[best]))]
 
 
 class _Model(NamedTuple):
@@ -262,5 +250,4 @@ class _Model(NamedTuple):
 
     def _products(self, i: int) -> np.ndarray:
         """Return the inner products of atom i with all atoms."""
-        coords = self.atoms.points[i].coords
-        return self.atoms.inner(self.problem, coords.toarray() if isinstance(coords, Atom) else coords)
+        return self.atoms.inner(self.problem, self.atoms.points[i].array)

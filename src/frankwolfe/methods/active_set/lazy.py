@@ -7,10 +7,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from frankwolfe.methods.active_set.active_set import COMBINING, lowest, steady, tied
+from frankwolfe.methods.active_set.active_set import lowest, steady, tied
 from frankwolfe.methods.active_set.atom_bundle import Bundle
 from frankwolfe.methods.active_set.blended_pairwise import BlendedPairwise
-from frankwolfe.methods.base import Evidence, Method, delegate
+from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem, Vertex
 from frankwolfe.serialisation import plain
@@ -88,7 +88,7 @@ class Lazy(Method):
     def step(self, problem: Problem, state: LazyState) -> tuple[LazyState, Evidence]:
         k, inner, cache, phi = state
         oracle = _WeakSeparation(problem, inner.x, cache, phi / self.K)
-        inner, evidence = delegate(oracle, self.method, inner)
+        inner, evidence = self.method.step(oracle, inner)
         if oracle.called is None:
             return LazyState(k + 1, inner, cache, phi), Evidence(evidence.seen)
         vertex, gap = oracle.called
@@ -126,7 +126,7 @@ class _WeakSeparation(Problem):
             if inner - scores[i] >= self.threshold:
                 return Vertex(self.cache.points[i], float(scores[i]), -np.inf)
         vertex = super().lmo(slope, k, share, keep)
-        if isinstance(self.domain, COMBINING):
+        if self.domain is not None and self.domain.combines_choices:
             vertex = steady(self, slope, inner, vertex)
         self.called = vertex.point, inner - float(vertex.value)
         return vertex

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, vdot
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
-from frankwolfe.methods.base import Evidence, Method, require_smoothness
-from frankwolfe.methods.step_sizes import ExactLineSearch, ShortStep, StepSize
+from frankwolfe.methods.base import Evidence, Method
+from frankwolfe.methods.step_sizes import ExactLineSearch, StepSize
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
@@ -70,8 +70,7 @@ class BoostedFrankWolfe(Method):
 
     def check(self, problem: Problem) -> None:
         super().check(problem)
-        if isinstance(self.step_size, ShortStep):
-            require_smoothness(self, problem, self.step_size.L)
+        self.step_size.check(self, problem)
 
     def init(self, problem: Problem, x0: Point) -> BoostedState:
         return BoostedState(0, x0, self.step_size.init())

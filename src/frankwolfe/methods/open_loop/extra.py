@@ -56,6 +56,7 @@ class ExtraFrankWolfe(Method):
     """
 
     name: ClassVar[str] = "extrafw"
+    forgets_start: ClassVar[bool] = True  # pyright: ignore[reportIncompatibleVariableOverride]
     offset: float = 3.0
     shift: float = 0.0
     bound: float | None = None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
-from frankwolfe.methods.base import Evidence, Method, require_smoothness
-from frankwolfe.methods.step_sizes import Averaging, OpenLoop, ShortStep, StepSize, warm_shift
+from frankwolfe.methods.base import Evidence, Method
+from frankwolfe.methods.step_sizes import Averaging, OpenLoop, StepSize, warm_shift
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
@@ -50,10 +50,17 @@ class FrankWolfe(Method):
     separates: ClassVar[bool] = True
     step_size: StepSize = field(default_factory=OpenLoop)
 
+    @property
+    def schedule(self) -> OpenLoop | None:
+        return self.step_size.schedule
+
+    @property
+    def steps_in_arrays(self) -> bool:
+        return self.step_size.in_arrays
+
     def check(self, problem: Problem) -> None:
         super().check(problem)
-        if isinstance(self.step_size, ShortStep):
-            require_smoothness(self, problem, self.step_size.L)
+        self.step_size.check(self, problem)
 
     def init(self, problem: Problem, x0: Point) -> FWState:
         return FWState(0, x0, self.step_size.init())
@@ -68,7 +75,7 @@ class FrankWolfe(Method):
         return FWState(k + 1, x_next, memory), Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
 
     def warm(self, value: float, gap: float, curvature: float) -> Method:
-        if not isinstance(self.step_size, OpenLoop):
+        if self.schedule is None:
             return self
         return replace(self, step_size=OpenLoop(2.0, warm_shift(gap, curvature)))
 

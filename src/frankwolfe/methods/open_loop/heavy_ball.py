@@ -77,6 +77,7 @@ class HeavyBallFrankWolfe(Method):
     """
 
     name: ClassVar[str] = "hfw"
+    forgets_start: ClassVar[bool] = True  # pyright: ignore[reportIncompatibleVariableOverride]
     weights: str = "weighted"
     steps: str = "open"
     restart: bool = False

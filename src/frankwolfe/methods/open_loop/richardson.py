@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from frankwolfe.methods.base import Evidence, Method, delegate
+from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.methods.open_loop.frank_wolfe import FrankWolfe
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
@@ -76,7 +76,7 @@ class Richardson(Method):
 
     def step(self, problem: Problem, state: RichardsonState) -> tuple[RichardsonState, Evidence]:
         k, inner, x, late = state
-        inner, (seen, minorants, floor) = delegate(problem, self.method, inner)
+        inner, (seen, minorants, floor) = self.method.step(problem, inner)
         evidence = Evidence(((problem.value(x), x), *seen), minorants, floor)
         _, vertex = minorants[0]
         assert vertex is not None, "the vertex that the method moved towards"

@@ -13,7 +13,7 @@ from frankwolfe.backends.fetch_arrays import together
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.kernels.qp.simplex_qp import l1_qp, simplex_qp
 from frankwolfe.kernels.threads import calm
-from frankwolfe.methods.active_set.active_set import COMBINING, steady
+from frankwolfe.methods.active_set.active_set import steady
 from frankwolfe.methods.base import Evidence, Method, closed, looked
 from frankwolfe.methods.second_order import working_set
 from frankwolfe.methods.second_order.subspace import EPS, ball_radius
@@ -231,7 +231,7 @@ def _vertex(problem: Problem, slope: np.ndarray, inner: float) -> Vertex:
     problem.counts.n_lmo += 1
     atom = problem.domain.lmo(slope)
     vertex = Vertex(Point.at(atom), float(atom.inner(slope)), 0.0)
-    return steady(problem, slope, inner, vertex) if isinstance(problem.domain, COMBINING) else vertex
+    return steady(problem, slope, inner, vertex) if problem.domain.combines_choices else vertex
 
 
 def in_ball(q: np.ndarray, H: np.ndarray, radius: float, shift: float, rtol: float = 1e-8) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from frankwolfe.backends import Scalar, vdot
 from frankwolfe.objectives.base import Evaluation, Line
-from frankwolfe.objectives.class_intercepts import Trial, balance, regular, sliver
+from frankwolfe.objectives.class_intercepts import Trial, balance, regular, sliver, solved
 from frankwolfe.objectives.in_parts.free_intercept import FreeIntercept, margins
 from frankwolfe.objectives.in_parts.partitioned import Partitioned, norm2, ridge_along
 from frankwolfe.objectives.multinomial import Multinomial
@@ -101,7 +101,7 @@ class _FreeLine(Line):
         found = self.objective._balanced(self.kept, 0, gamma, self.near)
         self.near = found.intercepts
         first, square, along = float(found.more[0]), float(found.more[1]), found.more[2:]
-        second = square - float(along @ np.linalg.solve(found.hessian(), along))
+        second = square - float(along @ solved(found.hessian(), along))
         return first + self.ridge[0] + gamma * self.ridge[1], second + self.ridge[1]
 
 

@@ -52,6 +52,10 @@ class Scaled(Combination):
         _follow(self, self.part)
 
     @property
+    def keeps_factors(self) -> bool:
+        return self.part.keeps_factors
+
+    @property
     def parts(self) -> tuple[Set, ...]:
         return (self.part,)
 
@@ -278,7 +282,10 @@ class LinearImage(Combination):
         inner = Wt.T @ ((U.T @ x64) / s)
         residual = float(np.max(np.abs(self.matrix @ inner - x64)))
         near = residual <= slack(x, tol) * float(np.max(np.abs(x64)) + s[0] * np.max(np.abs(inner)))
-        return near and self.part.contains(as_like(inner.reshape(self._inner_shape), x), tol)
+        # An ulp of x may be many of what it is the image of.
+        condition = float(np.linalg.norm(x64)) / (s[-1] * max(float(np.linalg.norm(inner)), np.finfo(float).tiny))
+        room = max(tol, slack(x, 0.0) * max(condition, 1.0))
+        return near and self.part.contains(as_like(inner.reshape(self._inner_shape), x), room)
 
     def _questions(self, g: Array) -> list[Array]:
         require_shape(self, g, self.shape)

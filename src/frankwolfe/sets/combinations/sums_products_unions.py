@@ -124,6 +124,10 @@ class UnionHull(Combination):
         _install(self, parts)
 
     @property
+    def keeps_factors(self) -> bool:
+        return all(part.keeps_factors for part in self.parts)
+
+    @property
     def shape(self) -> tuple[int, ...] | None:
         """Shape of the points, where a part fixes it."""
         return common_shape("UnionHull", self.parts)

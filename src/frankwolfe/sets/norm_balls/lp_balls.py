@@ -42,6 +42,11 @@ class L1Ball(Ball, ProjectableSet):
 
     sparse_atoms: ClassVar[bool] = True
     holds_magnitudes: ClassVar[bool] = True
+    coordinate_signs: ClassVar[tuple[float, ...]] = (-1.0, 1.0)
+
+    @property
+    def exponent(self) -> float:
+        return 1.0
 
     def lmo(self, g: Array) -> Atom:
         return _signed_coordinate(g, self.radius)
@@ -82,6 +87,10 @@ class L2Ball(Ball, ProjectableSet):
     @property
     def curved(self) -> bool:
         return True
+
+    @property
+    def exponent(self) -> float:
+        return 2.0
 
     def lmo(self, g: Array) -> Atom:
         if is_long(g) and squares_are_safe(g):
@@ -125,6 +134,11 @@ class LInfBall(Ball, ProjectableSet):
 
     quick_support: ClassVar[bool] = True
     holds_magnitudes: ClassVar[bool] = True
+    combines_choices: ClassVar[bool] = True
+
+    @property
+    def exponent(self) -> float:
+        return math.inf
 
     def lmo(self, g: Array) -> Atom:
         return _corner(g, self.radius)
@@ -180,11 +194,17 @@ class LpBall(Ball, ProjectableSet):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "p", exponent("p", self.p))
-        object.__setattr__(self, "sparse_atoms", self.p == 1)
+        if self.p == 1:
+            object.__setattr__(self, "sparse_atoms", True)
+            object.__setattr__(self, "coordinate_signs", L1Ball.coordinate_signs)
 
     @property
     def curved(self) -> bool:
         return 1 < self.p <= 3
+
+    @property
+    def exponent(self) -> float:
+        return self.p
 
     def lmo(self, g: Array) -> Atom:
         if self.p == 1:

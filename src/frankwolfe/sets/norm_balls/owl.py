@@ -60,6 +60,7 @@ class OWLBall(Ball, ProjectableSet):
     weights: Any
     sparse_atoms: ClassVar[bool] = True
     holds_magnitudes: ClassVar[bool] = True
+    combines_choices: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

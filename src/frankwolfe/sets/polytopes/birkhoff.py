@@ -58,6 +58,10 @@ class Birkhoff(Set):
         """Shape of the points, ``(n, n)``."""
         return (self.n, self.n)
 
+    @property
+    def vertex_height(self) -> float:
+        return 1.0
+
     def lmo(self, g: Array) -> Atom:
         return self._sparse(self._assigned(g)[1], g)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -40,6 +40,7 @@ class Box(ProjectableSet):
     array([0., 2., 3.])
     """
 
+    combines_choices: ClassVar[bool] = True
     lower: Any
     upper: Any
 

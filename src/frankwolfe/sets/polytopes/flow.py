@@ -112,6 +112,10 @@ class FlowPolytope(Set):
         """Shape of the points, one entry for each edge."""
         return (len(self.graph),)
 
+    @property
+    def vertex_height(self) -> float | None:
+        return self.radius if self.capacity is None else None
+
     def lmo(self, g: Array) -> Atom:
         require_shape(self, g, self.shape)
         if self.capacity is None:

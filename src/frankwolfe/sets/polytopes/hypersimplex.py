@@ -51,6 +51,7 @@ class Hypersimplex(ProjectableSet):
     k: int
     sparse_atoms: ClassVar[bool] = True
     holds_magnitudes: ClassVar[bool] = True
+    combines_choices: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n", integer("n", self.n, 1))
@@ -62,6 +63,10 @@ class Hypersimplex(ProjectableSet):
     def shape(self) -> tuple[int, ...]:
         """Shape of the points, ``(n,)``."""
         return (self.n,)
+
+    @property
+    def vertex_height(self) -> float:
+        return 1.0
 
     def lmo(self, g: Array) -> Atom:
         require_shape(self, g, self.shape)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -46,6 +46,7 @@ class Permutahedron(ProjectableSet):
     array([3. , 1.5, 1.5])
     """
 
+    combines_choices: ClassVar[bool] = True
     c: Any
 
     def __post_init__(self) -> None:

@@ -45,6 +45,7 @@ class Simplex(ProjectableSet):
     radius: float = 1.0
     sparse_atoms: ClassVar[bool] = True
     holds_magnitudes: ClassVar[bool] = True
+    coordinate_signs: ClassVar[tuple[float, ...]] = (1.0,)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dim", integer("dim", self.dim, 1))
@@ -54,6 +55,10 @@ class Simplex(ProjectableSet):
     def shape(self) -> tuple[int, ...]:
         """Shape of the points, ``(dim,)``."""
         return (self.dim,)
+
+    @property
+    def vertex_height(self) -> float:
+        return self.radius
 
     def lmo(self, g: Array) -> Atom:
         require_shape(self, g, self.shape)

@@ -52,6 +52,10 @@ class NuclearBall(Ball, IterativeSet, ProjectableSet):
            [0., 0.]])
     """
 
+    @property
+    def keeps_factors(self) -> bool:
+        return True
+
     def lmo(self, g: Any) -> RankOne:
         pair = self._top(g, 0.0, np.random.default_rng(_SEED), _RTOL)
         return RankOne(-self.radius, pair.left, pair.right)
@@ -92,7 +96,9 @@ class NuclearBall(Ball, IterativeSet, ProjectableSet):
         if not is_array_api_obj(x):
             raise TypeError(f"contains needs an array or a LowRank, got {type(x).__name__}; convert it first")
         xp = namespace(_as_matrix(x))
-        return all_finite(x) and bool(xp.sum(xp.linalg.svdvals(x)) <= self.radius * (1 + slack(x, tol)))
+        # Each singular value is right to a few ulps of the largest, the more the larger the matrix.
+        room = max(slack(x, tol), sum(x.shape) * eps(x))
+        return all_finite(x) and bool(xp.sum(xp.linalg.svdvals(x)) <= self.radius * (1 + room))
 
     def project(self, x: Array) -> Array:
         """Return the nearest point (Frobenius norm) of the ball: singular values projected on the l1 ball.
