@@ -211,13 +211,13 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
     constraint : str or Set, default "l2"
         As in `FrankWolfeClassifier`; of a Set, the radius is changed by its `with_radius`.
     radii : "auto", int or list of float, default "auto"
-        Radii to try, or about how many. By default they grow threefold from a small one until the held-out loss gains
-        no more or, certified, the constraint no longer binds; then the steps around the best are halved until
-        neighbours are within 7 %, or their scores within what the folds were solved to.
+        Radii to try, or about how many. By default they double from a small one until the held-out loss gains no
+        more or, certified, the constraint no longer binds; then the steps around the best are halved until neighbours
+        are within 7 %, or their losses within 5 %.
     standardize : bool or "auto", default "auto"
         Bring the features to one scale before their coefficients are constrained: dense data are centred (where there
         is an intercept) and divided by their standard deviation, sparse data divided only. Coefficients are reported
-        for the data as given; `result_` is on the new scale. "auto" does so where the constraint is a norm ball by name.
+        for the data as given; `result_` is on the new scale. "auto" does so for norm balls by name.
     positive : bool, default False
         No coefficient below zero; with "l1", "linf", "box" or "simplex".
     linear : str, dict, scipy.optimize.LinearConstraint or list of these, optional
@@ -233,7 +233,7 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
     loss, p, k, groups, lower, upper, fit_intercept, class_weight
         As in `FrankWolfeClassifier`.
     tol : float, default 1e-4
-        Certified gap, in nats, of the final fit; on the folds a fiftieth of the held-out loss is enough.
+        Certified gap, in nats, of the final fit; on the folds three percent of the held-out loss is enough.
     max_iter, method, verbose, random_state
         As in `FrankWolfeClassifier`.
     n_jobs : int, optional
@@ -304,13 +304,13 @@ class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
     constraint : str or Set, default "l2"
         As in `FrankWolfeRegressor`; of a Set, the radius is changed by its `with_radius`.
     radii : "auto", int or list of float, default "auto"
-        Radii to try, or about how many. By default they grow threefold from a small one until the held-out loss gains
-        no more or, certified, the constraint no longer binds; then the steps around the best are halved until
-        neighbours are within 7 %, or their scores within what the folds were solved to.
+        Radii to try, or about how many. By default they double from a small one until the held-out loss gains no
+        more or, certified, the constraint no longer binds; then the steps around the best are halved until neighbours
+        are within 7 %, or their losses within 5 %.
     standardize : bool or "auto", default "auto"
         Bring the features to one scale before their coefficients are constrained: dense data are centred (where there
         is an intercept) and divided by their standard deviation, sparse data divided only. Coefficients are reported
-        for the data as given; `result_` is on the new scale. "auto" does so where the constraint is a norm ball by name.
+        for the data as given; `result_` is on the new scale. "auto" does so for norm balls by name.
     positive : bool, default False
         No coefficient below zero; with "l1", "linf", "box" or "simplex".
     linear : str, dict, scipy.optimize.LinearConstraint or list of these, optional
@@ -326,7 +326,7 @@ class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
     loss, delta, quantile, p, k, groups, lower, upper, fit_intercept
         As in `FrankWolfeRegressor`.
     tol : float, default 1e-4
-        Certified gap of the final fit, as in `FrankWolfeRegressor`; on the folds a fiftieth of the held-out loss is
+        Certified gap of the final fit, as in `FrankWolfeRegressor`; on the folds three percent of the held-out loss is
         enough.
     max_iter, method, verbose, random_state
         As in `FrankWolfeRegressor`.

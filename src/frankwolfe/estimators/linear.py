@@ -189,9 +189,9 @@ class LinearEstimator(BaseEstimator):
             factor = strangled(task, x)
             if factor is not None:
                 warnings.warn(
-                    f"{type(self).__name__}: radius={self.radius:g} leaves the model hardly better than a constant, and "
-                    f"the same coefficients times {factor:.2g} fit far better; use radius='auto', a larger radius, or "
-                    "standardize=True",
+                    f"{type(self).__name__}: radius={self.radius:g} leaves the model hardly better than a constant, "
+                    f"and the same coefficients times {factor:.2g} fit far better; use radius='auto', a larger "
+                    "radius, or standardize=True",
                     UserWarning,
                     stacklevel=3,
                 )

@@ -24,11 +24,12 @@ from frankwolfe.rows.user_data import in_parts
 from frankwolfe.validation import integer, positive, seed_of
 
 SMALL = 0.1  # the smallest radius can lower the loss of a constant by no more than this part
-GROWTH, DECADES = 3.0, 3.0  # from one radius to the next; where few are asked for, so many decades are spanned
+GROWTH, DECADES = 2.0, 3.0  # from one radius to the next; where few are asked for, so many decades are spanned
 MOST = 40  # radii, up or down, after which the search gives up
 WORSE = 1.05  # a held-out loss above the best by this factor ends the path at once, any other at the second time
+FREE = 0.05  # of what was gained so far: a constraint whose next radius gains less no longer binds
 FINE = 1.07  # neighbours of the best radius need not be closer than this factor
-ACCURACY = 0.02  # of the best held-out loss: no smaller gap is asked for on the folds,
+ACCURACY = 0.03  # of the best held-out loss: no smaller gap is asked for on the folds,
 LOOSER = 100.0  # nor one below so many times that of the final fit
 STEPS = 500  # at most, for one radius on one fold: a gap that is left tells no more than that much
 KEPT = 4  # solutions that radii in between can start from
@@ -45,7 +46,7 @@ class Trial(NamedTuple):
     fun: float
     gap: float
     goal: float
-    free: bool  # the constraint no longer binds: the next radius can gain no more than the goal
+    free: bool  # the constraint no longer binds: the next radius gains next to nothing, proven by the slope
     unsolved: bool
 
 
@@ -86,7 +87,9 @@ class Fold:
         score = -loss if self.score is None else self.score(model._shell(x, task), scores, self.test)
         coef = model._coef(task.coef(x))
         unsolved = is_unsolved(result) and result.gap > 0.1 * abs(loss)
-        return Trial(score, loss, x, coef, result.fun, result.gap, goal, gain <= 2 * goal, unsolved)
+        # At a small radius any gain is small, so it is also held against what the path has gained so far.
+        free = gain <= min(2 * goal, FREE * (task.null - result.fun))
+        return Trial(score, loss, x, coef, result.fun, result.gap, goal, free, unsolved)
 
     def _goal(self) -> float:
         return max(min(ACCURACY * self.lowest, LOOSER * self.task.goal), self.task.floor)
@@ -148,7 +151,7 @@ class Search:
         """Halve the steps on both sides of the best radius until they are short; beyond it only where scores differ."""
         while budget is None or budget > 0:
             radii, means, best = self.radii, self.table("score").mean(axis=0), self.place("best")
-            flat = self.resolution()
+            flat = max(self.resolution(), 0.0 if self.folds[0].score else (WORSE - 1) * abs(float(means[best])))
             ends = [i for i in (best - 1, best + 1) if 0 <= i < len(radii) and abs(means[i] - means[best]) > flat]
             far = [i for i in ends if abs(math.log(radii[i] / radii[best])) > math.log(FINE)]
             for i in far[:budget]:
@@ -157,12 +160,20 @@ class Search:
                 return
             budget = None if budget is None else budget - len(far)
 
+    def sharpen(self) -> None:
+        """Halve the step below the smallest radius within a standard error of the best, until it is short."""
+        for _ in range(MOST):
+            radii, place = self.radii, self.place("one_se")
+            if place == 0 or radii[place] / radii[place - 1] <= FINE:
+                return
+            self.solve(math.sqrt(radii[place] * radii[place - 1]))
+
     def resolution(self) -> float:
-        """Return what scores cannot tell apart: the gap that was left at the best; nothing where they are not losses."""
+        """Return what losses cannot tell apart: the gap that was left at the best; nothing for other scores."""
         if self.folds[0].score is not None or not self.found:
             return 0.0
         best = self.radii[int(np.nanargmax(self.table("score").mean(axis=0)))]
-        return float(np.mean([trial.goal for trial in self.trials[best]]))
+        return float(np.mean([trial.gap for trial in self.trials[best]]))
 
     def place(self, selection: str) -> int:
         """Return the place of the chosen radius: see `choose`."""
@@ -185,7 +196,7 @@ def first_radius(model: Any, task: Any) -> float | None:
 
 def searched(model: Any, task: Any, folds: list[Fold], radii: Any, n_jobs: int | None = None) -> Search:
     """Return the search over given radii, over a number of them, or over as many as it takes ("auto")."""
-    search = Search(folds, n_jobs)
+    search = Search(folds, n_jobs, found=isinstance(radii, str | int | np.integer))
     if (isinstance(radii, str) and radii != "auto") or not isinstance(radii, str | int | np.integer | Iterable):
         raise TypeError(f"radii must be 'auto', a number of radii, or a list of positive ones, got {radii!r}")
     if search.found:
@@ -195,6 +206,8 @@ def searched(model: Any, task: Any, folds: list[Fold], radii: Any, n_jobs: int |
             search.solve(1.0)
         else:
             search.run(first, count)
+            if count is None and model.selection == "one_se":
+                search.sharpen()
             if search.at_end():
                 warnings.warn(
                     f"{type(model).__name__}: the best radius, {search._best():.3g}, is the largest tried, and the "
@@ -254,7 +267,7 @@ def chosen_radius(model: Any, task: Any, X: Any, y: np.ndarray) -> float:
 
 
 def _dealt(X: Any, y: np.ndarray, rows: np.ndarray, by_label: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each row its turn among the different rows of its label, well mixed, and how many of them there are."""
+    """Return for each row its turn among the different rows of its label, well mixed, and how many there are."""
     numbers = odd(rows.astype(np.uint64)) if in_parts(X) is not None else _digest(X, y)[rows]
     _, first, codes = np.unique(odd(numbers), return_index=True, return_inverse=True)  # in the order of what is mixed
     label = y[rows][first] if by_label else np.zeros(len(first), int)
@@ -288,8 +301,9 @@ def warn_unsolved(model: Any, search: Search) -> None:
     unsolved = search.table("unsolved")
     if unsolved.any():
         warnings.warn(
-            f"{type(model).__name__}: {min(model.max_iter, STEPS)} steps left {unsolved.sum()} of {unsolved.size} problems on "
-            f"the folds unsolved, the worst with a gap of {search.table('gap')[unsolved].max():.3g}: raise max_iter or tol",
+            f"{type(model).__name__}: {min(model.max_iter, STEPS)} steps left {unsolved.sum()} of {unsolved.size} "
+            f"problems on the folds unsolved, the worst with a gap of {search.table('gap')[unsolved].max():.3g}: raise "
+            "max_iter or tol",
             ConvergenceWarning,
             stacklevel=4,
         )

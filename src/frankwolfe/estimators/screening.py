@@ -1,13 +1,13 @@
-"""What a certificate tells of the best model itself: coefficients that are proven to be zero, and sets that are too small.
+"""What a certificate tells of the best model itself: coefficients proven to be zero, and sets that are too small.
 
-Let x be in the set, f(x) - f* <= gap, and let each row's loss have second derivatives of at most β. With u the slopes of
-the rows' losses at x and u* those at a minimiser, convexity and the optimality of x* give
+Let x be in the set, f(x) - f* <= gap, and let each row's loss have second derivatives of at most β. With u the slopes
+of the rows' losses at x and u* those at a minimiser, convexity and the optimality of x* give
 
     f(x) - f* >= (1/2β) Σ share_i |u_i - u*_i|²,
 
 and so |g_j - g*_j| = |Σ share_i a_ij (u_i - u*_i)| <= c_j sqrt(2β gap), where c_j is the root of the mean square of
-feature j; of its spread where there is an intercept, as the slopes then sum to zero. On an l1 ball a coefficient can be
-nonzero in a minimiser only where |g*_j| is as large as the largest. So j is proven to be zero, in every minimiser, where
+feature j; of its spread where there is an intercept, as the slopes then sum to zero. On an l1 ball a coefficient can
+be nonzero in a minimiser only where |g*_j| is as large as the largest. So j is zero in every minimiser where
 
     |g_j| + c_j sqrt(2β gap) < max_k (|g_k| - c_k sqrt(2β gap)).
 
@@ -16,8 +16,8 @@ the gap-safe rules for penalties [1]_.
 
 References
 ----------
-.. [1] E. Ndiaye, O. Fercoq, A. Gramfort, J. Salmon, "Gap safe screening rules for sparsity enforcing penalties", JMLR 18,
-   2017.
+.. [1] E. Ndiaye, O. Fercoq, A. Gramfort, J. Salmon, "Gap safe screening rules for sparsity enforcing penalties",
+   JMLR 18, 2017.
 """
 
 from __future__ import annotations
