@@ -14,17 +14,20 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from frankwolfe.backends import host
 from frankwolfe.estimators.classifier import ClassifierBase
 from frankwolfe.estimators.host_results import is_unsolved
 from frankwolfe.estimators.in_parts import PartsTask, fetched, parts_task
 from frankwolfe.estimators.linear import LinearEstimator, keep
-from frankwolfe.estimators.radius_search import Fold, Search, searched, warn_unsolved
+from frankwolfe.estimators.radius_search import Fold, Search, pulled, searched, warn_unsolved
 from frankwolfe.estimators.regressor import RegressorBase
 from frankwolfe.estimators.task import Task
 from frankwolfe.kernels.threads import limited
 from frankwolfe.minimize import minimize
 from frankwolfe.rows.user_data import in_parts
 
+PRESS = 1.5  # how much harder than on the folds all rows may press against the constraint
+RAISE = 2**0.25  # the factor by which a radius that is too small for all rows grows
 BINDING = 0.99  # of the gauge of a solution inside its set: the radius at which the constraint just binds
 
 
@@ -109,7 +112,16 @@ class CrossValidated(LinearEstimator):
         options: dict[str, Any] = {**self._options(), "n_threads": None}
         domain = self._domain(task, self.radius_)
         result = minimize(task.objective, domain, None if domain.sparse_atoms else start, tol=goal, **options)
-        if search.found and domain.sparse_atoms and all(trial.free for trial in search.trials[self.radius_]):
+        trials = search.trials[self.radius_]
+        # With more rows a solution is longer: where all rows press harder than the folds did, the set is too small.
+        most = max(PRESS * float(np.mean([trial.pull for trial in trials])), goal / self.radius_)
+        while search.found and pulled(task, domain, self.radius_, result.x)[0] > most:
+            self.radius_ *= RAISE
+            domain = self._domain(task, self.radius_)
+            result = minimize(
+                task.objective, domain, None if domain.sparse_atoms else host(result.x), tol=goal, **options
+            )
+        if search.found and domain.sparse_atoms and all(trial.free for trial in trials):
             # Where nothing binds nothing is sparse: the radius is that of the solution itself, or just below.
             self.radius_ = _gauge(lambda r: self._domain(task, r), result.x, self.radius_) * BINDING
             domain = self._domain(task, self.radius_)
@@ -245,7 +257,9 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
     Attributes
     ----------
     radius_ : float
-        The radius chosen.
+        The radius chosen: one of `radii_`, but for two cases. It is raised where all rows press against it much harder
+        than the folds did (with more rows a solution is longer), and lowered to where the constraint just binds where
+        it does not bind at all.
     radii_ : array of shape (n_radii,)
         The radii tried, increasing.
     scores_ : array of shape (n_folds, n_radii)
@@ -339,7 +353,9 @@ class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
     Attributes
     ----------
     radius_ : float
-        The radius chosen.
+        The radius chosen: one of `radii_`, but for two cases. It is raised where all rows press against it much harder
+        than the folds did (with more rows a solution is longer), and lowered to where the constraint just binds where
+        it does not bind at all.
     radii_ : array of shape (n_radii,)
         The radii tried, increasing.
     scores_ : array of shape (n_folds, n_radii)

@@ -46,6 +46,7 @@ class Trial(NamedTuple):
     fun: float
     gap: float
     goal: float
+    pull: float  # how much the loss would fall for each unit of radius: the multiplier of the constraint
     free: bool  # the constraint no longer binds: the next radius gains next to nothing, proven by the slope
     unsolved: bool
 
@@ -82,14 +83,14 @@ class Fold:
             self.lowest = min(self.lowest, loss) if np.isfinite(loss) else self.lowest
             if is_unsolved(result) or result.gap <= 2 * self._goal():
                 break
-        slope = task.objective.grad(result.x)
+        pull, slope = pulled(task, domain, radius, result.x)
         gain = float(model._domain(task, GROWTH * radius).support(-slope)) + float(vdot(slope, result.x))
         score = -loss if self.score is None else self.score(model._shell(x, task), scores, self.test)
         coef = model._coef(task.coef(x))
         unsolved = is_unsolved(result) and result.gap > 0.1 * abs(loss)
         # At a small radius any gain is small, so it is also held against what the path has gained so far.
         free = gain <= min(2 * goal, FREE * (task.null - result.fun))
-        return Trial(score, loss, x, coef, result.fun, result.gap, goal, free, unsolved)
+        return Trial(score, loss, x, coef, result.fun, result.gap, goal, pull, free, unsolved)
 
     def _goal(self) -> float:
         return max(min(ACCURACY * self.lowest, LOOSER * self.task.goal), self.task.floor)
@@ -185,6 +186,12 @@ class Search:
         if len(radii) > 1 and best == radii[-1] and not all(trial.free for trial in self.trials[best]):
             return "largest"
         return None
+
+
+def pulled(task: Any, domain: Any, radius: float, x: Any) -> tuple[float, Any]:
+    """Return the support value of minus the slope at x for each unit of radius, and the slope."""
+    slope = task.objective.grad(x)
+    return float(domain.support(-slope)) / radius, slope
 
 
 def first_radius(model: Any, task: Any) -> float | None:
