@@ -147,6 +147,10 @@ class ClassifierBase(ClassifierMixin, SparseCoefMixin, LinearEstimator):
             return -0.5 * np.maximum(0.0, 1.0 - np.where(y == 1, 1.0, -1.0) * scores[:, 0]) ** 2
         return log_chances(scores)[np.arange(len(y)), y]
 
+    def _usual(self, scores: np.ndarray, y: np.ndarray) -> float:
+        said = scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return float(np.mean(said == y))
+
     def _targets(self, y: np.ndarray) -> np.ndarray:
         return self.classes_[y]
 

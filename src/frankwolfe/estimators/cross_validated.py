@@ -104,6 +104,7 @@ class CrossValidated(LinearEstimator):
         self.radii_, self.scores_, self.coefs_paths_ = search.radii, search.table("score"), search.table("coef")
         place = search.place(self.selection)
         self.radius_ = float(self.radii_[place])
+        self.cv_score_ = float(search.table("usual")[:, place].mean())
         self.cv_results_ = _table(self.radii_, self.scores_)
         losses = search.table("loss").mean(axis=0)
         goal = max(min(task.goal, 0.01 * float(losses[place])), task.floor)
@@ -264,6 +265,8 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
         The radii tried, increasing.
     scores_ : array of shape (n_folds, n_radii)
         Score of each radius on each held-out fold.
+    cv_score_ : float
+        Accuracy (classes) or R² (targets) on the held-out folds at the radius chosen, in the mean.
     cv_results_ : dict
         The same in the form of scikit-learn's searches.
     coefs_paths_ : array of shape (n_folds, n_radii, ...)
@@ -360,6 +363,8 @@ class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
         The radii tried, increasing.
     scores_ : array of shape (n_folds, n_radii)
         Score of each radius on each held-out fold.
+    cv_score_ : float
+        Accuracy (classes) or R² (targets) on the held-out folds at the radius chosen, in the mean.
     cv_results_ : dict
         The same in the form of scikit-learn's searches.
     coefs_paths_ : array of shape (n_folds, n_radii, n_features)

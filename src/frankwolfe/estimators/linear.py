@@ -36,6 +36,10 @@ def keep(estimator: BaseEstimator, arguments: dict[str, Any]) -> None:
     vars(estimator).update({name: value for name, value in arguments.items() if name != "self"})
 
 
+def _is_number(kind: Any) -> bool:
+    return getattr(kind, "kind", "O") in "biuf"
+
+
 class LinearEstimator(BaseEstimator):
     """A linear model with its coefficients in a set and, by default, an intercept outside it."""
 
@@ -65,6 +69,10 @@ class LinearEstimator(BaseEstimator):
     @abstractmethod
     def _gains(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Return minus the loss of each row, from the linear part of its prediction: a column for each class."""
+
+    @abstractmethod
+    def _usual(self, scores: np.ndarray, y: np.ndarray) -> float:
+        """Return the accuracy of classes, or R², from the linear part of predictions."""
 
     def _each(self, X: Any, y: Any, fit: Callable[[Any, np.ndarray], Any]) -> bool:
         """Fit a model to each of several targets, the columns of y, where there are several; tell whether."""
@@ -157,7 +165,18 @@ class LinearEstimator(BaseEstimator):
         }
 
     def _read(self, X: Any, y: Any, **checks: Any) -> tuple[Any, Any]:
-        read: Any = validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), **checks)
+        try:
+            read: Any = validate_data(
+                self, X, y, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), **checks
+            )
+        except ValueError as error:
+            if "could not convert string" not in str(error) or not hasattr(X, "columns"):
+                raise
+            texts = [str(name) for name, kind in zip(X.columns, X.dtypes, strict=True) if not _is_number(kind)]
+            raise ValueError(
+                f"X holds text in {', '.join(map(repr, texts[:5]))} ({error}); make numbers of it first, for instance "
+                "with pandas.get_dummies or sklearn.preprocessing.OneHotEncoder"
+            ) from None
         return read
 
     def _weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:

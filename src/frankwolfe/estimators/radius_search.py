@@ -41,6 +41,7 @@ class Trial(NamedTuple):
 
     score: float  # by the user's scoring
     loss: float  # on held-out rows
+    usual: float  # accuracy or R² there
     x: np.ndarray
     coef: np.ndarray
     fun: float
@@ -90,7 +91,8 @@ class Fold:
         unsolved = is_unsolved(result) and result.gap > 0.1 * abs(loss)
         # At a small radius any gain is small, so it is also held against what the path has gained so far.
         free = gain <= min(2 * goal, FREE * (task.null - result.fun))
-        return Trial(score, loss, x, coef, result.fun, result.gap, goal, pull, free, unsolved)
+        usual = model._usual(scores, self.y)
+        return Trial(score, loss, usual, x, coef, result.fun, result.gap, goal, pull, free, unsolved)
 
     def _goal(self) -> float:
         return max(min(ACCURACY * self.lowest, LOOSER * self.task.goal), self.task.floor)

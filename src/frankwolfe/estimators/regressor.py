@@ -110,6 +110,11 @@ class RegressorBase(MultiOutputMixin, RegressorMixin, LinearEstimator):
         near = np.minimum(off, self.delta) if self.loss == "huber" else off
         return -near * (off - 0.5 * near)
 
+    def _usual(self, scores: np.ndarray, y: np.ndarray) -> float:
+        said = self._shaped(scores)
+        said = np.exp(said) if self.loss in LOGARITHMIC else said
+        return float(r2_score(y, said)) if len(y) > 1 else float("nan")
+
     def _targets(self, y: np.ndarray) -> np.ndarray:
         return y
 

@@ -60,7 +60,7 @@ METHODS: dict[str, Callable[[], Method]] = {
 
 
 def named(method: str | Method) -> Method:
-    """Return a method by its name, or the method itself.
+    """Return a method by its name, in capitals or not, or the method itself.
 
     Examples
     --------
@@ -74,11 +74,12 @@ def named(method: str | Method) -> Method:
         return method
     if not isinstance(method, str):
         raise TypeError(f"method must be a name or a Method, got {type(method).__name__}")
-    if method == "auto":
+    name = method.lower()
+    if name == "auto":
         return Auto()
-    if method not in METHODS:
-        raise ValueError(f"unknown method {method!r}; {nearest(method, ['auto', *METHODS])}")
-    return METHODS[method]()
+    if name not in METHODS:
+        raise ValueError(f"unknown method {method!r}; {nearest(name, ['auto', *METHODS])}")
+    return METHODS[name]()
 
 
 __all__ = [
