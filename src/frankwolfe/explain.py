@@ -18,13 +18,14 @@ STALLED = 0.8  # a gap that kept this share over the second half of a run is not
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """What was solved, what came out, how good it provably is, why the run stopped, and what to try next."""
+    """What was solved, what came out, how good it is, why the run stopped, how the data were read, what next."""
 
     solved: str
     answer: str
     quality: str
     stopped: str
     next: str
+    data: str = ""  # nothing where the objective has no rows
 
     def __str__(self) -> str:
         lines = {
@@ -32,9 +33,10 @@ class Explanation:
             "Answer": self.answer,
             "How good": self.quality,
             "Stopped": self.stopped,
+            "Data": self.data,
             "Next": self.next,
         }
-        return "\n".join(f"{word + ':':<10}{text}" for word, text in lines.items())
+        return "\n".join(f"{word + ':':<10}{text}" for word, text in lines.items() if text)
 
     __repr__ = __str__
 
@@ -50,7 +52,7 @@ def explain(result: Any) -> Explanation:
     Returns
     -------
     Explanation
-        Prints as five lines; the parts are also there by name.
+        Prints as a few lines; the parts are also there by name.
 
     Examples
     --------
@@ -61,6 +63,7 @@ def explain(result: Any) -> Explanation:
     Answer:   1 of 3 entries is nonzero; the largest by size is x[0] = 2.
     How good: f(x) = 0.333333, and no feasible point is better by more than ... (proven).
     Stopped:  because the certified gap is at most 1e-06, after ... in ....
+    Data:     read by array operations on row blocks, as often as ... reads of all rows.
     Next:     nothing: the answer is as good as was asked for. A smaller tol asks for more digits.
     """
     if isinstance(result, Path):
@@ -68,7 +71,7 @@ def explain(result: Any) -> Explanation:
     found = result if isinstance(result, Result) else getattr(result, "result_", None)
     if not isinstance(found, Result):
         raise TypeError(f"explain needs a Result of minimize or path, or a fitted estimator, got {_kind(result)}")
-    return Explanation(_solved(found), summary(found.x), _quality(found), _stopped(found), _next(found))
+    return Explanation(_solved(found), summary(found.x), _quality(found), _stopped(found), _next(found), _data(found))
 
 
 def summary(x: Any) -> str:
@@ -193,6 +196,13 @@ def _stopped(result: Result) -> str:
     if result.success:
         return f"because {result.message}, {counts}."
     return f"before the tolerance was met: {result.status.value}, {counts}."
+
+
+def _data(result: Result) -> str:
+    """Say how the rows were read: every path has a name."""
+    if not result.paths:
+        return ""
+    return f"read by {', or by '.join(result.paths)}, as often as {result.n_pass:.4g} reads of all rows."
 
 
 def _next(result: Result) -> str:

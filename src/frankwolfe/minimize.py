@@ -238,6 +238,7 @@ def conclude(run: Run, status: Status, method: Method, reason: str, max_iter: in
         atoms=[atom.coords for atom in atoms] if atoms else None,
         weights=weights,
         problem=run.problem.title,
+        paths=tuple(sorted(run.problem.paths, key=run.problem.paths.__getitem__, reverse=True)),
         tangents=run.certificate.tangents,
         residuals=run.certificate.residuals,
     )

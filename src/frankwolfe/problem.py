@@ -92,6 +92,8 @@ class Problem:
     goal: float = 0.0
     # Tells whether the run's time is over, or somebody wants it to end; set by the loop, asked by `tick`.
     over: Callable[[], bool] = bool
+    # How often the data were read in which way, by the name of the path.
+    paths: dict[str, int] = field(default_factory=dict)
     # Buffers of a fast path: nothing that affects the future.
     scratch: dict[str, Any] = field(default_factory=dict)
 
@@ -103,9 +105,15 @@ class Problem:
     def evaluate(self, y: Point, watch: Point | None = None) -> Evaluation:
         """Return f and its gradient at y, and f at `watch`, from one read of the data where the objective can."""
         result = self.objective.evaluate(y, y if watch is None else watch)
-        self.counts.n_grad += 1
-        self.counts.n_pass += result.passes
+        self.count(result)
         return self.judged(result, y)
+
+    def count(self, at: Evaluation) -> None:
+        """Count what an evaluation has cost, and how the data were read."""
+        self.counts.n_grad += 1
+        self.counts.n_pass += at.passes
+        if at.path:
+            self.paths[at.path] = self.paths.get(at.path, 0) + 1
 
     def judged(self, at_y: Evaluation, y: Point) -> Evaluation:
         """Return an evaluation with what rounding may have done to it, and with the point where the tangent touches."""

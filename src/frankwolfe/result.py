@@ -57,6 +57,8 @@ class Result:
         The active atoms and their weights, where the method keeps them.
     problem : str
         What was solved: the objective and the set.
+    paths : tuple of str
+        How evaluations read the rows of the data, by name, the most frequent way first.
     tangents : (array of weights, tuple of points) or None
         Points whose tangents, averaged with these weights, prove the bound, where they are kept: with them anybody can
         prove it again.
@@ -84,6 +86,7 @@ class Result:
     atoms: Any = None
     weights: Any = None
     problem: str = ""
+    paths: tuple[str, ...] = ()
     tangents: tuple[Any, tuple[Any, ...]] | None = None
     residuals: Any = None
 
@@ -144,7 +147,7 @@ class Result:
 
         plain = {name: getattr(self, name) for name in _PLAIN}
         more = {"status": self.status.name, "trace": self.trace.to_array(), "plain": plain}
-        write(path, claims_of(self) | described(objective, domain, self) | more)
+        write(path, claims_of(self, objective) | described(objective, domain, self) | more)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Result:

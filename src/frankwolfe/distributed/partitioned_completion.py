@@ -19,7 +19,8 @@ from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.points import Point
 from frankwolfe.rounding import Extent, noise_of_sums
-from frankwolfe.rows.parts import Part, Task, probe, segment
+from frankwolfe.rows.parts import Part, PartTask
+from frankwolfe.rows.rows_in_parts import UNKEPT
 from frankwolfe.serialisation import register
 
 FETCH_UP_TO = 1 << 18  # entries of a gradient that are sooner brought to the oracle than multiplied where they are
@@ -65,7 +66,7 @@ class PartitionedCompletion(Objective):
 
     def evaluate(self, y: Point, watch: Point) -> Evaluation:
         for leaf in (*y.pending, *watch.pending):
-            leaf.resolve(0.0)  # images are not kept: see `Partitioned`
+            leaf.resolve(UNKEPT)
         end = None if watch is y else watch.coords
         value, inner, watched = self.parts.total(observed_entries.errors, y.coords, end)
         return Evaluation(value, self.grad(y.coords), inner, watched, 1.0, float(np.finfo(self.parts.dtype).eps))
@@ -74,7 +75,7 @@ class PartitionedCompletion(Objective):
 
     @property
     def additions(self) -> int:
-        return self.parts.rows + sum(self.shape)
+        return self.parts.entries + sum(self.shape)
 
     def noise(self, at: Evaluation, extent: Extent) -> Scalar:
         return noise_of_sums(at.eps, self.additions, at.value, self.smoothness, extent.norm)
@@ -90,7 +91,7 @@ class PartitionedCompletion(Objective):
 
     def fingerprint(self, start: Any) -> list[Any]:
         (number,) = self.parts.total(observed_entries.checksum)
-        return ["PartitionedCompletion", *self.shape, self.parts.rows, number]
+        return ["PartitionedCompletion", *self.shape, self.parts.entries, number]
 
 
 class Residuals(ImplicitMatrix):
@@ -123,12 +124,12 @@ class Residuals(ImplicitMatrix):
 
     @cached_property
     def fetched(self) -> PatternMatrix | None:
-        if self.parts.rows > FETCH_UP_TO:
+        if self.parts.entries > FETCH_UP_TO:
             return None
         (values,) = self.parts.total(observed_entries.entries, self.point, self.weight)
         return self.parts.pattern.matrix(np.concatenate(values))
 
-    def _product(self, task: Task, *args: np.ndarray) -> np.ndarray:
+    def _product(self, task: PartTask, *args: np.ndarray) -> np.ndarray:
         return self.parts.total(task, *args, kept=self._kept, reads=False)[0]
 
     def __add__(self, other: Residuals) -> Residuals:
@@ -156,8 +157,7 @@ class _Parabola(Line):
     """The segment on entries that stay with the parts; f is a parabola on it, so two numbers are all."""
 
     def __init__(self, parts: CompletionParts, x: Any, v: Any) -> None:
-        kept = parts.keep(segment, x, v)
-        self.first, self.second = parts.total(probe, 0.0, kept=kept, reads=False)
+        self.first, self.second = parts.total(observed_entries.along, x, v)
 
     def __call__(self, gamma: float) -> tuple[float, float]:
         return self.first + gamma * self.second, self.second
@@ -167,8 +167,8 @@ class CompletionParts(ClusterParts):
     """Observed entries of a matrix on the workers of a cluster."""
 
     def __init__(self, client: Any, held: list[Any], entries: int, shape: tuple[int, int], dtype: np.dtype) -> None:
-        super().__init__(client, held, entries, shape[1], dtype)
-        self.shape = shape
+        super().__init__(client, held, [])
+        self.entries, self.shape, self.dtype = entries, shape, dtype
 
     @cached_property
     def pattern(self) -> Pattern:
@@ -224,7 +224,7 @@ def _shard(loaded: list[Array], kinds: int, shape: tuple[int, int]) -> shards.Sh
     if not len(columns[2]):
         return shards.Shard([])
     rows, cols, values, weights = [*columns, None][:4]
-    return shards.Shard([Part(MatrixCompletion(rows, cols, values, shape, weights=weights), 1.0, 0)])
+    return shards.Shard([Part(MatrixCompletion(rows, cols, values, shape, weights=weights))])
 
 
 def _described(shard: shards.Shard) -> tuple[int, str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -9,8 +10,8 @@ import numpy as np
 
 from frankwolfe.kernels.threads import limited
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
-from frankwolfe.rows import parts as tasks
-from frankwolfe.rows.parts import Part, Sums, Task, tree_sum
+from frankwolfe.rows.parts import Part, PartTask, tree_sum
+from frankwolfe.rows.rows import Sums
 from frankwolfe.rows.user_data import DataMatrix, OperatorMatrix, data_matrix
 from frankwolfe.validation import optional
 
@@ -34,7 +35,7 @@ def _numbers(objective: Any) -> list[np.ndarray]:
     """Return the arrays of a part, the first of them with an entry for each row."""
     if isinstance(objective, MatrixCompletion):
         return [objective.values, objective.pattern.rows, objective.pattern.cols]
-    return [objective.b, *objective.data.parts()]
+    return [objective.b, *objective.data.arrays()]
 
 
 class Block(NamedTuple):
@@ -97,16 +98,16 @@ def vectors(blocks: list[Any]) -> list[np.ndarray]:
     return [a.reshape(-1) if a.ndim == 2 and 1 in a.shape else a for a in arrays]
 
 
-def survey(cls: Any, targets: list[np.ndarray], weights: list[np.ndarray] | None) -> list[Any]:
+def survey(kind: Any, targets: list[np.ndarray], weights: list[np.ndarray] | None) -> list[Any]:
     """Return what each block tells of its targets."""
     own = [None] * len(targets) if weights is None else weights
-    return [cls.survey(b, w) for b, w in zip(targets, own, strict=True)]
+    return [kind.survey(b, w) for b, w in zip(targets, own, strict=True)]
 
 
-def weigh(cls: Any, targets: list[np.ndarray], weights: list[np.ndarray] | None) -> list[np.ndarray | None]:
+def weigh(kind: Any, targets: list[np.ndarray], weights: list[np.ndarray] | None) -> list[np.ndarray | None]:
     """Return the weights of the rows of each block."""
     own = [None] * len(targets) if weights is None else weights
-    return [cls.weigh(b, w) for b, w in zip(targets, own, strict=True)]
+    return [kind.weigh(b, w) for b, w in zip(targets, own, strict=True)]
 
 
 def weight_sums(weights: list[np.ndarray | None]) -> list[float | None]:
@@ -121,55 +122,30 @@ def _weight(weights: np.ndarray) -> float:
 
 
 def build(
-    cls: Any,
+    kind: Any,
     loaded: list[DataMatrix | None],
     targets: list[np.ndarray],
     weights: list[np.ndarray | None],
-    shares: list[float],
+    whole: float,
     firsts: list[int],
     options: dict[str, Any],
 ) -> Shard:
-    """Make the parts of a shard; blocks without rows or without weight fall away."""
-    parts = []
-    for i, (data, share) in enumerate(zip(loaded, shares, strict=True)):
-        if data is None or share == 0:
-            continue
-        own = weights[i]
-        more = options if own is None else {**options, cls.weights_name: own}
-        parts.append(Part(cls(data.matrix, targets[i], **more), share, firsts[i], own))
+    """Make the parts of a shard; blocks without rows fall away."""
+    blocks = zip(loaded, targets, weights, firsts, strict=True)
+    parts = [
+        Part(kind.part(data.matrix, b, w, whole, options), first, w) for data, b, w, first in blocks if data is not None
+    ]
     return Shard(parts)
 
 
 def reweighted(shard: Shard, weights: np.ndarray, first: int, whole: float) -> Shard:
-    """Return a shard with other weights of its rows, the first of which is given; parts without weight fall away."""
+    """Return a shard with other weights of its rows, the first of which is given."""
     own = [weights[p.first - first :][: len(_numbers(p.objective)[0])] for p in shard.parts]
     pairs = zip(shard.parts, own, strict=True)
-    return Shard([tasks.reweighted(part, w, whole) for part, w in pairs if w.any()])
+    return Shard([replace(p, objective=p.objective.reweighted(w / whole), weights=w) for p, w in pairs])
 
 
-def template(shard: Shard) -> Any:
-    """Return the model of a shard without its rows, for its formulae; None if the shard is empty."""
-    from copy import copy
-
-    if not shard.parts:
-        return None
-    model: Any = copy(shard.parts[0].objective)
-    for name in (
-        "data",
-        "b",
-        "share",
-        "exact_b",
-        "exact_share",
-        "truth",
-        "_last",
-        "compiled",
-    ):  # the last one holds the targets
-        if name in model.__dict__:
-            model.__dict__[name] = None
-    return model
-
-
-def run(task: Task, shard: Shard, kept: list[Sums] | None, args: tuple[Any, ...], keep: bool) -> Any:
+def run(task: PartTask, shard: Shard, kept: list[Sums] | None, args: tuple[Any, ...], keep: bool) -> Any:
     """Do a task to every part of a shard; return the sum, or with `keep` the list."""
     began = perf_counter()
     extra = [()] * len(shard.parts) if kept is None else [(own,) for own in kept]

@@ -24,7 +24,7 @@ from frankwolfe.estimators.regressor import RegressorBase
 from frankwolfe.estimators.task import Task
 from frankwolfe.kernels.threads import limited
 from frankwolfe.minimize import minimize
-from frankwolfe.rows.user_data import in_parts
+from frankwolfe.rows.user_data import is_in_parts
 
 PRESS = 1.5  # how much harder than on the folds all rows may press against the constraint
 RAISE = 2**0.25  # the factor by which a radius that is too small for all rows grows
@@ -65,7 +65,7 @@ class CrossValidated(LinearEstimator):
             raise ValueError(f"selection must be 'best' or 'one_se', got {self.selection!r}")
         if self._each(X, y, lambda model, target: model.fit(X, target, sample_weight, **params)):
             return self
-        if in_parts(X) is not None:
+        if is_in_parts(X):
             sample_weight = fetched(sample_weight)
             task, y = parts_task(self, X, y, sample_weight)
             X = None

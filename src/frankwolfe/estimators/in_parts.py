@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,10 +16,9 @@ from frankwolfe.estimators.scaling import Scaling
 from frankwolfe.estimators.task import Task
 from frankwolfe.objectives import Logistic, Multinomial
 from frankwolfe.objectives.linear_model import WeightedMean
-from frankwolfe.rows import parts as tasks
 from frankwolfe.rows.disk_stream import Stream
-from frankwolfe.rows.user_data import in_parts
-from frankwolfe.validation import nonnegative
+from frankwolfe.rows.rows_in_parts import row_products
+from frankwolfe.rows.user_data import is_in_parts, rows_in_parts
 
 if TYPE_CHECKING:
     from frankwolfe.estimators.linear import LinearEstimator
@@ -45,10 +43,10 @@ class Classification:
         found, codes = np.unique(np.concatenate([labels for labels, _ in surveys]), return_inverse=True)
         check_classification_targets(found)
         if len(found) < 2:
-            raise ValueError(f"y holds only one class, {found[0]!r}; a classifier needs at least two")
+            raise ValueError(f"y holds only one class, {found.tolist()[0]!r}; a classifier needs at least two")
         counts = np.bincount(codes, np.concatenate([counts for _, counts in surveys]))
         for code in np.flatnonzero(~(counts > 0)):
-            raise ValueError(f"class {found[code]!r} has no sample with a positive sample_weight")
+            raise ValueError(f"class {found.tolist()[code]!r} has no sample with a positive sample_weight")
         self.classes = found
         if self.class_weight is not None:
             self.shares = compute_class_weight(self.class_weight, classes=found, y=found, sample_weight=counts)
@@ -60,42 +58,32 @@ class Classification:
             return weights
         return self.shares[np.searchsorted(self.classes, b)] * (1.0 if weights is None else weights)
 
-    def __call__(self, A: Any, b: np.ndarray, **options: Any) -> WeightedMean:
+    @property
+    def kind(self) -> type[Logistic | Multinomial]:
+        """The model of so many classes."""
+        return Logistic if len(self.classes) == 2 else Multinomial
+
+    def part(self, A: Any, b: np.ndarray, weights: Any, whole: float, options: dict[str, Any]) -> WeightedMean:
         """Return the model of a block."""
-        return (Logistic if len(self.classes) == 2 else Multinomial)(A, b, **options)
+        return self.kind.part(A, b, weights, whole, options)
 
 
 class PartsTask(Task):
-    """An objective over rows in parts, and the gap to reach on it."""
+    """Rows in parts, as they are: on no other scale, and never moved."""
 
     in_memory = False
+    away = False
 
     def __init__(self, model: LinearEstimator, objective: Any, weight: np.ndarray | None) -> None:
-        self.objective = objective
-        objective.remember = True
-        self.scaling, self.weight = Scaling(), weight
-        self.shape: tuple[int, ...] = objective.shape
-        self.tol, self.unit = nonnegative("tol", model.tol), model._loss_unit
-        self.dtype = np.dtype(objective.parts.dtype)
-
-    def only(self, rows: np.ndarray) -> PartsTask:
-        weights = np.zeros(self.objective.parts.rows)
-        weights[rows] = 1.0 if self.weight is None else self.weight[rows]
-        twin = copy(self)
-        vars(twin).pop("null", None)
-        twin.objective = self.objective.reweighted(weights)
-        return twin
+        self._state(model, objective, Scaling(), weight, np.dtype(objective.data.dtype))
 
     def linear(self, x: np.ndarray) -> np.ndarray:
         columns = x.reshape(x.shape[0], -1)
-        (pieces,) = self.objective.parts.total(tasks.products, columns)
-        out = np.zeros((self.objective.parts.rows, columns.shape[1]))
+        (pieces,) = self.objective.parts.total(row_products, columns)
+        out = np.zeros((self.objective.data.shape[0], columns.shape[1]))
         for first, piece in pieces:
             out[first : first + len(piece)] = piece
         return out + self._best_intercept(x)
-
-    def _best_intercept(self, x: np.ndarray) -> np.ndarray:
-        return np.array(np.broadcast_to(self.objective.best_intercept_at(x), x.shape[1:] or (1,)), dtype=x.dtype)
 
 
 def parts_task(model: LinearEstimator, X: Any, y: Any, sample_weight: Any) -> tuple[PartsTask, np.ndarray]:
@@ -113,15 +101,14 @@ def parts_task(model: LinearEstimator, X: Any, y: Any, sample_weight: Any) -> tu
 
 def objective_in_parts(model: LinearEstimator, X: Any, y: Any, weight: Any) -> tuple[Any, Any]:
     """Return the objective over rows in parts, and what makes row weights of given ones; set classes and features."""
-    scattered = in_parts(X)
-    assert scattered is not None
     kind: Any = WeightedMean
     if is_classifier(model):
         kind = Classification(model.class_weight)  # pyright: ignore[reportAttributeAccessIssue]
-        objective = scattered(kind, X, y, sample_weight=weight, intercept=bool(model.fit_intercept))
+        rows = rows_in_parts(kind, X, y, weight, {})
+        objective: Any = kind.kind(rows, None, intercept=bool(model.fit_intercept))
         model.classes_ = objective.classes  # pyright: ignore[reportAttributeAccessIssue]
     else:
-        objective: Any = model._objective(X, y, weight)
+        objective = model._objective(X, y, weight)
     model.n_features_in_ = objective.shape[0]  # pyright: ignore[reportAttributeAccessIssue]
     model.__dict__.pop("feature_names_in_", None)
     names = getattr(X, "columns", None)
@@ -135,7 +122,7 @@ def lazily(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
     @functools.wraps(method)
     def wrapped(self: Any, X: Any) -> Any:
-        return method(self, X) if in_parts(X) is None else _by_blocks(self, functools.partial(method, self), X)
+        return _by_blocks(self, functools.partial(method, self), X) if is_in_parts(X) else method(self, X)
 
     return wrapped
 
@@ -162,7 +149,7 @@ def _by_blocks(model: LinearEstimator, predict: Callable[[Any], Any], X: Any) ->
 
 def fetched(values: Any) -> Any:
     """Return a vector that may be lazy, or in blocks, or on disk, as an array; anything else as it is."""
-    if values is None or in_parts(values) is None:
+    if values is None or not is_in_parts(values):
         return values
     if isinstance(values, Stream):
         return values.column()

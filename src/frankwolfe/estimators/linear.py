@@ -26,7 +26,7 @@ from frankwolfe.estimators.screening import proven_zeros, strangled
 from frankwolfe.estimators.task import Task
 from frankwolfe.minimize import minimize
 from frankwolfe.result import Result
-from frankwolfe.rows.user_data import in_parts
+from frankwolfe.rows.user_data import is_in_parts
 from frankwolfe.sets import Set
 from frankwolfe.validation import positive
 
@@ -117,7 +117,7 @@ class LinearEstimator(BaseEstimator):
         """
         if self._each(X, y, lambda model, target: model.fit(X, target, sample_weight)):
             return self
-        if in_parts(X) is not None:
+        if is_in_parts(X):
             task, y = parts_task(self, X, y, sample_weight)
         else:
             X, y, weight = self._checked(X, y, sample_weight)

@@ -20,7 +20,7 @@ from frankwolfe.minimize import conclude, drive
 from frankwolfe.path.strategies import Walk
 from frankwolfe.problem import Problem
 from frankwolfe.rows.parts import odd, words
-from frankwolfe.rows.user_data import in_parts
+from frankwolfe.rows.user_data import is_in_parts
 from frankwolfe.validation import integer, positive, seed_of
 
 SMALL = 0.1  # the smallest radius can lower the loss of a constant by no more than this part
@@ -277,7 +277,7 @@ def chosen_radius(model: Any, task: Any, X: Any, y: np.ndarray) -> float:
 
 def _dealt(X: Any, y: np.ndarray, rows: np.ndarray, by_label: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return for each row its turn among the different rows of its label, well mixed, and how many there are."""
-    numbers = odd(rows.astype(np.uint64)) if in_parts(X) is not None else _digest(X, y)[rows]
+    numbers = odd(rows.astype(np.uint64)) if is_in_parts(X) else _digest(X, y)[rows]
     _, first, codes = np.unique(odd(numbers), return_index=True, return_inverse=True)  # in the order of what is mixed
     label = y[rows][first] if by_label else np.zeros(len(first), int)
     turn, count = np.empty(len(first), int), np.empty(len(first), int)

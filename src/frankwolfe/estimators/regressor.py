@@ -13,7 +13,7 @@ from sklearn.metrics import d2_pinball_score, d2_tweedie_score, r2_score
 from frankwolfe import objectives
 from frankwolfe.estimators.in_parts import fetched, lazily
 from frankwolfe.estimators.linear import LinearEstimator, keep
-from frankwolfe.rows.user_data import in_parts
+from frankwolfe.rows.user_data import is_in_parts
 from frankwolfe.validation import nearest
 
 LOSSES = {
@@ -71,7 +71,7 @@ class RegressorBase(MultiOutputMixin, RegressorMixin, LinearEstimator):
         return float(r2_score(y, said, sample_weight=weight))
 
     def _each(self, X: Any, y: Any, fit: Callable[[Any, np.ndarray], Any]) -> bool:
-        if in_parts(X) is not None or in_parts(y) is not None or np.ndim(y) != 2 or np.shape(y)[1] < 2:
+        if is_in_parts(X) or is_in_parts(y) or np.ndim(y) != 2 or np.shape(y)[1] < 2:
             return False
         y = np.asarray(y)
         self.estimators_ = [fit(clone(self), y[:, j]) for j in range(y.shape[1])]

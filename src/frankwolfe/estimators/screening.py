@@ -46,7 +46,7 @@ def proven_zeros(objective: Any, domain: Set, result: Result) -> np.ndarray | No
     array([False, False,  True])
     """
     beta = getattr(objective, "bend_limit", math.inf)
-    norms = getattr(objective, "_column_norms", None)
+    norms = getattr(objective, "_column_norms", None) if getattr(objective, "holds_images", False) else None
     grouped = isinstance(domain, GroupBall) and (domain.s, domain.p) == (2, 1)
     if not (grouped or isinstance(domain, L1Ball | Simplex)) or norms is None or not math.isfinite(beta):
         return None

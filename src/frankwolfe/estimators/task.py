@@ -31,12 +31,14 @@ class Task:
     def __init__(
         self, model: LinearEstimator, X: Any, y: np.ndarray, weight: np.ndarray | None, device: Any = None
     ) -> None:
-        self.scaling = Scaling.of(X, weight, intercept=bool(model.fit_intercept), standardize=model._standardizes)
-        data = place(self.scaling.apply(X), model.device if device is None else device, classes=model._classes)
-        self.objective: Any = model._objective(data, y, weight)
-        self.objective.remember = True
-        self.shape: tuple[int, ...] = self.objective.shape or ()
-        self.weight, self.dtype = weight, np.dtype(X.dtype)
+        scaling = Scaling.of(X, weight, intercept=bool(model.fit_intercept), standardize=model._standardizes)
+        data = place(scaling.apply(X), model.device if device is None else device, classes=model._classes)
+        self._state(model, model._objective(data, y, weight), scaling, weight, np.dtype(X.dtype))
+
+    def _state(self, model: Any, objective: Any, scaling: Scaling, weight: np.ndarray | None, dtype: np.dtype) -> None:
+        self.objective, self.scaling, self.weight, self.dtype = objective, scaling, weight, dtype
+        objective.remember = True
+        self.shape: tuple[int, ...] = objective.shape or ()
         self.tol, self.unit = nonnegative("tol", model.tol), model._loss_unit
 
     @cached_property

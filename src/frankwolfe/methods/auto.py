@@ -125,7 +125,7 @@ class Facts:
     def tall(self) -> bool:
         """There are few variables and very many rows of data: what counts is how often they are read."""
         objective = self.problem.objective
-        if not isinstance(objective, LinearModel):
+        if not isinstance(objective, LinearModel) or not objective.holds_images:
             return False
         n, d = objective.data.shape
         return d <= SMALL and n >= TALL * d
@@ -136,9 +136,9 @@ class Facts:
         objective = self.problem.objective
         if not self.ball:
             return self.tall and not isinstance(objective, LeastSquares)
-        return isinstance(objective, LinearModel | Quadratic) and objective.data.shape[1] <= min(
-            SMALL, objective.data.shape[0]
-        )
+        if not isinstance(objective, LinearModel | Quadratic) or not objective.holds_images:
+            return False
+        return objective.data.shape[1] <= min(SMALL, objective.data.shape[0])
 
     @property
     def light(self) -> bool:
@@ -148,6 +148,8 @@ class Facts:
         """
         objective = self.problem.objective
         if not isinstance(objective, LinearModel) or not isinstance(self.problem.domain, L1Ball | Simplex):
+            return False
+        if not objective.holds_images:
             return False
         (n, d), layout = objective.data.shape, objective.data.layout
         quick = self.problem.away or (isinstance(layout, Rows) and layout.entries <= SHORT * n)

@@ -23,6 +23,7 @@ class Evaluation(NamedTuple):
     eps: float  # machine epsilon of the arithmetic
     at: Any = None  # coordinates of the point, where certificates will need them
     noise: Scalar | None = None  # what rounding may have done to value - inner + <slope, x>, whatever x of the set
+    path: str = ""  # how the rows were read, where there are ways to choose from
 
     @property
     def tangent(self) -> Tangent:
@@ -89,6 +90,11 @@ class Objective(ABC):
 
     proven: bool = False
     """Whether convexity and gradient are beyond doubt: what contradicts them can only be rounding."""
+
+    @property
+    def holds_images(self) -> bool:
+        """Whether f is a function of a linear image, and images are arrays that methods may work with."""
+        return False
 
     @property
     def takes_many(self) -> bool:

@@ -15,7 +15,7 @@ from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.derive import derive
 from frankwolfe.rounding import Extent, noise_of_sums
-from frankwolfe.rows.user_data import in_parts
+from frankwolfe.rows.user_data import is_in_parts
 from frankwolfe.validation import vector
 
 
@@ -54,7 +54,7 @@ class MatrixCompletion(Composite):
 
     def __new__(cls, rows: Any = None, cols: Any = None, values: Any = None, shape: Any = None, **more: Any) -> Any:
         """Return the objective, over a cluster where the entries are in one."""
-        if in_parts(values) is None:
+        if not is_in_parts(values):
             return object.__new__(cls)
         from frankwolfe.distributed.partitioned_completion import complete
 

@@ -14,7 +14,6 @@ from frankwolfe.backends import namespace
 from frankwolfe.methods import Method
 from frankwolfe.minimize import conclude, drive
 from frankwolfe.objectives.base import Objective
-from frankwolfe.objectives.in_parts.partitioned import Partitioned
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.path.lockstep import Lockstep
@@ -73,11 +72,10 @@ def pays_together(method: Method, objective: Objective) -> bool:
     Measured on the CPU: dense data are read at a small share of the price for each further point, sparse data are not;
     exact line searches take more time than reading does, and nothing of it is shared.
     """
-    if isinstance(objective, Partitioned):
-        return objective.parts.dense and method.forgets_start
     if not isinstance(objective, LinearModel | Quadratic) or not objective.data.shared:
         return False
-    return method.forgets_start or not isinstance(objective.data.matrix, np.ndarray)
+    on_device = objective.holds_images and not isinstance(objective.data.matrix, np.ndarray)
+    return method.forgets_start or on_device
 
 
 def in_step(job: Job, method: Method, reason: str, desk: Desk) -> float:

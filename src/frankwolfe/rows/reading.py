@@ -67,6 +67,7 @@ class Sweep(NamedTuple):
     slope: Array
     passes: float  # reads of all rows
     hessian: np.ndarray | None = None  # where it was asked for and came with the same read
+    path: str = ""  # how the rows were read
 
 
 class Path(ABC):

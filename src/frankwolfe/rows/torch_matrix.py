@@ -105,7 +105,7 @@ class TorchMatrix(DataMatrix):
     def rows_at(self, places: Array) -> Array:
         return self.matrix[places].to(self.dtype)
 
-    def parts(self) -> list[Array]:
+    def arrays(self) -> list[Array]:
         return [self.matrix]
 
     def doubled(self) -> TorchMatrix:
@@ -218,7 +218,7 @@ class TorchCSR(DataMatrix):
             )
         return np.asarray(host(squares @ weights), dtype=np.float64)
 
-    def parts(self) -> list[Array]:
+    def arrays(self) -> list[Array]:
         return [self.matrix.crow_indices(), self.matrix.col_indices(), self.matrix.values()]
 
     def doubled(self) -> TorchCSR:
@@ -259,7 +259,7 @@ class CupyCSR(DataMatrix):
         weights = self.array(np.ones(self.shape[0])) if weights is None else weights
         return np.asarray(host(self.transposed.power(2) @ weights), dtype=np.float64)
 
-    def parts(self) -> list[Array]:
+    def arrays(self) -> list[Array]:
         return [self.matrix.indptr, self.matrix.indices, self.matrix.data]
 
     def doubled(self) -> CupyCSR:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.verify.arithmetic import Interval, dot, sums
+from frankwolfe.verify.arithmetic import SMALLEST, Interval, dot, sums
 from frankwolfe.verify.domains import CannotShow, Domain, domain_of, largest, require
 from frankwolfe.verify.functions import norm, norms
 from frankwolfe.verify.matrices import Matrix
@@ -209,7 +209,7 @@ class Ellipsoid(Domain):
         self.M = np.diag(M) if M.ndim == 1 else M
         self.rows = Matrix(self.M)
         self.size = self.radius * float(np.max(np.abs(self.M))) + float(np.max(np.abs(self.center)))
-        self.size = max(self.size, 5e-324)
+        self.size = max(self.size, SMALLEST)
 
     def support(self, h: np.ndarray) -> float:
         require(h, self.center.shape)

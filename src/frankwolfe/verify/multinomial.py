@@ -17,6 +17,8 @@ from frankwolfe.verify.functions import exp, log, log1p
 from frankwolfe.verify.matrices import matrix_of
 from frankwolfe.verify.objectives import Objective, Tangent, Touching, Value, average, normalised
 
+MIXED = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)  # parts of other probabilities, the fewest that balance the intercepts
+
 
 class Multinomial(Objective):
     """f(X) = Σ share_i (log Σ_k exp(a_i'x_k + c_k) - a_i'x_(b_i) - c_(b_i)) + ridge/2 \\|X\\|²."""
@@ -30,6 +32,8 @@ class Multinomial(Objective):
         self.total = float(len(self.b)) if share is None else 1.0
         self.ridge = float(description.get("ridge", 0.0))
         self.intercept = bool(description.get("intercept", False))
+        self.floor = 0.0 if self.ridge >= 0 else -math.inf
+        self.remarks = (description["trusted"],) if description.get("trusted") else ()
         self.truth = (self.b[:, None] == np.arange(self.K)).astype(np.float64)
 
     def value(self, x: np.ndarray) -> Value:
@@ -73,7 +77,7 @@ class Multinomial(Objective):
         if self.ridge:
             slope = slope + Interval(self.ridge) * t
             constant = constant - dot(t, t) * (0.5 * self.ridge)
-        return Tangent(constant, slope)
+        return Tangent(constant, slope, -self.ridge, t)
 
     def _check(self, x: np.ndarray) -> None:
         if not isinstance(x, np.ndarray) or x.shape != (self.A.shape[1], self.K):
@@ -90,13 +94,20 @@ class Multinomial(Objective):
         return (losses * self.weights).sum() / self.total
 
     def _shift(self, scores: np.ndarray) -> np.ndarray:
-        """Return about the best intercepts, by damped Newton steps."""
-        c = np.zeros(self.K)
+        """Return about the best intercepts, by damped Newton steps.
+
+        Where scores are so far apart that the loss has corners, it is smoothed first: by scales that shrink to one.
+        """
         if not self.intercept:
-            return c
+            return np.zeros(self.K)
         target = self.weights @ self.truth
         c = np.log(target / target.sum()) - self.weights @ scores / self.weights.sum()
+        steps = math.ceil(math.log(max(float(np.ptp(scores)) / 64, 1.0), 8))
+        for k in range(steps, -1, -1):
+            c = 8.0**k * self._balanced(scores / 8.0**k, c / 8.0**k, target)
+        return c
 
+    def _balanced(self, scores: np.ndarray, c: np.ndarray, target: np.ndarray) -> np.ndarray:
         def loss(c: np.ndarray) -> float:
             return float(self.weights @ _losses_roughly(scores + c, self.b))
 
@@ -117,6 +128,24 @@ class Multinomial(Objective):
 
     def _dual(self, P: np.ndarray) -> tuple[Interval, list[np.ndarray], list[tuple[int, np.ndarray]]]:
         """Return -Σ share Σ p log p, and weight * (p - truth) as a sum of tables and of single rows."""
+        trouble = CannotShow("no probabilities were tried")
+        for part in MIXED if self.intercept else MIXED[:1]:
+            try:
+                return self._exactly(self._mixed(P, part))
+            except CannotShow as error:
+                trouble = error
+        raise trouble
+
+    def _mixed(self, P: np.ndarray, part: float) -> np.ndarray:
+        """Return probabilities with a part of other ones mixed in: the same in all rows, so that columns balance."""
+        mean, wanted = (self.weights @ table / self.weights.sum() for table in (P, self.truth))
+        part = max(part, 2 * float(np.max((mean - wanted) / np.where(mean > 0, mean, 1.0)))) if part else 0.0
+        if not 0 < part < 0.5:
+            return P
+        others = np.maximum(mean + (wanted - mean) / part, 0.0)
+        return (1 - part) * P + part * others / others.sum()
+
+    def _exactly(self, P: np.ndarray) -> tuple[Interval, list[np.ndarray], list[tuple[int, np.ndarray]]]:
         n, K = P.shape
         fine = 2.0 ** (106 - math.ceil(math.log2(K)))
         P1 = np.floor(P * 2.0**53) / 2.0**53

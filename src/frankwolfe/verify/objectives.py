@@ -28,7 +28,10 @@ class Value(NamedTuple):
 
 
 class Tangent(NamedTuple):
-    """f(y) >= constant + <slope, y> - bend/2 \\|y - at\\|² for every y, whatever number of each interval is taken."""
+    """f(y) >= constant + <slope, y> - bend/2 \\|y - at\\|² for every y, whatever number of each interval is taken.
+
+    Where `bend` is negative, f bends upwards so much more than a plane.
+    """
 
     constant: Interval
     slope: Interval
@@ -40,6 +43,8 @@ class Objective(ABC):
     """A function to be judged."""
 
     remarks: tuple[str, ...] = ()
+    floor = -math.inf
+    """What f is never below, on any set."""
 
     @abstractmethod
     def value(self, x: Any) -> Value:
@@ -85,6 +90,8 @@ class LinearModel(Objective):
         self.total = float(len(self.b)) if share is None else 1.0
         self.ridge = float(description.get("ridge", 0.0))
         self.intercept = bool(description.get("intercept", False))
+        self.floor = 0.0 if self.ridge >= 0 else -math.inf
+        self.remarks = (description["trusted"],) if description.get("trusted") else ()
         self._last: tuple[np.ndarray, Interval, float] | None = None
 
     def value(self, x: np.ndarray) -> Value:
@@ -113,7 +120,7 @@ class LinearModel(Objective):
         if self.ridge:
             slope = slope + Interval(self.ridge) * t
             constant = constant - dot(t, t) * (0.5 * self.ridge)
-        return Tangent(constant, slope)
+        return Tangent(constant, slope, -self.ridge, t)
 
     def _mean(self, values: Interval) -> Interval:
         return (values * self.weights).sum() / self.total
@@ -200,7 +207,7 @@ class Quadratic(Objective):
 
     @property
     def bend(self) -> float:
-        """A number with λmin(Q) >= -bend, proven."""
+        """A number with λmin(Q) >= -bend, proven; negative where f is strongly convex."""
         if self._bend is None:
             Q = self.Q.dense
             if Q is None:
@@ -217,7 +224,7 @@ LARGEST = 4000
 
 
 def lowest_eigenvalue(Q: np.ndarray) -> float:
-    """Return e >= 0 such that no eigenvalue of the symmetric part of Q is below -e, by a Cholesky factorisation.
+    """Return e such that no eigenvalue of the symmetric part of Q is below -e, by a Cholesky factorisation.
 
     A factorisation that ends is that of a matrix within γ/(1-γ) trace of S + shift I, γ = (d + 1)u/(1 - (d + 1)u),
     whatever the order of its sums (Higham, Accuracy and stability of numerical algorithms, theorem 10.3); the symmetric
@@ -227,19 +234,19 @@ def lowest_eigenvalue(Q: np.ndarray) -> float:
     if d > LARGEST:
         raise CannotShow(f"Q has order {d}: that it is positive semidefinite was not shown")
     S = 0.5 * (Q + Q.T)
-    if np.array_equal(Q, Q.T) and np.all(np.abs(S).sum(axis=1) * (1 + d * 2.0**-51) <= 2 * np.diagonal(S)):
-        return 0.0  # diagonally dominant
     scale = float(np.trace(np.abs(S)))
     gamma = (d + 2) * 2.0**-52
     rounding = gamma * scale * 1.01 + 2.0**-52 * float(np.linalg.norm(S)) + d * 1e-290
-    for shift in (-4 * rounding, *(rounding * 4.0**k for k in range(24))):
+    dominant = np.array_equal(Q, Q.T) and np.all(np.abs(S).sum(axis=1) * (1 + d * 2.0**-51) <= 2 * np.diagonal(S))
+    guess = -(1 - 1e-7) * float(np.linalg.eigvalsh(S)[0]) if d <= 1000 else 0.0
+    for shift in (guess + 4 * rounding, -4 * rounding, *(rounding * 4.0**k for k in range(24))):
         try:
             np.linalg.cholesky(S + shift * np.eye(d))
         except np.linalg.LinAlgError:
             continue
         found = float(up(shift + gamma * (scale + d * abs(shift)) * 1.01 + rounding))
         if math.isfinite(found):
-            return max(found, 0.0)
+            return min(found, 0.0) if dominant else found
     raise CannotShow("Q is not positive semidefinite, or not near enough to show a bound")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.verify.arithmetic import Interval, dot, running, sums, up
+from frankwolfe.verify.arithmetic import SMALLEST, Interval, dot, running, sums, up
 from frankwolfe.verify.domains import CannotShow, Domain, largest, require
 from frankwolfe.verify.matrices import Matrix
 
@@ -17,7 +17,7 @@ class Box(Domain):
 
     def __init__(self, description: dict[str, Any]) -> None:
         self.lower, self.upper = (np.asarray(description[end], np.float64) for end in ("lower", "upper"))
-        self.size = max(float(np.max(np.abs(self.lower))), float(np.max(np.abs(self.upper))), 5e-324)
+        self.size = max(float(np.max(np.abs(self.lower))), float(np.max(np.abs(self.upper))), SMALLEST)
 
     def support(self, h: np.ndarray) -> float:
         return float(dot(h, np.where(h > 0, self.upper, self.lower)).hi)
@@ -86,7 +86,7 @@ class Permutahedron(Domain):
 
     def __init__(self, description: dict[str, Any]) -> None:
         self.c = np.sort(np.asarray(description["c"], np.float64))[::-1]
-        self.size = max(float(np.sum(np.abs(self.c))), 5e-324)
+        self.size = max(float(np.sum(np.abs(self.c))), SMALLEST)
 
     def support(self, h: np.ndarray) -> float:
         require(h, self.c.shape)
@@ -143,7 +143,7 @@ class ConvexHull(Domain):
     def __init__(self, description: dict[str, Any]) -> None:
         points = np.asarray(description["points"], np.float64)
         self.shape, self.points = points.shape[1:], points.reshape(len(points), -1)
-        self.size = max(float(np.max(np.abs(points))), 5e-324)
+        self.size = max(float(np.max(np.abs(points))), SMALLEST)
 
     def support(self, h: np.ndarray) -> float:
         require(h, self.shape)
@@ -164,7 +164,7 @@ def nearest_in_hull(x: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Return the weights of about the nearest average of the rows."""
     from scipy.optimize import nnls
 
-    scale = max(float(np.max(np.abs(points))), float(np.max(np.abs(x))), 5e-324)
+    scale = max(float(np.max(np.abs(points))), float(np.max(np.abs(x))), SMALLEST)
     away = (points - x) / scale
     # The shortest average of `away`: nonnegative least squares with the sum of the weights as one more equation.
     try:

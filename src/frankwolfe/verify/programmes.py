@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.verify.arithmetic import Interval, dot, running, sums
+from frankwolfe.verify.arithmetic import SMALLEST, Interval, dot, running, sums
 from frankwolfe.verify.domains import CannotShow, Domain, largest, require
 from frankwolfe.verify.matrices import Matrix
 
@@ -32,7 +32,7 @@ class Polytope(Domain):
 
     @property
     def size(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return max(float(np.max(np.maximum(np.abs(self.limits[0]), np.abs(self.limits[1])))), 5e-324)
+        return max(float(np.max(np.maximum(np.abs(self.limits[0]), np.abs(self.limits[1])))), SMALLEST)
 
     def support(self, h: np.ndarray) -> float:
         require(h, self.lower.shape)

@@ -96,7 +96,8 @@ class HeavyBallFrankWolfe(Method):
         super().check(problem)
         if self.restart or self.steps == "smooth":
             require_smoothness(self, problem, None)
-        if self.steps == "directional" and not isinstance(problem.objective, LinearModel | Quadratic):
+        modelled = isinstance(problem.objective, LinearModel | Quadratic) and problem.objective.holds_images
+        if self.steps == "directional" and not modelled:
             raise TypeError(
                 "steps='directional' needs the image of the direction under the data (Logistic, LeastSquares or "
                 f"Quadratic), not {type(problem.objective).__name__}; use steps='smooth' or steps='search'"

@@ -109,7 +109,8 @@ class NewtonFrankWolfe(Method):
     def check(self, problem: Problem) -> None:
         super().check(problem)
         objective = problem.objective
-        if not isinstance(objective, LinearModel | Quadratic) or isinstance(objective.data, OperatorMatrix):
+        known = isinstance(objective, LinearModel | Quadratic)
+        if not known or isinstance(objective.data, OperatorMatrix) or not objective.holds_images:
             raise TypeError(
                 f"method 'newton' forms the Hessian from the data, which {type(objective).__name__} does not hold as a "
                 "matrix; use 'subspace' or 'afw'"
@@ -220,8 +221,7 @@ def _expansion(problem: Problem, x: Point, every: int) -> tuple[Evaluation, np.n
         return problem.evaluate(x), host(dense).astype(np.float64, copy=False)
     n, d = objective.data.shape
     at_x, H = objective.evaluate_twice(x, every if n >= ROWS * d else 1)
-    problem.counts.n_grad += 1
-    problem.counts.n_pass += at_x.passes
+    problem.count(at_x)
     return problem.judged(at_x, x), H
 
 

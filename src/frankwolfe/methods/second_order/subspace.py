@@ -102,7 +102,7 @@ class SubspaceFrankWolfe(Method):
 
     def check(self, problem: Problem) -> None:
         super().check(problem)
-        if not isinstance(problem.objective, Composite | Quadratic):
+        if not problem.objective.holds_images:
             raise TypeError(
                 f"method 'subspace' works on images φ(Ax), which {type(problem.objective).__name__} has not; use "
                 "'afw', or state the objective as Logistic, LeastSquares, Quadratic or MatrixCompletion"

@@ -35,7 +35,7 @@ NEAR = 0.3  # gap, in terms of <gradient, x>, from which on a Hessian gains more
 
 def applies(problem: Problem) -> bool:
     """Tell whether the vertices are single columns of the data, and many; picked from NumPy arrays."""
-    if problem.away:
+    if problem.away or not problem.objective.holds_images:
         return False
     many = isinstance(problem.objective, LinearModel) and problem.objective.data.shape[1] > MANY
     return many and isinstance(problem.domain, L1Ball | Simplex)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -94,34 +95,19 @@ class Section:
     tables: list[Table] = field(default_factory=list)
 
 
-def error_curve(series: Series, *, window: int = 0, shown: bool = True, certificate: bool = False) -> Curve:
-    """Return the error of a run as a curve in its method's look.
-
-    Parameters
-    ----------
-    series : Series
-        The run.
-    window : int, default 0
-        Shade the smallest and largest error among so many iterations.
-    shown : bool, default True
-        Whether it is visible before a click on the legend.
-    certificate : bool, default False
-        The certified gap in place of the error.
-    """
+def error_curve(series: Series, *, window: int = 0, shown: bool = True) -> Curve:
+    """Return the error of a run as a curve in its method's look, shaded from the least to the most in a window of k."""
     look = METHODS[series.run.method]
-    y = series.gap if certificate else series.h
-    low, high = (_window(y, window)) if window else (None, None)
-    return Curve(
-        look.name + (" (certified gap)" if certificate else ""),
-        {axis: series.outcome[axis] for axis in AXES},
-        y,
-        look.colour,
-        "dash" if certificate else look.dash,
-        2.4 if series.run.method == "afw" else 1.9,
-        low,
-        high,
-        shown,
-    )
+    low, high = _window(series.h, window) if window else (None, None)
+    x = {axis: series.outcome[axis] for axis in AXES}
+    width = 2.4 if series.run.method == "afw" else 1.9
+    return Curve(look.name, x, series.h, look.colour, look.dash, width, low, high, shown)
+
+
+def error_panel(title: str, series: Sequence[Series], *, window: int = 0, hidden: Sequence[str] = ()) -> Panel:
+    """Return the errors of several runs in one panel; those of `hidden` methods are drawn after a click."""
+    curves = [error_curve(s, window=window, shown=s.run.method not in hidden) for s in series]
+    return Panel(title, curves, floor=max(s.floor for s in series))
 
 
 def _window(y: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:

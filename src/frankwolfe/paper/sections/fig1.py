@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -23,15 +22,14 @@ INFLATED = 12.0  # times the true L: small steps, so that the run takes its time
 
 
 @dataclass(frozen=True)
-class Bowls:
+class Bowls(Task):
     """A run of the paper's Algorithm 2 on a logistic loss of one variable, with y, v and the slope at each step."""
 
     steps: int = SHOWN[-1] + 1
-    name = "fig1-agm-in-one-dimension"
 
     @property
-    def settings(self) -> dict[str, Any]:
-        return {"task": "bowls", "steps": self.steps, "samples": SAMPLES, "inflated": INFLATED}
+    def constants(self) -> list[float]:
+        return [SAMPLES, INFLATED]
 
     def compute(self, store: Store, directory: str | None) -> Outcome:
         f = loss()

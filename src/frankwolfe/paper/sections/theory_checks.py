@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -11,13 +10,13 @@ import frankwolfe as fw
 from frankwolfe.paper.claims.rates import envelope, slope
 from frankwolfe.paper.problems import Ball, Data, objective
 from frankwolfe.paper.reference import newton
-from frankwolfe.paper.store import Outcome, Store
+from frankwolfe.paper.store import Outcome, Store, Task
 
 STEPS = 400
 
 
 @dataclass(frozen=True)
-class Accelerated:
+class Accelerated(Task):
     """The unconstrained Algorithm 2 step by step on a logistic loss, next to everything the paper says about it.
 
     Columns, each with its bound: `error` f(xₖ) - f*; `gradient` |∇f(yₖ)|²; `distance` |vₖ - x*|²; `weighted`, the
@@ -25,17 +24,12 @@ class Accelerated:
     squared radius of the ball of Connection 1.
     """
 
-    name = "agm-bounds"
-
     @property
-    def settings(self) -> dict[str, Any]:
-        return {"task": "accelerated", "steps": STEPS}
+    def constants(self) -> int:
+        return STEPS
 
     def compute(self, store: Store, directory: str | None) -> Outcome:
-        from threadpoolctl import threadpool_limits
-
-        with threadpool_limits(limits=1):
-            return _accelerated(STEPS)
+        return _accelerated(STEPS)
 
 
 def _accelerated(steps: int) -> Outcome:
@@ -79,21 +73,16 @@ def _accelerated(steps: int) -> Outcome:
 
 
 @dataclass(frozen=True)
-class Checks:
+class Checks(Task):
     """The misprinted strongly convex AGM, and the simplex while k is far below d."""
 
-    name = "theory-checks"
-
     @property
-    def settings(self) -> dict[str, Any]:
-        return {"task": "checks", "steps": STEPS}
+    def constants(self) -> int:
+        return STEPS
 
     def compute(self, store: Store, directory: str | None) -> Outcome:
-        from threadpoolctl import threadpool_limits
-
-        with threadpool_limits(limits=1):
-            simplex, table = simplex_rates()
-            return Outcome({**strongly_convex_typo(), **simplex}, table)
+        simplex, table = simplex_rates()
+        return Outcome({**strongly_convex_typo(), **simplex}, table)
 
 
 def strongly_convex_typo() -> dict[str, float]:
@@ -133,7 +122,7 @@ def simplex_rates() -> tuple[dict[str, float], dict[str, np.ndarray]]:
 
 
 @dataclass(frozen=True)
-class Wandering:
+class Wandering(Task):
     """Steps on an l1 ball whose solution is a vertex that the method does not find at once.
 
     f = x'Hx/2 - c'x on the unit l1 ball in six dimensions. At zero five decoys have the larger gradient entries, and
@@ -143,11 +132,6 @@ class Wandering:
     method: str
     iterations: int = 3000
     decoys: int = 5
-    name = "l1-vertex"
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {"task": "wandering", "method": self.method, "iterations": self.iterations, "decoys": self.decoys}
 
     def problem(self) -> tuple[fw.Quadratic, np.ndarray]:
         """Return f and its minimiser on the ball."""
