@@ -21,6 +21,7 @@ from frankwolfe.path.strategies import Walk
 from frankwolfe.problem import Problem
 from frankwolfe.rows.parts import odd, words
 from frankwolfe.rows.user_data import is_in_parts
+from frankwolfe.stopping import Tolerance
 from frankwolfe.validation import integer, positive, seed_of
 
 SMALL = 0.1  # the smallest radius can lower the loss of a constant by no more than this part
@@ -74,7 +75,7 @@ class Fold:
         most = min(model.max_iter, STEPS)
         while True:
             goal = self._goal()
-            run = self.walk.begin(domain, radius, goal)
+            run = self.walk.begin(domain, radius, Tolerance(goal))
             status = drive(run, self.method, most, None, None, bool(model.verbose))
             self.walk.end(run, radius)
             result = conclude(run, status, self.method, self.reason, most)

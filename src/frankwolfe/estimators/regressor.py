@@ -71,9 +71,9 @@ class RegressorBase(MultiOutputMixin, RegressorMixin, LinearEstimator):
         return float(r2_score(y, said, sample_weight=weight))
 
     def _each(self, X: Any, y: Any, fit: Callable[[Any, np.ndarray], Any]) -> bool:
-        if is_in_parts(X) or is_in_parts(y) or np.ndim(y) != 2 or np.shape(y)[1] < 2:
+        y = None if is_in_parts(X) or is_in_parts(y) else np.asarray(y)
+        if y is None or y.ndim != 2 or y.shape[1] < 2:
             return False
-        y = np.asarray(y)
         self.estimators_ = [fit(clone(self), y[:, j]) for j in range(y.shape[1])]
         for name in ("coef_", "intercept_", "radius_", "gap_", "lower_bound_", "n_iter_", "proven_zero_"):
             setattr(self, name, np.array([getattr(model, name) for model in self.estimators_]))
@@ -84,7 +84,8 @@ class RegressorBase(MultiOutputMixin, RegressorMixin, LinearEstimator):
         return True
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
-        y = y if y is None or np.ndim(y) != 2 else np.ravel(y)
+        y = y if y is None else np.asarray(y)
+        y = y if y is None or y.ndim != 2 else y.ravel()
         X, y = self._read(X, y, y_numeric=True)
         if (self.loss in LOGARITHMIC and np.min(y) < 0) or (self.loss == "gamma" and np.min(y) <= 0):
             least = "positive" if self.loss == "gamma" else "nonnegative"

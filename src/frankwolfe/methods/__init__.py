@@ -72,6 +72,8 @@ def named(method: str | Method) -> Method:
     """
     if isinstance(method, Method):
         return method
+    if isinstance(method, type) and issubclass(method, Method):
+        raise TypeError(f"method is the class {method.__name__}; make one: {method.__name__}()")
     if not isinstance(method, str):
         raise TypeError(f"method must be a name or a Method, got {type(method).__name__}")
     name = method.lower()

@@ -24,6 +24,7 @@ from frankwolfe.result import Result, Status
 from frankwolfe.run import Run, with_room
 from frankwolfe.sets.base import Set
 from frankwolfe.sets.many_radii import SetBatch
+from frankwolfe.stopping import Tolerance
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,7 @@ class Job:
     members: list[Set]
     radii: list[float]
     x0: Any
-    tol: float
-    rtol: float
+    tolerance: Tolerance
     max_iter: int
     time_limit: float | None
     trace_every: int
@@ -88,13 +88,12 @@ def in_step(job: Job, method: Method, reason: str, desk: Desk) -> float:
         return Lockstep(
             problem,
             method.init(problem, start),
-            job.tol,
-            job.rtol,
+            job.tolerance,
             job.trace_every,
             lambda i, run, status: desk.take(i, run, status, method, reason),
         )
 
-    run = with_room(Run(problem, None, job.tol, job.rtol, job.trace_every), begin_all)
+    run = with_room(Run(problem, None, job.tolerance, job.trace_every), begin_all)
     status = drive(run, method, job.max_iter, job.time_limit, None, job.progress)
     with_room(run, lambda: run.finish(status))
     return run.problem.counts.n_pass
@@ -103,11 +102,10 @@ def in_step(job: Job, method: Method, reason: str, desk: Desk) -> float:
 def in_turn(job: Job, method: Method, reason: str, desk: Desk) -> float:
     """Solve one radius after the other, each from the last; return the reads of the data."""
     walk = Walk(job.objective, method, job.members[0], job.seed, job.x0)
-    shown = Progress(job.progress, job.tol, job.max_iter)
+    shown = Progress(job.progress, job.max_iter)
     began, n_pass, ended = monotonic(), 0.0, None
     for i, (domain, radius) in enumerate(zip(job.members, job.radii, strict=True)):
-        note = f"radius {i + 1} of {len(job.radii)}"
-        run = walk.begin(domain, radius, job.tol, job.rtol, job.trace_every, note)
+        run = walk.begin(domain, radius, job.tolerance, job.trace_every, f"radius {i + 1} of {len(job.radii)}")
         if ended is None:
             left = None if job.time_limit is None else max(job.time_limit - (monotonic() - began), 0.0)
             status = drive(run, method, job.max_iter, left, None, shown)
@@ -147,14 +145,12 @@ class Walk:
         self.known: list[tuple[Run, float]] = []
         self.proofs: list[Proof] = []
 
-    def begin(
-        self, domain: Set, radius: float, tol: float, rtol: float = 0.0, trace_every: int = 1, note: str = ""
-    ) -> Run:
+    def begin(self, domain: Set, radius: float, tolerance: Tolerance, trace_every: int = 1, note: str = "") -> Run:
         """Return the run of a radius, ready to be driven."""
         problem = Problem(self.objective, domain, self.seed)
         self.method.check(problem)
-        run = Run(problem, None, tol, rtol, trace_every, note=note)
-        start = None
+        run = Run(problem, None, tolerance, trace_every, note=note)
+        start, near = None, None
         if self.known:
             near = min(self.known, key=lambda known: (known[1] > radius, abs(math.log(radius / known[1]))))
             start = continued(*near, problem, radius)
@@ -163,6 +159,10 @@ class Walk:
             begin(run, start, self.proofs, radius)
         if start is None or self.method.forgets_start:
             start = problem.start(self.x0, self.method.dense)
+        if tolerance.relative and near is not None:
+            run.start_value = near[0].start_value
+        elif tolerance.relative and self.x0 is not None:
+            run.start_value = problem.default_value(start, self.method.dense)
         run.state = self.method.init(problem, start)
         return run
 
