@@ -188,7 +188,8 @@ class FrankWolfeClassifier(ClassifierBase):
     standardize : bool or "auto", default "auto"
         Bring the features to one scale before their coefficients are constrained: dense data are centred (where there
         is an intercept) and divided by their standard deviation, sparse data divided only. Coefficients are reported
-        for the data as given; `result_` is on the new scale. "auto" does so where the radius of a norm ball is "auto".
+        for the data as given; `result_` is on the new scale. Rows in parts (Dask, streams) are not scaled. "auto" does
+        so where the radius of a norm ball is "auto".
     positive : bool, default False
         No coefficient below zero; with "l1", "linf", "box" or "simplex".
     linear : str, dict, scipy.optimize.LinearConstraint or list of these, optional

@@ -230,7 +230,8 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
     standardize : bool or "auto", default "auto"
         Bring the features to one scale before their coefficients are constrained: dense data are centred (where there
         is an intercept) and divided by their standard deviation, sparse data divided only. Coefficients are reported
-        for the data as given; `result_` is on the new scale. "auto" does so for norm balls by name.
+        for the data as given; `result_` is on the new scale. Rows in parts (Dask, streams) are not scaled. "auto" does
+        so for norm balls by name.
     positive : bool, default False
         No coefficient below zero; with "l1", "linf", "box" or "simplex".
     linear : str, dict, scipy.optimize.LinearConstraint or list of these, optional
@@ -327,7 +328,8 @@ class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
     standardize : bool or "auto", default "auto"
         Bring the features to one scale before their coefficients are constrained: dense data are centred (where there
         is an intercept) and divided by their standard deviation, sparse data divided only. Coefficients are reported
-        for the data as given; `result_` is on the new scale. "auto" does so for norm balls by name.
+        for the data as given; `result_` is on the new scale. Rows in parts (Dask, streams) are not scaled. "auto" does
+        so for norm balls by name.
     positive : bool, default False
         No coefficient below zero; with "l1", "linf", "box" or "simplex".
     linear : str, dict, scipy.optimize.LinearConstraint or list of these, optional

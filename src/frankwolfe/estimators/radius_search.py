@@ -29,6 +29,7 @@ GROWTH, DECADES = 2.0, 3.0  # from one radius to the next; where few are asked f
 MOST = 40  # radii, up or down, after which the search gives up
 WORSE = 1.05  # a held-out loss above the best by this factor ends the path at once, any other at the second time
 FREE = 0.05  # of what was gained so far: a constraint whose next radius gains less no longer binds
+NOTHING = 1e-3  # nats: a held-out loss with which no larger radius is needed
 FINE = 1.07  # neighbours of the best radius need not be closer than this factor
 ACCURACY = 0.03  # of the best held-out loss: no smaller gap is asked for on the folds,
 LOOSER = 100.0  # nor one below so many times that of the final fit
@@ -131,7 +132,7 @@ class Search:
             loss = float(np.mean([trial.loss for trial in found]))
             worse, lowest = (worse + 1 if loss >= lowest else 0), min(lowest, loss)
             ended = worse >= 2 or loss - lowest > (WORSE - 1) * abs(lowest) or not math.isfinite(loss)
-            free = all(trial.free for trial in found)
+            free = all(trial.free for trial in found) or loss <= NOTHING * self.folds[0].task.unit < math.inf
             if count == 1 or free or (ended and self._best() != radius):
                 break
             radius *= growth

@@ -95,7 +95,11 @@ class RegressorBase(MultiOutputMixin, RegressorMixin, LinearEstimator):
     def _objective(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Any:
         if self.loss not in LOSSES:
             raise ValueError(f"loss {self.loss!r} is not known; {nearest(str(self.loss), LOSSES)}")
-        own = {"huber": {"delta": self.delta}, "quantile": {"quantile": self.quantile}}.get(self.loss, {})
+        own = {}
+        if self.loss == "huber":
+            own = {"delta": self.delta}
+        elif self.loss == "quantile":  # smooth within a hundredth of the spread of the targets
+            own = {"quantile": self.quantile, "delta": 0.01 * float(np.std(y)) or 1.0}
         make = getattr(objectives, LOSSES[self.loss])
         return make(X, y, **own, sample_weight=weight, intercept=bool(self.fit_intercept))
 
@@ -114,7 +118,8 @@ class RegressorBase(MultiOutputMixin, RegressorMixin, LinearEstimator):
     def _usual(self, scores: np.ndarray, y: np.ndarray) -> float:
         said = self._shaped(scores)
         said = np.exp(said) if self.loss in LOGARITHMIC else said
-        return float(r2_score(y, said)) if len(y) > 1 else float("nan")
+        spread = float(np.sum((y - np.mean(y)) ** 2))
+        return 1 - float(np.sum((y - said) ** 2)) / spread if spread > 0 else float("nan")
 
     def _targets(self, y: np.ndarray) -> np.ndarray:
         return y
@@ -141,7 +146,8 @@ class FrankWolfeRegressor(RegressorBase):
     standardize : bool or "auto", default "auto"
         Bring the features to one scale before their coefficients are constrained: dense data are centred (where there
         is an intercept) and divided by their standard deviation, sparse data divided only. Coefficients are reported
-        for the data as given; `result_` is on the new scale. "auto" does so where the radius of a norm ball is "auto".
+        for the data as given; `result_` is on the new scale. Rows in parts (Dask, streams) are not scaled. "auto" does
+        so where the radius of a norm ball is "auto".
     positive : bool, default False
         No coefficient below zero; with "l1", "linf", "box" or "simplex".
     linear : str, dict, scipy.optimize.LinearConstraint or list of these, optional
