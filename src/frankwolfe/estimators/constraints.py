@@ -104,11 +104,11 @@ def _restricted(
     scale: np.ndarray | None,
 ) -> Set:
     """Return the part of a set with linear constraints on its points: a polytope."""
-    if len(shape) > 1:
+    if len(shape) != 1:
         raise ValueError("positive and linear are for regression and two classes, not for more")
     n = shape[0]
     one = np.ones((1, n))
-    rows = linear_rows(linear, n)
+    rows: dict[str, Any] = linear_rows(linear, n)
     if scale is not None:
         rows = {name: value / scale if name.startswith("A") else value for name, value in rows.items()}
     least = 0.0 if positive else -np.inf
@@ -126,7 +126,9 @@ def _restricted(
     if positive:
         return Polytope(**_stacked(rows, "ub", one, radius), lower=0.0)
     # x = u - v with u, v nonnegative: a polytope in twice the variables, seen through [I, -I].
-    twice = {name: np.hstack([value, -value]) if name.startswith("A") else value for name, value in rows.items()}
+    twice: dict[str, Any] = {
+        name: np.hstack([value, -value]) if name.startswith("A") else value for name, value in rows.items()
+    }
     return LinearImage(
         Polytope(**_stacked(twice, "ub", np.ones((1, 2 * n)), radius), lower=0.0), np.hstack([np.eye(n), -np.eye(n)])
     )
@@ -179,7 +181,7 @@ def linear_rows(linear: Any, n: int) -> dict[str, np.ndarray]:
     return rows
 
 
-def _stacked(rows: dict[str, np.ndarray], kind: str, row: np.ndarray, bound: float) -> dict[str, np.ndarray]:
+def _stacked(rows: dict[str, Any], kind: str, row: np.ndarray, bound: float) -> dict[str, Any]:
     """Return linear constraints with one more."""
     A, b = rows.get(f"A_{kind}"), rows.get(f"b_{kind}", np.zeros(0))
     return rows | {f"A_{kind}": row if A is None else np.vstack([row, A]), f"b_{kind}": np.append(bound, b)}

@@ -14,7 +14,6 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from frankwolfe.backends import host
 from frankwolfe.estimators.classifier import ClassifierBase
 from frankwolfe.estimators.host_results import is_unsolved
 from frankwolfe.estimators.in_parts import PartsTask, fetched, parts_task
@@ -40,7 +39,7 @@ class CrossValidated(LinearEstimator):
     selection: str
     scores_: np.ndarray
     radii_: np.ndarray
-    _by_data = True
+    _by_data = True  # pyright: ignore[reportAssignmentType]
     warm_start = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
@@ -108,11 +107,9 @@ class CrossValidated(LinearEstimator):
         self.cv_results_ = _table(self.radii_, self.scores_)
         losses = search.table("loss").mean(axis=0)
         goal = max(min(task.goal, 0.01 * float(losses[place])), task.floor)
-        # The folds' mean lies in the set, which is convex; sparse atoms are better collected afresh.
-        start = search.table("x")[:, place].mean(axis=0).astype(task.dtype)
         options: dict[str, Any] = {**self._options(), "n_threads": None}
         domain = self._domain(task, self.radius_)
-        result = minimize(task.objective, domain, None if domain.sparse_atoms else start, tol=goal, **options)
+        result = minimize(task.objective, domain, tol=goal, **options)  # from nowhere: what a plain fit would give
         trials = search.trials[self.radius_]
         # With more rows a solution is longer: where all rows press harder than the folds did, the set is too small.
         most = max(PRESS * float(np.mean([trial.pull for trial in trials])), goal / self.radius_)
@@ -126,7 +123,7 @@ class CrossValidated(LinearEstimator):
             # Where nothing binds nothing is sparse: the radius is that of the solution itself, or just below.
             self.radius_ = _gauge(lambda r: self._domain(task, r), result.x, self.radius_) * BINDING
             domain = self._domain(task, self.radius_)
-            result = minimize(task.objective, domain, None, tol=goal, **options)
+            result = minimize(task.objective, domain, tol=goal, **options)
         self._keep(result, task, domain)
         if not is_unsolved(self.result_):
             warn_unsolved(self, search)

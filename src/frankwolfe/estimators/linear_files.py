@@ -106,11 +106,11 @@ def read_linear(path: str | os.PathLike[str]) -> LinearModel:
             if len(names) != n or not all(isinstance(name, str) for name in names):
                 raise ValueError("the names of the features do not fit their number")
             fitted.feature_names_in_ = np.array(names, dtype=object)
-        plan, path = _plan(header.get("columns"), n), _path_read(header.get("path"))
+        plan, radii = _plan(header.get("columns"), n), _path_read(header.get("path"))
         target = header["target"]
         if target is not None and not isinstance(target, str):
             raise ValueError("the name of the target is not text")
-    return LinearModel(fitted, target, plan, path)
+    return LinearModel(fitted, target, plan, radii)
 
 
 def _path(fitted: Any) -> dict[str, list[float]] | None:

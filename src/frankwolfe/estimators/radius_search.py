@@ -227,7 +227,8 @@ def searched(model: Any, task: Any, folds: list[Fold], radii: Any, n_jobs: int |
                     stacklevel=5,
                 )
         return search
-    given = [positive(f"radii[{i}]", radius) for i, radius in enumerate(radii)]
+    listed: Any = radii
+    given = [positive(f"radii[{i}]", radius) for i, radius in enumerate(listed)]
     if not given:
         raise ValueError("radii is empty; pass at least one positive number, or how many to try")
     for radius in np.unique(given).tolist():

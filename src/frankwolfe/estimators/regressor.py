@@ -77,7 +77,7 @@ class RegressorBase(MultiOutputMixin, RegressorMixin, LinearEstimator):
         self.estimators_ = [fit(clone(self), y[:, j]) for j in range(y.shape[1])]
         for name in ("coef_", "intercept_", "radius_", "gap_", "lower_bound_", "n_iter_", "proven_zero_"):
             setattr(self, name, np.array([getattr(model, name) for model in self.estimators_]))
-        self.n_iter_ = int(self.n_iter_.max())
+        self.n_iter_ = max(model.n_iter_ for model in self.estimators_)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimators_[0], name):
                 setattr(self, name, getattr(self.estimators_[0], name))

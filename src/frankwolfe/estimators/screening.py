@@ -58,8 +58,8 @@ def proven_zeros(objective: Any, domain: Set, result: Result) -> np.ndarray | No
     delta = math.sqrt(2 * beta * max(float(result.gap), 0.0))
     if isinstance(domain, GroupBall):
         owner = np.unique(np.asarray(domain.groups).reshape(-1), return_inverse=True)[1]
-        lengths = [np.sqrt(np.bincount(owner, (v**2).reshape(-1))) for v in (g, c)]
-        return _below(*lengths, delta)[owner].reshape(g.shape)
+        size, length = (np.sqrt(np.bincount(owner, (v**2).reshape(-1))) for v in (g, c))
+        return _below(size, length, delta)[owner].reshape(g.shape)
     return _below(-g if isinstance(domain, Simplex) else np.abs(g), c, delta)
 
 
