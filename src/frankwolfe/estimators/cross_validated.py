@@ -116,9 +116,7 @@ class CrossValidated(LinearEstimator):
         while search.found and pulled(task, domain, self.radius_, result.x)[0] > most:
             self.radius_ *= RAISE
             domain = self._domain(task, self.radius_)
-            result = minimize(
-                task.objective, domain, None if domain.sparse_atoms else host(result.x), tol=goal, **options
-            )
+            result = minimize(task.objective, domain, tol=goal, **options)
         if search.found and domain.sparse_atoms and all(trial.free for trial in trials):
             # Where nothing binds nothing is sparse: the radius is that of the solution itself, or just below.
             self.radius_ = _gauge(lambda r: self._domain(task, r), result.x, self.radius_) * BINDING

@@ -25,7 +25,7 @@ def on_one_scale(objective: Any) -> tuple[Any, np.ndarray]:
     (array([1.414, 7.071]), array([[1.414, 0.   ],
            [0.   , 1.414]]))
     """
-    matrix = getattr(getattr(objective, "data", None), "matrix", None)
+    matrix: Any = getattr(getattr(objective, "data", None), "matrix", None)
     if not isinstance(objective, WeightedMean) or not (isinstance(matrix, np.ndarray) or sp.issparse(matrix)):
         raise TypeError(
             "standardize=True needs a linear model such as LeastSquares(A, b) with A in memory; scale A first"
