@@ -163,7 +163,7 @@ def test_warm_start_goes_on_from_the_last_solution() -> None:
 
 def test_one_warning_with_the_gap() -> None:
     with pytest.warns(ConvergenceWarning, match="certified gap") as seen:
-        model = fw.FrankWolfeClassifier("l1", max_iter=2, method="fw").fit(X, BINARY)
+        model = fw.FrankWolfeClassifier("l1", radius=1.0, max_iter=2, method="fw").fit(X, BINARY)
     assert len(seen) == 1
     assert f"{model.gap_:.3g}" in str(seen[0].message)
 
