@@ -155,7 +155,7 @@ def linear_rows(linear: Any, n: int) -> dict[str, np.ndarray]:
         if linear == "zero_sum":
             return {"A_eq": np.ones((1, n)), "b_eq": np.zeros(1)}
         if linear in ORDERS:
-            return {"A_ub": -ORDERS[linear] * np.diff(np.eye(n), axis=0), "b_ub": np.zeros(n - 1)}
+            return {"A_ub": -ORDERS[linear] * np.diff(np.eye(n), axis=0) + 0.0, "b_ub": np.zeros(n - 1)}
         raise ValueError(f"linear {linear!r} is not known; {nearest(linear, ('zero_sum', *ORDERS))}")
     if hasattr(linear, "lb") and hasattr(linear, "A"):  # scipy.optimize.LinearConstraint
         A = np.atleast_2d(np.asarray(linear.A, dtype=float))
