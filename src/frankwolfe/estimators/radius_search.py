@@ -25,7 +25,7 @@ from frankwolfe.stopping import Tolerance
 from frankwolfe.validation import integer, positive, seed_of
 
 SMALL = 0.1  # the smallest radius can lower the loss of a constant by no more than this part
-GROWTH, DECADES = 2.0, 3.0  # from one radius to the next; where few are asked for, so many decades are spanned
+GROWTH, FEW_RADII = 2.0, 8  # from one radius to the next; where fewer are asked for, twice as far
 MOST = 40  # radii, up or down, after which the search gives up
 WORSE = 1.05  # a held-out loss above the best by this factor ends the path at once, any other at the second time
 FREE = 0.05  # of what was gained so far: a constraint whose next radius gains less no longer binds
@@ -125,7 +125,7 @@ class Search:
 
     def run(self, first: float, count: int | None) -> None:
         """Go on from a small radius until held-out rows gain no more or the constraint no longer binds; then refine."""
-        growth = GROWTH if count is None else max(GROWTH, 10 ** (DECADES / max(count - 1, 1)))
+        growth = GROWTH if count is None or count >= FEW_RADII else GROWTH**2
         radius, worse, lowest = (SMALL * first if count != 1 else first), 0, math.inf
         for _ in range(MOST):
             found = self.solve(radius)
