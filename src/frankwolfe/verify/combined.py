@@ -26,6 +26,7 @@ class Combined(Domain):
 
     def __init__(self, description: dict[str, Any]) -> None:
         self.parts = [domain_of(part) for part in description["parts"]]
+        self.mixture = description.get("weights"), description.get("points")
 
     @property
     def size(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -40,6 +41,20 @@ class Combined(Domain):
     def _blocks(self, x: np.ndarray) -> list[tuple[Domain, np.ndarray]]:
         """Return the parts, each with the entries that belong to it."""
         return [(part, x) for part in self.parts]
+
+    def mixed(self, x: np.ndarray) -> float:
+        """Return how far at most x is from Σ weight * point, with a suggested point of each part, one made to fit."""
+        weights, points = self.mixture
+        if weights is None or np.shape(points)[1:] != x.shape:
+            return math.inf
+        best = math.inf
+        for i in np.flatnonzero(weights > 0):
+            others = np.tensordot(np.where(np.arange(len(weights)) == i, 0.0, weights), points, 1)
+            fitted = [(x - others) / weights[i] if j == i else point for j, point in enumerate(points)]
+            parts = zip(weights, self.parts, fitted, strict=True)
+            off = sum(w * part.size * max(float(part.excess(point).hi), 0.0) for w, part, point in parts if w > 0)
+            best = min(best, off / self.size + 4 * len(weights) * ULP)
+        return best
 
 
 def _total(numbers: list[float]) -> float:
@@ -84,6 +99,7 @@ class MinkowskiSum(Combined):
                 off = distance_from_hull(near, points) / self.size
                 rest = last.excess(x - near.reshape(x.shape))
                 best = min(best, max(float(off.hi), float(rest.hi) * last.size / self.size + 2 * ULP))
+        best = min(best, self.mixed(x))
         if best > 0.01:
             raise CannotShow("no parts of x in the sets that are added up are known")
         return Interval(-1.0, best)
@@ -108,6 +124,8 @@ class UnionHull(Combined):
         points = self.vertices(x.shape)
         if points is not None:
             return distance_from_hull(np.ravel(x), points) / self.size
+        if self.mixture[0] is not None and np.sum(self.mixture[0]) <= 1 + 2.0**-50:
+            high = min(high, self.mixed(x))
         if high > 0.01:
             raise CannotShow("x is in none of the sets alone, and no mixture of points of them is known")
         return Interval(-1.0, high)
