@@ -63,6 +63,8 @@ def tiny():
         patch.setattr(iteration_cost, "STEPS", 5)
         patch.setattr(rate_reasons, "STEPS", 400)
         patch.setattr(rate_reasons, "WINDOW", (20, 360))
+        patch.setattr(rate_reasons, "POLYGONS", 10)
+        patch.setattr(rate_reasons, "SURVEYED", 600)
         for name in ("ALL", "CURVED", "MUSHROOMS"):
             short = tuple(replace(e, iterations=50) for e in getattr(certificate_quality, name))
             patch.setattr(certificate_quality, name, short)

@@ -7,16 +7,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from frankwolfe.paper.claims import claims, errata, theorem_claims
+from frankwolfe.paper.claims import claims, errata, theorems
+from frankwolfe.paper.claims.claims import Judged
 from frankwolfe.paper.claims.rates import NOTHING, Slope
 from frankwolfe.paper.claims.verdicts import (
     FAILS,
     HOLDS,
+    JUDGES,
     OUTSIDE,
     PARTLY,
     UNDECIDED,
     UNKNOWN,
-    Judged,
     across,
     ordering,
 )
@@ -26,11 +27,12 @@ from frankwolfe.paper.sections import fig2, fig4, proven_constants, rates_on_set
 from frankwolfe.paper.store import Outcome, Store
 
 ALL = (*claims.FINDINGS, *claims.CLAIMS)
-ACTIVE = {"active": True, "margin": 0.1, "largest": 1.0, "least": 0.01, "gradient": 1.0, "fun": 0.0, "gap": 1e-13}
+ACTIVE = {"active": True, "margin": 0.1, "largest": 1.0, "least": 0.01, "gradient": 1.0, "smoothness": 1.0}
+ACTIVE |= {"fun": 0.0, "gap": 1e-13}
 
 
 def judge(key: str, results, quick: bool = False) -> Judged:
-    return claims.claim(key).judge(results, quick)
+    return claims.claim(key).judged(results, quick)
 
 
 class Found:
@@ -168,7 +170,7 @@ def test_ranks_are_not_judged_before_they_cross(monkeypatch):
         for m in ("fw", "afw")
     }
     series = {m: SimpleNamespace(outcome=o) for m, o in outcome.items()}
-    monkeypatch.setattr("frankwolfe.paper.claims.measured_claims.movielens", lambda *_: series)
+    monkeypatch.setattr(fig4, "series", lambda *_: series)
     assert judge("rank", Found(), quick=True).verdict == UNKNOWN
 
 
@@ -185,11 +187,11 @@ def test_the_two_readings_of_one_point_four(monkeypatch):
 def test_errata_say_what_the_verdicts_say(monkeypatch):
     told = Judged(FAILS, "a number", "A sentence.")
     monkeypatch.setattr(claims.Claim, "judged", lambda self, results, quick: told)
-    monkeypatch.setattr(errata, "ERRATA", [e for e in errata.ERRATA if "too expensive" in e.printed])
+    monkeypatch.setattr(errata, "ERRATA", [e for e in errata.ERRATA if "too expensive" in e["printed"]])
     rows = errata.errata_table(SimpleNamespace(), False).rows
     expensive = next(row for row in rows if "too expensive" in row[0])
     assert expensive[2] == "does not hold (a number): A sentence."
-    assert expensive[1] == errata.MEASURED  # and nothing else that could contradict it
+    assert expensive[1] == "As measured, in the next column."  # and nothing else that could contradict it
 
 
 def test_what_was_not_run_says_so(tmp_path):
@@ -207,5 +209,6 @@ def test_every_claim_has_key_place_and_figure():
         assert c.where
         assert c.figure
         assert len(c.quotation.split()) < 15  # short enough to quote
-        assert callable(c.judge)
-    assert theorem_claims.FAST < -1.5
+        assert c.sentence
+    assert {c.key for c in ALL} == set(JUDGES)
+    assert theorems.FAST < -1.5

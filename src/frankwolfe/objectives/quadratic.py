@@ -175,7 +175,7 @@ class Quadratic(ImageObjective):
         return reoriented(self, sparse_atoms)
 
     def fingerprint(self, start: Any) -> list[Any]:
-        return ["Quadratic", self.constant, self.c, *self.data.parts()]
+        return ["Quadratic", self.constant, self.c, *self.data.arrays()]
 
 
 class _Parabola(ArrayLine):

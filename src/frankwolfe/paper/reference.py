@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 import frankwolfe as fw
 from frankwolfe.paper.problems import Ball, Data, objective
 from frankwolfe.paper.runs import THREADS, problem_name
-from frankwolfe.paper.store import Outcome, Store
+from frankwolfe.paper.store import Outcome, Store, Task
 
 GOAL = 1e-11
 """The certified gap to reach; the solve stops earlier where rounding does not allow more."""
@@ -34,7 +34,7 @@ LOOSER = (1e-8, 1e-6)
 
 
 @dataclass(frozen=True)
-class Reference:
+class Reference(Task):
     """A certified solve of one problem, by a method that none of the curves uses where the data allow it."""
 
     data: Data
@@ -46,28 +46,24 @@ class Reference:
         return f"{problem_name(self.data, self.ball)}-optimum"
 
     @property
-    def settings(self) -> dict[str, Any]:
-        limits = [NUCLEAR_GOAL, NUCLEAR_STEPS] if self.ball.kind == "nuclear" else [GOAL, OUTER, INNER]
-        return {"task": "reference", **asdict(self), "limits": limits}
+    def constants(self) -> list[float]:
+        return [NUCLEAR_GOAL, NUCLEAR_STEPS] if self.ball.kind == "nuclear" else [GOAL, OUTER, INNER]
 
     def compute(self, store: Store, directory: str | None) -> Outcome:
-        from threadpoolctl import threadpool_limits
-
         f = objective(self.data, directory)
         domain = self.ball.build(f.shape)
         began = monotonic()
-        with threadpool_limits(limits=THREADS):
-            if isinstance(domain, fw.NuclearBall):
-                return _matrix(f, domain, self.goal or NUCLEAR_GOAL, began)
-            x, steps = newton(f, domain, self.goal or GOAL)
-            proof = certified(f, domain, x)
-            facts = {
-                "solver": "Newton over the set: quadratic models minimised over the ball, exact line search",
-                "steps": steps,
-                **_accuracy(proof, f.grad(x), x, domain),
-                **geometry(f, self.ball, x),
-                "time": monotonic() - began,
-            }
+        if isinstance(domain, fw.NuclearBall):
+            return _matrix(f, domain, self.goal or NUCLEAR_GOAL, began)
+        x, steps = newton(f, domain, self.goal or GOAL)
+        proof = certified(f, domain, x)
+        facts = {
+            "solver": "Newton over the set: quadratic models minimised over the ball, exact line search",
+            "steps": steps,
+            **_accuracy(proof, f.grad(x), x, domain),
+            **geometry(f, self.ball, x),
+            "time": monotonic() - began,
+        }
         return Outcome(facts, {"x": x})
 
 
@@ -186,8 +182,8 @@ def geometry(f: fw.Logistic, ball: Ball, x: np.ndarray) -> dict[str, Any]:
     `boundary` tells whether x* lies on the sphere, `worth` is R|∇f(x*)|_* (what the constraint costs, to first order,
     if the radius shrinks to nothing), `active` whether both say that the constraint matters. `largest`, `margin` and
     `least` are of the moduli of the entries of ∇f(x*): the largest, how far the largest (of a k-support ball: the k-th)
-    is ahead of the next, and the smallest. μ = R λmax(P∇²f P)/|∇f|, with P the projector on the tangent plane of the l2
-    ball; None for other sets and where the constraint is not active.
+    is ahead of the next, and the smallest. `smoothness` bounds L in the ball's norm. μ = R λmax(P∇²f P)/|∇f|, with P
+    the projector on the tangent plane of the l2 ball; None for other sets and where the constraint is not active.
     """
     g = f.grad(x)
     norm = float(np.linalg.norm(g))
@@ -206,6 +202,7 @@ def geometry(f: fw.Logistic, ball: Ball, x: np.ndarray) -> dict[str, Any]:
         "largest": float(entries[0]),
         "margin": float(entries[place - 1] - entries[place]) if entries.size > place else float(entries[-1]),
         "least": float(entries[-1]),
+        "smoothness": smoothness(f, ball),
         "mu": None,
     }
     if ball.kind == "l2" and facts["active"]:
@@ -215,6 +212,16 @@ def geometry(f: fw.Logistic, ball: Ball, x: np.ndarray) -> dict[str, Any]:
         H = H - np.outer(H @ unit, unit)
         facts["mu"] = ball.radius * float(np.linalg.eigvalsh(0.5 * (H + H.T))[-1]) / norm
     return facts
+
+
+def smoothness(f: fw.Logistic, ball: Ball) -> float:
+    """Return a bound on L in the ball's own norm and its dual.
+
+    That norm is at least the l2 norm, which keeps L; only where p > 2 the l2 norm of d numbers can be d^(1/2 - 1/p)
+    times the lp norm, once for the points and once, dually, for the gradients.
+    """
+    spread = 1 - 2 / ball.option if ball.kind == "lp" and ball.option > 2 else 0.0
+    return float(f.smoothness) * f.shape[0] ** spread
 
 
 def _matrix(f: fw.MatrixCompletion, domain: fw.NuclearBall, goal: float, began: float) -> Outcome:

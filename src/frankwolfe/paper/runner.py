@@ -8,11 +8,17 @@ from collections.abc import Iterable
 from functools import cache
 from time import sleep
 
+from threadpoolctl import threadpool_limits
+
 from frankwolfe.paper.problems import Ball, Data
 from frankwolfe.paper.reference import LOOSER, Reference
-from frankwolfe.paper.runs import Run, Series
+from frankwolfe.paper.runs import THREADS, Run, Series
 from frankwolfe.paper.store import Outcome, Store, Task
 from frankwolfe.validation import optional
+
+
+class NotRunError(KeyError):
+    """Work that was asked about has not been done."""
 
 
 class Results:
@@ -27,14 +33,14 @@ class Results:
         if key not in self._known:
             outcome = self.store.get(task)
             if outcome is None:
-                raise KeyError(task.name)
+                raise NotRunError(task.name)
             self._known[key] = outcome
         return self._known[key]
 
     def __contains__(self, task: Task) -> bool:
         try:
             return self[task] is not None
-        except KeyError:
+        except NotRunError:
             return False
 
     def has(self, tasks: Iterable[Task]) -> bool:
@@ -71,7 +77,8 @@ def run_tasks(tasks: list[Task], store: Store, directory: str | None, jobs: int,
 def _do(task: Task, store: Store, directory: str | None, parent: int) -> str:
     if os.getpid() != parent:
         _end_with(parent)
-    store.put(task, task.compute(store, directory))
+    with threadpool_limits(limits=THREADS):
+        store.put(task, task.compute(store, directory))
     return task.name
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from time import monotonic
@@ -15,7 +15,7 @@ import frankwolfe as fw
 from frankwolfe.atoms import RankOne
 from frankwolfe.paper.claims.rates import envelope
 from frankwolfe.paper.problems import METHODS, Ball, Data, objective
-from frankwolfe.paper.store import Outcome, Store, read_csv, write_csv
+from frankwolfe.paper.store import Outcome, Store, Task, read_csv, write_csv
 from frankwolfe.trace import COLUMNS
 
 THREADS = 1
@@ -28,7 +28,7 @@ CHECKPOINT_EVERY = 15.0
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Task):
     """`iterations` steps of one method on one problem.
 
     Parameters
@@ -55,9 +55,8 @@ class Run:
         return f"{problem_name(self.data, self.ball)}-{self.method}-{self.iterations}"
 
     @property
-    def settings(self) -> dict[str, Any]:
-        method = repr(METHODS[self.method].make())
-        return {"task": "run", **asdict(self), "options": method, "threads": THREADS}
+    def constants(self) -> list[Any]:
+        return [repr(METHODS[self.method].make()), THREADS]
 
     def compute(self, store: Store, directory: str | None) -> Outcome:
         f = objective(self.data, directory)
@@ -232,11 +231,6 @@ class Series:
     def highest(self) -> np.ndarray:
         """The largest error from k on."""
         return self.outcome["highest"] - self.optimum
-
-    @cached_property
-    def gap(self) -> np.ndarray:
-        """The certified gap at xₖ."""
-        return self.outcome["gap"]
 
     def at(self, k: int) -> float:
         """Return h at iteration k (the last one if the run was shorter), no less than the accuracy of f*."""

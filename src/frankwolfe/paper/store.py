@@ -7,9 +7,10 @@ import hashlib
 import io
 import json
 import os
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -33,22 +34,28 @@ class Outcome:
         return self.table[column]
 
 
-class Task(Protocol):
+@dataclass(frozen=True)
+class Task(ABC):
     """A piece of work: its settings decide its outcome, and nothing else does."""
 
     @property
     def name(self) -> str:
         """A short name for files and progress."""
-        ...
+        return type(self).__name__.lower()
+
+    @property
+    def constants(self) -> Any:
+        """What the outcome depends on beside the fields, as plain data."""
+        return None
 
     @property
     def settings(self) -> dict[str, Any]:
         """Everything that the outcome depends on, as plain data."""
-        ...
+        return {"task": type(self).__name__, **asdict(self), "constants": self.constants}
 
+    @abstractmethod
     def compute(self, store: Store, directory: str | None) -> Outcome:
         """Do the work; `store` offers a place for checkpoints."""
-        ...
 
 
 def source_digest() -> str:

@@ -192,18 +192,18 @@ def _in_parts(objective: Any) -> Description:
     read = source.ahead if source is not None else lambda: (model.data.matrix for model in models)
     rows = sum(len(model.b) for model in models)
     whole = {
-        "data": Blocks((rows, parts.columns), read),
-        "exact_share": np.concatenate([part.share * array(part.objective.exact_share) for part in held]),
+        "data": Blocks((rows, objective.shape[0]), read),
+        "exact_share": np.concatenate([array(model.exact_share) for model in models]),
         "weighted": any(part.weights is not None for part in held),
         "ridge": objective.ridge,
-        "intercept": objective.free,
+        "intercept": objective.intercept,
     }
     b = {
         name: np.concatenate([array(getattr(m, name)) for m in models])
         for name in ("b", "exact_b")
         if name in vars(models[0])
     }
-    return _describer(type(objective.template), OBJECTIVES, "objective")(SimpleNamespace(**vars(models[0]) | whole | b))
+    return _describer(type(objective), OBJECTIVES, "objective")(SimpleNamespace(**vars(models[0]) | whole | b))
 
 
 def _itself(part: Any) -> tuple[list[Any]]:
@@ -382,6 +382,7 @@ DOMAINS: dict[str, Callable[[Any], Description]] = {
     "ConvexHull": _fields("hull", "points"),
     "Polytope": _fields("polytope", "A_ub", "b_ub", "A_eq", "b_eq", "lower", "upper"),
     "FlowPolytope": _fields("flow", "graph", "source", "target", "radius", "capacity"),
+    "TransportPolytope": _fields("transport", "supply", "demand"),
     "TotalVariationBall": _fields("total_variation", "radius"),
     "NuclearBall": _fields("nuclear", "radius"),
     "SpectralBall": _fields("spectral", "radius"),

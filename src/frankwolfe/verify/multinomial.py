@@ -110,6 +110,7 @@ class Multinomial(RowModel):
 
     def _dual(self, P: np.ndarray) -> tuple[Interval, list[np.ndarray], list[tuple[int, np.ndarray]]]:
         """Return -Σ share Σ p log p, and weight * (p - truth) as a sum of tables and of single rows."""
+        trouble = CannotShow("no probabilities were tried")
         for part in MIXED if self.intercept else MIXED[:1]:
             try:
                 return self._exactly(self._mixed(P, part))

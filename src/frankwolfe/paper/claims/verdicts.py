@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+
+from frankwolfe.paper.runner import Results
 
 HOLDS, PARTLY, FAILS = "holds", "holds in part", "does not hold"
 UNDECIDED, OUTSIDE, UNKNOWN = "not decided", "not applicable", "not run"
@@ -21,16 +23,27 @@ class Case(NamedTuple):
     hypothesis: str = ""
 
 
-class Judged(NamedTuple):
-    """The verdict on a claim, the one number behind it, a sentence of reasoning, and the cases."""
+class Found(NamedTuple):
+    """What was found about a claim: the cases, what its texts are filled in with, and the verdict where the cases alone
+    do not give it."""
 
-    verdict: str
-    number: str
-    sentence: str
-    cases: tuple[Case, ...] = ()
+    cases: Sequence[Case]
+    values: dict[str, Any]
+    verdict: str = ""
 
 
-NOT_RUN = Judged(UNKNOWN, "", "The runs that this verdict rests on have not been done.")
+Judge = Callable[[Results, bool], Found]
+JUDGES: dict[str, Judge] = {}
+
+
+def judges(key: str) -> Callable[[Judge], Judge]:
+    """Return a decorator: the function judges the claim of this key."""
+
+    def register(judge: Judge) -> Judge:
+        JUDGES[key] = judge
+        return judge
+
+    return register
 
 
 def across(verdicts: Sequence[str]) -> str:
@@ -55,14 +68,13 @@ def across(verdicts: Sequence[str]) -> str:
     return FAILS
 
 
-def judged(cases: Sequence[Case], sentence: str, number: str = "") -> Judged:
-    """Return the judgement on several cases; by default the number is how many of those that apply hold."""
+def counted(cases: Sequence[Case]) -> str:
+    """Return how many of the cases that apply hold."""
     inside = [c for c in cases if c.verdict not in (OUTSIDE, UNKNOWN)]
-    counted = f"{sum(c.verdict == HOLDS for c in inside)} of {len(inside)} cases"
-    return Judged(across([c.verdict for c in cases]), number or counted, sentence, tuple(cases))
+    return f"{sum(c.verdict == HOLDS for c in inside)} of {len(inside)} cases"
 
 
-def verdict(true: bool) -> str:
+def verdict(true: bool | np.bool_) -> str:
     """Return the verdict of a plain yes or no."""
     return HOLDS if true else FAILS
 

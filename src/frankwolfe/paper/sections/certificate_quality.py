@@ -38,7 +38,7 @@ def section(results: Results, quick: bool) -> Section:
         x = {"k": walk["k"]}
         panels.append(
             Panel(
-                f"{e.data.label}, {e.ball.label}",
+                e.title,
                 [
                     Curve("true error", x, walk["fun"] - facts["fun"], BLUE, width=2.4),
                     Curve("gap from the estimate sequence", x, walk["fun"] - walk["es"], ORANGE, "dash"),
@@ -50,15 +50,8 @@ def section(results: Results, quick: bool) -> Section:
             )
         )
         es, tangents = ratios(results, e)
-        rows.append(
-            [
-                panels[-1].title,
-                f"{walk['fun'][-1] - facts['fun']:.1e}",
-                f"{es:.3g} times",
-                f"{tangents:.3g} times",
-                f"{results[e].facts['worst_excess']:.1e}",
-            ]
-        )
+        ends = f"{walk['fun'][-1] - facts['fun']:.1e}", f"{es:.3g} times", f"{tangents:.3g} times"
+        rows.append([e.title, *ends, f"{results[e].facts['worst_excess']:.1e}"])
     words = Words("certificates")
     figure = words.figure("certificates", panels, 2, ("k",))
     return words.section([figure], [words.table("certificates", rows)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ PAPER = {
 
 
 @dataclass(frozen=True)
-class Count:
+class Count(Task):
     """Count one dataset."""
 
     data: Data
@@ -40,10 +40,6 @@ class Count:
     @property
     def name(self) -> str:
         return f"count-{self.data.name}"
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {"task": "count", **asdict(self)}
 
     def compute(self, store: Store, directory: str | None) -> Outcome:
         loaded = load(self.data, directory)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,14 +10,14 @@ import numpy as np
 import frankwolfe as fw
 from frankwolfe.paper.problems import Ball, Data, objective
 from frankwolfe.paper.reference import newton
-from frankwolfe.paper.runs import THREADS, kept_rows, problem_name
-from frankwolfe.paper.store import Outcome, Store
+from frankwolfe.paper.runs import kept_rows, problem_name
+from frankwolfe.paper.store import Outcome, Store, Task
 from frankwolfe.points import Tangent
 from frankwolfe.problem import Problem
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Task):
     """Open-loop AFW with everything that the paper's proofs speak of written down at each step.
 
     Columns: `fun` is f(xₖ); `es` and `fw` the best lower bounds so far from the estimate sequence and from tangents at
@@ -37,19 +37,16 @@ class Estimate:
         return f"{problem_name(self.data, self.ball)}-estimate-{self.iterations}"
 
     @property
-    def settings(self) -> dict[str, Any]:
-        return {"task": "estimate", **asdict(self)}
+    def title(self) -> str:
+        return f"{self.data.label}, {self.ball.label}"
 
     def compute(self, store: Store, directory: str | None) -> Outcome:
-        from threadpoolctl import threadpool_limits
-
         f = objective(self.data, directory)
         domain = self.ball.build(f.shape)
-        with threadpool_limits(limits=THREADS):
-            optimum, _ = newton(f, domain)
-            gradient = f.grad(optimum)
-            table = _walk(f, domain, gradient, self.iterations)
-            highest = _highest(f, domain, optimum)
+        optimum, _ = newton(f, domain)
+        gradient = f.grad(optimum)
+        table = _walk(f, domain, gradient, self.iterations)
+        highest = _highest(f, domain, optimum)
         moving = np.flatnonzero(table["move"] > 1e-12 * self.ball.radius)
         facts = {
             "last_move": int(moving[-1]) if moving.size else -1,

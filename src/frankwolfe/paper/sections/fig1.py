@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -23,15 +22,14 @@ INFLATED = 12.0  # times the true L: small steps, so that the run takes its time
 
 
 @dataclass(frozen=True)
-class Bowls:
+class Bowls(Task):
     """A run of the paper's Algorithm 2 on a logistic loss of one variable, with y, v and the slope at each step."""
 
     steps: int = SHOWN[-1] + 1
-    name = "fig1-agm-in-one-dimension"
 
     @property
-    def settings(self) -> dict[str, Any]:
-        return {"task": "bowls", "steps": self.steps, "samples": SAMPLES, "inflated": INFLATED}
+    def constants(self) -> list[float]:
+        return [SAMPLES, INFLATED]
 
     def compute(self, store: Store, directory: str | None) -> Outcome:
         f = loss()
@@ -113,11 +111,16 @@ def _bounds(results: Results) -> list[Panel]:
         Curve("bound as printed, 2B/L", x, 2 * walk["distance_bound"], VERMILION, "dash", 1.4),
         Curve("bound as corrected, 4B/L", x, 4 * walk["distance_bound"], VERMILION, "dot"),
     ]
+    same = [
+        Curve("Algorithm 2 with vₖ₊₁ = xₖ₊₁", x, walk["merged"], BLUE, width=3.0),
+        Curve("gradient descent", x, walk["plain"], ORANGE, "dash"),
+    ]
     return [
         Panel("error f(xₖ) − f*", pair("error", "error", BLUE), ylabel="error"),
         Panel("|∇f(yₖ)|² and |vₖ − x*|²", lengths, ylabel="squared length"),
         Panel("Theorem 4", above, ylabel="distance from f*"),
         Panel("Connection 1: squared radius", radius, ylabel="squared length"),
+        Panel("Connection 1: v = x gives GD", same, ylabel="error"),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from frankwolfe.paper.problems import METHODS, Ball, Data
-from frankwolfe.paper.publication.figure_data import Panel, Section, error_curve
+from frankwolfe.paper.publication.figure_data import Section, error_panel
 from frankwolfe.paper.reference import Reference
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import Run
@@ -48,59 +48,44 @@ def price(results: Results, radius: float) -> float:
     return max(here - there, 0.0)
 
 
-def errors(results: Results, radius: float, quick: bool) -> dict[str, float]:
-    """Return h at the last iteration, by method."""
-    return {run.method: results.series(run).at(ITERATIONS) for run in runs(radius, quick)}
+def order(errors: dict[str, float]) -> str:
+    """Return the paper's methods in the order of their errors."""
+    return " < ".join(METHODS[m].name for m in sorted(PAPER, key=lambda m: errors[m]))
 
 
 def section(results: Results, quick: bool) -> Section:
-    rows = []
+    rows, zigzag, panels = [], [], {}
     for radius in sorted(radii(quick)):
         facts = results.optimum(DATA, Ball("l2", radius)).facts
-        h = errors(results, radius, quick)
-        order = " < ".join(METHODS[m].name for m in sorted(PAPER, key=lambda m: h[m]))
-        rows.append(
-            [
-                f"{radius:g}",
-                *(f"{h[m]:.2e}" for m in PAPER),
-                order,
-                f"{price(results, radius):.1e}",
-                f"{facts['gradient']:.1e}",
-                f"{facts['gap']:.0e}",
-            ]
+        series = {run.method: results.series(run) for run in runs(radius, quick)}
+        h = {m: s.at(ITERATIONS) for m, s in series.items()}
+        known = [f"{price(results, radius):.1e}", f"{facts['gradient']:.1e}", f"{facts['gap']:.0e}"]
+        rows.append([f"{radius:g}", *(f"{h[m]:.2e}" for m in PAPER), order(h), *known])
+        waves = [stability(series[m].h, series[m].floor) for m in ("fw", "afw")]
+        zigzag.append(
+            [f"{radius:g}", *(w for median, rise in waves for w in (f"{median:.2f}", f"+{100 * rise:.0f} %"))]
         )
-    zigzag = [
-        [f"{r:g}", *(w for m in ("fw", "afw") for w in _zigzag(results, r, m, quick))] for r in sorted(radii(quick))
-    ]
-    series = [results.series(run) for run in runs(RADIUS, quick)]
-    curves = [error_curve(s, window=WINDOW, shown=s.run.method in PAPER) for s in series]
-    panel = Panel(f"a9a, l2 ball, R = {RADIUS:g}", curves, floor=series[0].floor)
-    words = Words("fig2", largest=LARGEST, window=WINDOW, floor=series[0].floor, iterations=ITERATIONS)
-    figures = [words.figure("fig2", [panel])]
-    if not quick:
-        figures.append(words.figure("fig2-radii", [_neighbour(results, r) for r in NEIGHBOURS], 2))
+        title, window = f"a9a, l2 ball, R = {radius:g}", WINDOW if radius == RADIUS else 0
+        panels[radius] = error_panel(title, list(series.values()), window=window, hidden=BEYOND)
+    floor = panels[RADIUS].floor
+    words = Words("fig2", largest=LARGEST, window=WINDOW, floor=floor, iterations=ITERATIONS)
+    figures = [words.figure("fig2", [panels.pop(RADIUS)])]
+    if panels:
+        figures.append(words.figure("fig2-radii", list(panels.values()), 2))
     return words.section(figures, [words.table("fig2-radii", rows), words.table("fig2-stability", zigzag)])
 
 
-def stability(h: np.ndarray) -> tuple[float, float]:
+def stability(h: np.ndarray, floor: float = 1e-16) -> tuple[float, float]:
     """Return the median of max/min within windows, and the largest relative rise from one iteration to the next.
+
+    Below ten times `floor`, the accuracy of f*, no rise counts.
 
     Examples
     --------
     >>> stability(np.ones(50))
     (1.0, 0.0)
     """
-    windows = np.lib.stride_tricks.sliding_window_view(np.maximum(h[1:], 1e-16), min(WINDOW, h.size - 1))
-    rises = h[11:] / np.maximum(h[10:-1], 1e-16) - 1
+    h = np.maximum(h, 10 * max(floor, 1e-16))
+    windows = np.lib.stride_tricks.sliding_window_view(h[1:], min(WINDOW, h.size - 1))
+    rises = h[11:] / h[10:-1] - 1
     return float(np.median(windows.max(axis=1) / windows.min(axis=1))), float(np.max(rises, initial=0.0))
-
-
-def _zigzag(results: Results, radius: float, method: str, quick: bool) -> tuple[str, str]:
-    run = next(r for r in runs(radius, quick) if r.method == method)
-    median, rise = stability(results.series(run).h)
-    return f"{median:.2f}", f"+{100 * rise:.0f} %"
-
-
-def _neighbour(results: Results, radius: float) -> Panel:
-    series = [results.series(run) for run in runs(radius, False)]
-    return Panel(f"a9a, l2 ball, R = {radius:g}", [error_curve(s) for s in series], floor=max(s.floor for s in series))

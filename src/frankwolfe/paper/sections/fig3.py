@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from frankwolfe.paper.problems import METHODS, Ball, Data
-from frankwolfe.paper.publication.figure_data import Panel, Section, error_curve
+from frankwolfe.paper.publication.figure_data import Section, error_panel
 from frankwolfe.paper.reference import LOOSER, Reference
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import Run
@@ -87,9 +87,8 @@ def errors(results: Results, problem: Problem) -> dict[str, float]:
 def section(results: Results, quick: bool) -> Section:
     panels, extra, rows = [], [], []
     for problem in problems(quick):
-        series = [results.series(run) for run in runs(problem)]
-        curves = [error_curve(s, shown=s.run.method in PAPER) for s in series]
-        (panels if problem.main else extra).append(Panel(problem.title, curves, floor=series[0].floor))
+        panel = error_panel(problem.title, [results.series(run) for run in runs(problem)], hidden=BEYOND)
+        (panels if problem.main else extra).append(panel)
         rows.append(_row(results, problem))
     words = Words("fig3", iterations=ITERATIONS)
     figures = [words.figure("fig3", panels, 2), words.figure("fig3-radii", extra, 3)]

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.paper.problems import METHODS, Ball, Data
-from frankwolfe.paper.publication.figure_data import AXES, Curve, Panel, Section, error_curve
+from frankwolfe.paper.publication.figure_data import AXES, Curve, Panel, Section, error_panel
 from frankwolfe.paper.reference import LOOSER, Reference
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import Run, Series
 from frankwolfe.paper.store import Task
 from frankwolfe.paper.words import Words
+from frankwolfe.plotting.palette import GREY
 
 DATA = Data("movielens100k")
 BALL = Ball("nuclear", 2.5)
@@ -42,37 +43,34 @@ def tasks(quick: bool) -> list[Task]:
     return [Reference(DATA, BALL, LOOSER[1] if quick else 0.0), *reversed(runs(quick))]
 
 
+def series(results: Results, quick: bool) -> dict[str, Series]:
+    """Return the runs next to the optimum, by method."""
+    return {run.method: results.series(run) for run in runs(quick)}
+
+
 def section(results: Results, quick: bool) -> Section:
-    series = {run.method: results.series(run) for run in runs(quick)}
+    shown = series(results, quick)
     optimum = results.optimum(DATA, BALL).facts
-    rows = []
-    for k in [k for k in STATIONS if k <= iterations(quick)] + (
-        [] if iterations(quick) in STATIONS else [iterations(quick)]
-    ):
-        both = [series["fw"], series["afw"]]
-        rows.append(
-            [
-                k,
-                *(f"{s.at(k):.2e}" for s in both),
-                *(f"{_value(s, 'rank', k):.0f}" for s in both),
-                *(f"{_value(s, 'rank_relative', k):.0f}" for s in both),
-                *(f"{_value(s, 'n_matvec', k):.0f}" for s in both),
-            ]
-        )
+    both, counts = [shown["fw"], shown["afw"]], ("rank", "rank_relative", "n_matvec")
+    rows = [
+        [k, *(f"{s.at(k):.2e}" for s in both), *(f"{_value(s, column, k):.0f}" for column in counts for s in both)]
+        for k in STATIONS
+        if k <= iterations(quick)
+    ]
     words = Words("fig4", **{name: optimum[name] for name in ("fun", "gap", "nonzeros")})
     panels = [
-        Panel(f"error, {BALL.label}", [error_curve(s) for s in series.values()], floor=optimum["gap"]),
-        Panel("rank of xₖ", _ranks(series), ylabel="rank", log=(True, False)),
+        error_panel(f"error, {BALL.label}", list(shown.values())),
+        Panel("rank of xₖ", _ranks(shown), ylabel="rank", log=(True, False)),
+        Panel("error against arithmetic", _arithmetic(shown), xlabel="Gflop of products and SVDs"),
     ]
     tables = {"fig4-stations": rows, "fig4-readings": _readings(results, quick), "fig4-cost": _cost(results, quick)}
-    figure = words.figure("fig4", panels, 2, ("k", "time", "n_pass", "n_matvec"))
+    figure = words.figure("fig4", panels, 3, ("k", "time", "n_pass", "n_matvec"))
     return words.section([figure], [words.table(key, lines) for key, lines in tables.items()])
 
 
 def readings(results: Results, quick: bool) -> dict[int, tuple[float, float]]:
     """Return by AFW's k how many times smaller its error is than FW's, and how many times more steps FW needs."""
-    series = {run.method: results.series(run) for run in runs(quick)}
-    plain, ours = series["fw"], series["afw"]
+    plain, ours = (series(results, quick)[m] for m in ("fw", "afw"))
     out = {}
     for k in (k for k in STATIONS if k <= iterations(quick)):
         reached = np.flatnonzero(plain.highest <= ours.at(k))
@@ -93,7 +91,7 @@ PROJECTION_FLOPS = 4 * 943**2 * 1682 + 9 * 943**3  # Gram matrix, its eigenvecto
 
 def cost(results: Results, quick: bool) -> dict[float, dict[str, float]]:
     """Return by error what AFW and restarted AGM had counted when they first reached it (NaN: never)."""
-    ours, agm = (results.series(next(r for r in runs(quick) if r.method == m)) for m in ("afw", "agm-restart"))
+    ours, agm = (series(results, quick)[m] for m in ("afw", "agm-restart"))
     out = {}
     for goal in (1e-1, 1e-2, 1e-3, *(() if quick else (3e-4,))):
         counts = {}
@@ -119,16 +117,24 @@ def _cost(results: Results, quick: bool) -> list[list[Any]]:
     ]
 
 
+def _arithmetic(shown: dict[str, Series]) -> list[Curve]:
+    """Return errors against what was counted: products with the matrix for FW and AFW, SVDs for AGM."""
+    curves = []
+    for method, column, flops in (
+        ("fw", "n_matvec", PRODUCT_FLOPS),
+        ("afw", "n_matvec", PRODUCT_FLOPS),
+        ("agm-restart", "n_proj", PROJECTION_FLOPS),
+    ):
+        s, look = shown[method], METHODS[method]
+        spent = s.outcome[column] * flops / 1e9
+        curves.append(Curve(look.name, dict.fromkeys(AXES, spent), s.h, look.colour, look.dash))
+    return curves
+
+
 def _value(series: Series, column: str, k: int) -> float:
     values = series.outcome[column]
     seen = np.flatnonzero(np.isfinite(values) & (series.k <= k))
     return float(values[seen[-1]])
-
-
-def rank_at(results: Results, method: str, k: int, quick: bool, column: str = "rank") -> float:
-    """Return the rank of xₖ."""
-    run = next(r for r in runs(quick) if r.method == method)
-    return _value(results.series(run), column, k)
 
 
 def _ranks(series: dict[str, Series]) -> list[Curve]:
@@ -142,4 +148,6 @@ def _ranks(series: dict[str, Series]) -> list[Curve]:
             shown = method != "agm-restart"
             name = f"{look.name}, {words}"
             curves.append(Curve(name, x, s.outcome[column][counted], look.colour, dash, shown=shown, mode=mode))
-    return curves
+    bounded = series["fw"].k <= 400
+    x = {axis: series["fw"].outcome[axis][bounded] for axis in AXES}
+    return [*curves, Curve("k + 1", x, x["k"] + 1, GREY, "dash", 1.4)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from frankwolfe.paper.problems import Ball, Data
-from frankwolfe.paper.publication.figure_data import Panel, Section, error_curve
+from frankwolfe.paper.problems import METHODS, Ball, Data
+from frankwolfe.paper.publication.figure_data import Curve, Panel, Section, error_panel
 from frankwolfe.paper.reference import Reference
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import Run, Series
@@ -42,7 +42,6 @@ def sliding(results: Results, data: Data, ball: Ball) -> dict[str, float]:
         "afw": float(np.max(np.diff(ours.outcome["n_lmo"]))),
         "cgs_mean": float(np.mean(calls)),
         "cgs_most": float(np.max(calls)),
-        "cgs_share": float(np.max(calls / np.arange(1, calls.size + 1))),
         "budget": float(budget),
         "h_afw": _at(ours, budget),
         "h_cgs": _at(theirs, budget),
@@ -55,42 +54,40 @@ def _at(series: Series, calls: float) -> float:
 
 def per_iteration(results: Results, name: str, quick: bool) -> dict[str, dict[str, float]]:
     """Return passes, projections and seconds per iteration of AFW and AGM on an l1 ball of Figure 3."""
-    out = {}
-    for run in fig3.runs(fig3.main(name, "l1", quick)[0]):
-        if run.method in ("afw", "agm"):
-            o, steps = results[run], run.iterations
-            columns = {"passes": "n_pass", "projections": "n_proj", "oracle": "n_lmo", "seconds": "time"}
-            out[run.method] = {word: float(o[c][-1] - o[c][0]) / steps for word, c in columns.items()}
-    return out
+    runs = {run.method: run for run in fig3.runs(fig3.main(name, "l1", quick)[0])}
+    columns = {"passes": "n_pass", "projections": "n_proj", "seconds": "time"}
+    return {
+        m: {word: float(np.ptp(results[runs[m]][c][[0, -1]])) / runs[m].iterations for word, c in columns.items()}
+        for m in ("afw", "agm")
+    }
 
 
 def section(results: Results, quick: bool) -> Section:
     panels, rows = [], []
     for data, ball in PROBLEMS:
         series = [results.series(run) for run in runs(data, ball)]
-        panels.append(Panel(f"{data.label}, {ball.label}", [error_curve(s) for s in series], floor=series[0].floor))
+        panels.append(error_panel(f"{data.label}, {ball.label}", series))
         s = sliding(results, data, ball)
-        rows.append(
-            [
-                panels[-1].title,
-                f"{s['afw']:.0f}",
-                f"{s['cgs_mean']:.2f}",
-                f"{s['cgs_most']:.0f}",
-                f"{s['h_afw']:.1e}",
-                f"{s['h_cgs']:.1e}",
-            ]
-        )
+        calls = [f"{s['afw']:.0f}", f"{s['cgs_mean']:.2f}", f"{s['cgs_most']:.0f}"]
+        rows.append([panels[-1].title, *calls, *(f"{s[h]:.1e}" for h in ("h_afw", "h_cgs"))])
     lines = []
     for name in fig3.DATASETS:
-        c = per_iteration(results, name, quick)
-        lines.append(
-            [
-                fig3.main(name, "l1", quick)[0].title,
-                *(f"{c[m]['passes']:.2f}" for m in ("afw", "agm")),
-                *(f"{c[m]['projections']:.0f}" for m in ("afw", "agm")),
-                *(f"{1e3 * c[m]['seconds']:.2g}" for m in ("afw", "agm")),
-            ]
-        )
+        both = per_iteration(results, name, quick).values()
+        counts = [f"{c['passes']:.2f}" for c in both] + [f"{c['projections']:.0f}" for c in both]
+        lines.append([fig3.main(name, "l1", quick)[0].title, *counts, *(f"{1e3 * c['seconds']:.2g}" for c in both)])
     words = Words("cost")
-    figure = words.figure("cost", panels, 2, ("n_lmo", "n_grad", "time"))
-    return words.section([figure], [words.table("cost-oracle", rows), words.table("cost-l1", lines)])
+    work = [_work(results, fig3.main(name, "l1", quick)[0]) for name in fig3.DATASETS]
+    figures = [words.figure("cost", panels, 2, ("n_lmo", "n_grad", "time")), words.figure("cost-l1", work, 3, ("k",))]
+    return words.section(figures, [words.table("cost-oracle", rows), words.table("cost-l1", lines)])
+
+
+def _work(results: Results, problem: fig3.Problem) -> Panel:
+    """Return what AFW and AGM have counted after k iterations."""
+    curves = []
+    for run in (r for r in fig3.runs(problem) if r.method in ("afw", "agm")):
+        o, look = results[run], METHODS[run.method]
+        x = {"k": o["k"]}
+        curves.append(Curve(f"{look.name}: passes", x, o["n_pass"], look.colour))
+        if run.method == "agm":
+            curves.append(Curve(f"{look.name}: projections", x, o["n_proj"], look.colour, "dot"))
+    return Panel(problem.title, curves, ylabel="counted so far", log=(False, False))

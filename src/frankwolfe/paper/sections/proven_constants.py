@@ -15,7 +15,7 @@ from frankwolfe.paper.sections.estimate_sequence import Estimate
 from frankwolfe.paper.sections.theory_checks import Wandering
 from frankwolfe.paper.store import Outcome, Task
 from frankwolfe.paper.words import Words
-from frankwolfe.plotting.palette import BLUE, ORANGE, PURPLE, VERMILION
+from frankwolfe.plotting.palette import BLUE, GREY, ORANGE, PURPLE, VERMILION
 
 
 class Constants(NamedTuple):
@@ -60,6 +60,21 @@ def constants(walk: Outcome, radius: float) -> Constants:
     )  # fmt: skip
 
 
+def error_and_bound(walk: Outcome, c: Constants) -> tuple[np.ndarray, np.ndarray]:
+    """Return h and what Theorem 3's proof bounds it by with its own constants, at the k of the run.
+
+    h ≤ λₖh₀ + ξₖ with ξₖ₊₁ = (1 - δₖ)ξₖ + Lδₖ²|vₖ₊₁ - vₖ|²/2, where a step of v is at most the diameter, and from T + 1
+    on at most C₃/(√(k+2) - 1).
+    """
+    facts, seen = walk.facts, walk["k"].astype(int)
+    h = walk["fun"] - facts["fun"]
+    k = np.arange(seen[-1] + 1.0)
+    late = c.C3 / np.maximum(np.sqrt(k + 2) - 1, 1e-9)
+    move = np.where(k >= c.T + 1, np.minimum(late, facts["diameter"]), facts["diameter"])
+    added = np.concatenate([[0.0], np.cumsum(2 * facts["smoothness"] * move**2 * (k + 2) / (k + 3))])[:-1]
+    return h, ((2 * h[0] + added) / ((k + 1) * (k + 2)))[seen]
+
+
 def vertex_time(facts: dict[str, float]) -> float:
     """Return the proven T of the l1 theorem, (3C₂/λ + 1)² - 3, for `Wandering`."""
     _, C2 = first_two(facts["smoothness"], 2.0, facts["highest"], facts["gradient"])
@@ -69,7 +84,6 @@ def vertex_time(facts: dict[str, float]) -> float:
 def section(results: Results, quick: bool) -> Section:
     problems = certificate_quality.CURVED
     found = [constants(results[e], e.ball.radius) for e in problems]
-    names = [f"{e.data.label}, {e.ball.label}" for e in problems]
     rows: list[list[str]] = []
     for quantity, proven, seen in (
         ("T: from here on |θ| is at least half of |∇f(x*)|", "T", "T_seen"),
@@ -88,10 +102,12 @@ def section(results: Results, quick: bool) -> Section:
             f"λ = {wandering['margin']:.1e}, largest entry {wandering['largest']:.2g}",
         ]
     ]
-    words = Words("proven", **dict(zip(("first", "second", "third"), names, strict=True)))
+    words = Words("proven", **dict(zip(("first", "second", "third"), (e.title for e in problems), strict=True)))
     panels = [_panel(results[e], e, c) for e, c in zip(problems, found, strict=True)]
-    figure = words.figure("proven", panels, len(problems), ("k",))
-    return words.section([figure], [words.table("proven", rows), words.table("proven-l1", times)])
+    errors = [_errors(results[e], e, c) for e, c in zip(problems, found, strict=True)]
+    drawn = {"proven": panels, "settling": [_lengths(results[e], e) for e in problems], "theorem-3": errors}
+    figures = [words.figure(key, group, len(problems), ("k",)) for key, group in drawn.items()]
+    return words.section(figures, [words.table("proven", rows), words.table("proven-l1", times)])
 
 
 def _short(value: float) -> str:
@@ -103,7 +119,7 @@ def _panel(walk: Outcome, e: Estimate, c: Constants) -> Panel:
     x = {"k": k + 1}
     stated = np.where(k >= c.T + 1, c.C3 / np.maximum(np.sqrt(k + 2) - 1, 1e-9), np.nan)
     return Panel(
-        f"{e.data.label}, {e.ball.label}",
+        e.title,
         [
             Curve("|∇f(yₖ) − ∇f(x*)|", x, walk["ahead"], PURPLE),
             Curve("Lemma 7", x, c.C1 / np.sqrt(k + 3), PURPLE, "dot"),
@@ -114,3 +130,23 @@ def _panel(walk: Outcome, e: Estimate, c: Constants) -> Panel:
         ],
         ylabel="distance",
     )
+
+
+def _lengths(walk: Outcome, e: Estimate) -> Panel:
+    x = {"k": walk["k"] + 1}
+    half = np.full(walk["k"].size, walk.facts["gradient"] / 2)
+    curves = [Curve("|θₖ₊₁|", x, walk["theta"], BLUE), Curve("|∇f(x*)|/2", x, half, GREY, "dot")]
+    return Panel(e.title, curves, ylabel="length")
+
+
+def _errors(walk: Outcome, e: Estimate, c: Constants) -> Panel:
+    h, bound = error_and_bound(walk, c)
+    x, k = {"k": walk["k"][1:]}, walk["k"][1:]
+    facts = walk.facts
+    general = 2 * h[0] / ((k + 1) * (k + 2)) + 2 * facts["smoothness"] * facts["diameter"] ** 2 / (k + 2)
+    curves = [
+        Curve("error", x, h[1:], BLUE),
+        Curve("Theorem 3 with its constants", x, bound[1:], VERMILION, "dash"),
+        Curve("bound on general sets", x, general, GREY, "dot"),
+    ]
+    return Panel(e.title, curves)

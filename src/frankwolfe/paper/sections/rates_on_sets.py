@@ -8,7 +8,7 @@ import numpy as np
 
 from frankwolfe.paper.claims.rates import Slope, pooled, slope
 from frankwolfe.paper.problems import GROUP_SIZE, Ball, Data
-from frankwolfe.paper.publication.figure_data import Panel, Section, error_curve
+from frankwolfe.paper.publication.figure_data import Section, error_panel
 from frankwolfe.paper.reference import Reference
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import Run
@@ -71,23 +71,27 @@ def hypothesis(results: Results, ball: Ball, quick: bool) -> tuple[bool, str]:
     """Return whether the paper's result for this kind of set applies, in every draw, and what was checked.
 
     Everywhere the constraint must be active. l1: one entry of ∇f(x*) is largest in modulus. l_p: no entry of ∇f(x*) is
-    zero. k-support: the k-th largest entry is ahead of the next. Groups: s and p in (1, 2].
+    zero. k-support: the k-th largest entry is ahead of the next. Groups: s and p in (1, 2]. f is smooth in every norm
+    here; by how much in the ball's own is said.
     """
     draws = [results.optimum(Data("gaussian", seed=seed), ball).facts for seed in seeds(quick)]
     if not active(results, ball, quick):
         return False, "the constraint is not active"
     if ball.kind == "group" and not (1 < ball.inner <= 2 and 1 < ball.option <= 2):
         return False, f"s = {ball.inner:g}, p = {ball.option:g}: not both in (1, 2]"
+    smooth = f"smooth in this norm with L ≤ {max(facts['smoothness'] for facts in draws):.2g}"
     margin = min(facts["margin"] / facts["largest"] for facts in draws)
     if ball.kind in ("l1", "ksupport"):
         place = "largest" if ball.kind == "l1" else f"{ball.option:g}-th largest"
-        words = f"the {place} entry of ∇f(x*) is ahead of the next by {margin:.1e} of the largest"
-        return (True, words) if margin > TIE else (False, f"the {place} entry of ∇f(x*) is tied with the next")
+        if margin <= TIE:
+            return False, f"the {place} entry of ∇f(x*) is tied with the next"
+        return True, f"the {place} entry of ∇f(x*) is ahead of the next by {margin:.1e} of the largest; {smooth}"
     if ball.kind == "lp":
         least = min(facts["least"] for facts in draws)
         away = all(facts["least"] > TIE * facts["largest"] for facts in draws)
-        return away, f"active, |∇f(x*)ᵢ| ≥ λ = {least:.1e}" + ("" if away else ", which cannot be told from zero")
-    return True, f"active, |∇f(x*)| ≥ {min(facts['gradient'] for facts in draws):.1e}"
+        zero = "" if away else ", which cannot be told from zero"
+        return away, f"active, |∇f(x*)ᵢ| ≥ λ = {least:.1e}{zero}; {smooth}"
+    return True, f"active, |∇f(x*)| ≥ {min(facts['gradient'] for facts in draws):.1e}; {smooth}"
 
 
 TIE = 1e-6
@@ -116,8 +120,7 @@ def advantage(results: Results, ball: Ball, quick: bool, method: str = "afw") ->
 def section(results: Results, quick: bool) -> Section:
     panels, rows, hypotheses = [], [], []
     for ball in balls(quick):
-        series = [results.series(run(ball, method, 0, quick)) for method in METHODS_SHOWN]
-        panels.append(Panel(ball.label, [error_curve(s) for s in series], floor=series[0].floor))
+        panels.append(error_panel(ball.label, [results.series(run(ball, m, 0, quick)) for m in METHODS_SHOWN]))
         fits = [rate(results, ball, method, quick) for method in METHODS_SHOWN]
         ratios = advantage(results, ball, quick)
         middle = math.exp(float(np.mean(np.log(ratios))))

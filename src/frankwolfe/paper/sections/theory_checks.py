@@ -11,31 +11,27 @@ import frankwolfe as fw
 from frankwolfe.paper.claims.rates import envelope, slope
 from frankwolfe.paper.problems import Ball, Data, objective
 from frankwolfe.paper.reference import newton
-from frankwolfe.paper.store import Outcome, Store
+from frankwolfe.paper.store import Outcome, Store, Task
 
 STEPS = 400
 
 
 @dataclass(frozen=True)
-class Accelerated:
+class Accelerated(Task):
     """The unconstrained Algorithm 2 step by step on a logistic loss, next to everything the paper says about it.
 
     Columns, each with its bound: `error` f(xₖ) - f*; `gradient` |∇f(yₖ)|²; `distance` |vₖ - x*|²; `weighted`, the
     weighted sum of Theorem 4 minus f*; and `estimate`, its last term alone minus f*. `radius` is |vₖ₊₁ - vₖ|², the
-    squared radius of the ball of Connection 1.
+    squared radius of the ball of Connection 1. `merged` and `plain` are the errors of Algorithm 2 with vₖ₊₁ = xₖ₊₁ and
+    of gradient descent.
     """
 
-    name = "agm-bounds"
-
     @property
-    def settings(self) -> dict[str, Any]:
-        return {"task": "accelerated", "steps": STEPS}
+    def constants(self) -> list[Any]:
+        return [STEPS, "with gradient descent"]
 
     def compute(self, store: Store, directory: str | None) -> Outcome:
-        from threadpoolctl import threadpool_limits
-
-        with threadpool_limits(limits=1):
-            return _accelerated(STEPS)
+        return _accelerated(STEPS)
 
 
 def _accelerated(steps: int) -> Outcome:
@@ -64,6 +60,8 @@ def _accelerated(steps: int) -> Outcome:
                 total / (n * (n + 3)) - optimum, 2 * L * far / (n * (n + 3)),
                 estimate - optimum,
                 float((v_next - v) @ (v_next - v)),
+                float(f.value(merged)) - optimum,
+                float(f.value(plain)) - optimum,
             )
         )  # fmt: skip
         x, v = y - g / L, v_next
@@ -73,27 +71,22 @@ def _accelerated(steps: int) -> Outcome:
         plain = plain - f.grad(plain) / L
         drift = max(drift, float(np.max(np.abs(merged - plain))))
     names = ("k", "error", "error_bound", "gradient", "gradient_bound", "distance", "distance_bound")
-    names += ("weighted", "weighted_bound", "estimate", "radius")
+    names += ("weighted", "weighted_bound", "estimate", "radius", "merged", "plain")
     table = {c: np.array(column, dtype=float) for c, column in zip(names, zip(*rows, strict=True), strict=True)}
     return Outcome({"L": L, "B": B, "gd_difference": drift, "largest": float(np.max(np.abs(plain)))}, table)
 
 
 @dataclass(frozen=True)
-class Checks:
+class Checks(Task):
     """The misprinted strongly convex AGM, and the simplex while k is far below d."""
 
-    name = "theory-checks"
-
     @property
-    def settings(self) -> dict[str, Any]:
-        return {"task": "checks", "steps": STEPS}
+    def constants(self) -> int:
+        return STEPS
 
     def compute(self, store: Store, directory: str | None) -> Outcome:
-        from threadpoolctl import threadpool_limits
-
-        with threadpool_limits(limits=1):
-            simplex, table = simplex_rates()
-            return Outcome({**strongly_convex_typo(), **simplex}, table)
+        simplex, table = simplex_rates()
+        return Outcome({**strongly_convex_typo(), **simplex}, table)
 
 
 def strongly_convex_typo() -> dict[str, float]:
@@ -133,7 +126,7 @@ def simplex_rates() -> tuple[dict[str, float], dict[str, np.ndarray]]:
 
 
 @dataclass(frozen=True)
-class Wandering:
+class Wandering(Task):
     """Steps on an l1 ball whose solution is a vertex that the method does not find at once.
 
     f = x'Hx/2 - c'x on the unit l1 ball in six dimensions. At zero five decoys have the larger gradient entries, and
@@ -143,11 +136,6 @@ class Wandering:
     method: str
     iterations: int = 3000
     decoys: int = 5
-    name = "l1-vertex"
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {"task": "wandering", "method": self.method, "iterations": self.iterations, "decoys": self.decoys}
 
     def problem(self) -> tuple[fw.Quadratic, np.ndarray]:
         """Return f and its minimiser on the ball."""

@@ -1,0 +1,222 @@
+"""What the paper reports of its experiments, judged by what was measured here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from frankwolfe.paper.claims.verdicts import (
+    FAILS,
+    HOLDS,
+    OUTSIDE,
+    PARTLY,
+    UNKNOWN,
+    Case,
+    Found,
+    Judge,
+    judges,
+    ordering,
+    spread_of,
+    stretches,
+    verdict,
+)
+from frankwolfe.paper.problems import METHODS
+from frankwolfe.paper.runner import NotRunError, Results
+from frankwolfe.paper.sections import fig2, fig3, fig4, iteration_cost
+
+CLEARLY = 2.0  # "much faster": at most half the error
+COMPARABLE = 3.0  # "comparable": within this factor
+UNSEEN = 0.1  # a ball that costs less than this share of the smallest error compared is as good as inactive
+RIPPLE = 0.05  # an error that never rises by more does not zig-zag
+CROSSING = 300  # past this k the ranks of FW and AFW have crossed
+AFFORDABLE = 1e12  # operations: a minute of one core
+
+
+@judges("inactive")
+def inactive(results: Results, quick: bool) -> Found:
+    cases = []
+    for radius in sorted(fig2.radii(quick)):
+        name = f"a9a l2 R = {radius:g}"
+        series = {run.method: results.series(run) for run in fig2.runs(radius, quick)}
+        errors = {m: series[m].at(fig2.ITERATIONS) for m in fig2.PAPER}
+        price = fig2.price(results, radius)
+        words = f"the ball costs {price:.0e}, the error of AFW is {errors['afw']:.0e}"
+        if price > UNSEEN * errors["afw"]:
+            cases.append(Case(name, OUTSIDE, "not judged", words))
+            continue
+        h = {m: series[m].highest[1:] for m in fig2.PAPER}
+        kind, where = ordering(series["afw"].k[1:], (h["agm"] < h["afw"]) & (h["afw"] < np.minimum(h["gd"], h["fw"])))
+        cases.append(Case(name, kind, f"{where}; at the end {fig2.order(errors)}", words))
+    main = next(c for c in cases if c.name.endswith(f"R = {fig2.RADIUS:g}"))
+    return Found(cases, {"where": main.measured.split(";")[0], "radius": fig2.RADIUS})
+
+
+@judges("stable")
+def stable(results: Results, quick: bool) -> Found:
+    cases = []
+    pairs = [(f"a9a l2 R = {r:g}", fig2.runs(r, quick)) for r in fig2.radii(quick)]
+    pairs += [(p.name, fig3.runs(p)) for p in fig3.problems(quick)]
+    for name, runs in pairs:
+        series = {run.method: results.series(run) for run in runs}
+        (plain, rise), (ours, our_rise) = (fig2.stability(series[m].h, series[m].floor) for m in ("fw", "afw"))
+        words = f"FW {plain:.2f} and +{100 * rise:.0f} %, AFW {ours:.2f} and +{100 * our_rise:.0f} %"
+        if max(rise, our_rise) < RIPPLE:
+            cases.append(Case(name, OUTSIDE, words, "neither error rises by more than a twentieth"))
+        else:
+            cases.append(Case(name, HOLDS if our_rise <= rise / 2 else PARTLY if our_rise < rise else FAILS, words))
+    return Found(cases, {"first": cases[0].measured, "window": fig2.WINDOW})
+
+
+Test = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+
+def _compared(results: Results, problem: fig3.Problem, test: Test, against: str) -> tuple[Case, float]:
+    """Return the case of one panel, and the ratio of errors at its end.
+
+    `test` gets the errors of FW, AFW and AGM (the largest from k on).
+    """
+    facts = results.optimum(problem.data, problem.ball).facts
+    words = f"the ball is {'active' if facts['active'] else 'not active'}: |∇f(x*)| = {facts['gradient']:.1e}"
+    if not facts["active"]:
+        return Case(problem.name, OUTSIDE, "not judged", words), 0.0
+    series = {run.method: results.series(run) for run in fig3.runs(problem)}
+    known = max(series["afw"].floor, 1e-16)
+    plain, ours, agm = (np.maximum(series[m].highest[1:], known) for m in ("fw", "afw", "agm"))
+    kind, where = ordering(series["afw"].k[1:], test(plain, ours, agm))
+    end = float((plain if against == "fw" else agm)[-1] / ours[-1])
+    measured = f"{where}; {METHODS[against].name} error / AFW error at the end {end:.3g}"
+    return Case(problem.name, kind, measured, words), end
+
+
+@judges("faster")
+def faster_than_fw(results: Results, quick: bool) -> Found:
+    cases = [_compared(results, p, lambda fw, afw, agm: fw >= CLEARLY * afw, "fw")[0] for p in fig3.problems(quick)]
+    missed = ", ".join(c.name for c in cases if c.verdict == FAILS)
+    words = f"Not seen at all at {missed}." if missed else "Seen, at least later in the run, in every case."
+    return Found(cases, {"missed": words})
+
+
+def against_agm(kind: str, expected: dict[str, str]) -> Judge:
+    tests: dict[str, Test] = {
+        "better": lambda fw, afw, agm: afw < agm,
+        "worse": lambda fw, afw, agm: afw > agm,
+        "comparable": lambda fw, afw, agm: (agm <= COMPARABLE * afw) & (afw <= COMPARABLE * agm),
+    }
+
+    def judge(results: Results, quick: bool) -> Found:
+        problems = fig3.problems(quick, (kind,))
+        found = [_compared(results, p, tests[expected[p.data.name]], "agm") for p in problems]
+        ahead = [c.name for c, end in found if c.verdict != OUTSIDE and end > 1]
+        behind = sum(c.verdict != OUTSIDE and end <= 1 for c, end in found)
+        values = {
+            "wanted": ", ".join(f"{name} {what}" for name, what in expected.items()),
+            "extra": f" (comparable: within a factor {COMPARABLE:g})" if "comparable" in expected.values() else "",
+            "ahead": ", ".join(ahead) or "no radius",
+            "behind": behind,
+        }
+        return Found([c for c, _ in found], values)
+
+    return judge
+
+
+judges("l2-agm")(against_agm("l2", {"mushrooms": "better", "mnist": "better", "covtype": "worse"}))
+judges("l1-agm")(against_agm("l1", {"mushrooms": "better", "mnist": "comparable", "covtype": "comparable"}))
+
+
+@judges("completion")
+def completion(results: Results, quick: bool) -> Found:
+    both = fig4.readings(results, quick)
+    early = [steps for k, (_, steps) in both.items() if k <= 150 and np.isfinite(steps)]
+    cases = []
+    for k, (error, steps) in both.items():
+        reached = np.isfinite(steps)
+        words = f"{steps:.2f} times the iterations" if reached else "FW does not get there"
+        kind = verdict(1.2 <= steps <= 1.7) if reached else UNKNOWN
+        cases.append(Case(f"AFW at k = {k}", kind, f"{words}; {error:.2f} times the error"))
+    times = f"{spread_of(early, 3)} times" if early else "more than"
+    return Found(cases, {"times": times, "errors": spread_of([error for error, _ in both.values()], 3)})
+
+
+@judges("rank")
+def lower_rank(results: Results, quick: bool) -> Found:
+    cases, ends = [], []
+    for column, name in (("rank", "σ above 1e-6"), ("rank_relative", "σ above 1e-3 σ₁")):
+        plain, ours = (fig4.series(results, quick)[m].outcome for m in ("fw", "afw"))
+        seen = np.isfinite(plain[column]) & np.isfinite(ours[column])
+        k, high, low = plain["k"][seen], plain[column][seen], ours[column][seen]
+        ranges = stretches(k, low < high)
+        crossed = bool(ranges) and ranges[-1][1] == k[-1]
+        if not crossed and k[-1] < CROSSING:
+            cases.append(Case(name, UNKNOWN, f"the run ends at k = {k[-1]:.0f}, before the ranks cross"))
+            continue
+        ends.append(f"{high[-1]:.0f} (FW), {low[-1]:.0f} (AFW) at k = {k[-1]:.0f}")
+        kind = FAILS if not crossed else HOLDS if high[-1] >= 1.1 * low[-1] else PARTLY
+        where = f"lower from k = {ranges[-1][0]} on" if crossed else "not lower at the end"
+        cases.append(Case(name, kind, f"{where}: {ends[-1]}"))
+    return Found(cases, {"ranks": ends[0] if ends else "not run that far"})
+
+
+@judges("free")
+def free(results: Results, quick: bool) -> Found:
+    cases = []
+    for problem in (p for p in fig3.problems(quick) if p.main):
+        runs = {run.method: results[run] for run in fig3.runs(problem)}
+        ratio = float(runs["afw"]["n_pass"][-1] / runs["fw"]["n_pass"][-1])
+        words = f"{ratio:.3g} times FW's passes"
+        cases.append(Case(problem.name, verdict(ratio <= 1.1), words, "closed-form oracle"))
+    plain, ours = (fig4.series(results, quick)[m] for m in ("fw", "afw"))
+    for k in (k for k in (50, 150, 500) if k <= plain.k[-1]):
+        at = int(np.searchsorted(plain.k, k))
+        ratio = float(ours.outcome["n_matvec"][at] / max(plain.outcome["n_matvec"][at], 1.0))
+        words = f"{ratio:.2g} times FW's products"
+        cases.append(Case(f"MovieLens, k = {k}", verdict(ratio <= 1.1), words, "iterative oracle"))
+    return Found(cases, {"last": cases[-1].measured})
+
+
+@judges("expensive")
+def too_expensive(results: Results, quick: bool) -> Found:
+    cases, ratios, last, affordable = [], [], "", True
+    for goal, c in fig4.cost(results, quick).items():
+        name = f"dearer at error {goal:.0e}"
+        if not (np.isfinite(c["afw"]) and np.isfinite(c["agm"])):
+            cases.append(Case(name, UNKNOWN, "one of the two does not reach it in this run"))
+            continue
+        ratios.append(c["agm_flops"] / max(c["afw_flops"], 1.0))
+        words = f"AFW {c['afw']:.0f} products, AGM {c['agm']:.0f} SVDs: {ratios[-1]:.2g} times AFW's arithmetic"
+        cases.append(Case(name, verdict(ratios[-1] > 1), words))
+        affordable = c["agm_flops"] < AFFORDABLE
+        last = f"{c['agm']:.0f} SVDs ({c['agm_flops'] / 1e9:.0f} Gflop) reach an error of {goal:.0e}"
+    if not ratios:
+        raise NotRunError("no error that both methods reach")
+    reach = Case("out of reach at this size", verdict(not affordable), last, "a minute of one core: 1e12 flop")
+    values = {"ratios": spread_of(ratios, 3), "beyond": "not " if affordable else "", "last": last}
+    return Found([*cases, reach], values)
+
+
+@judges("sliding")
+def one_oracle_call(results: Results, quick: bool) -> Found:
+    cases, means = [], []
+    for data, ball in iteration_cost.PROBLEMS:
+        s = iteration_cost.sliding(results, data, ball)
+        name = f"{data.label} {ball.kind} R = {ball.radius:g}"
+        words = f"AFW {s['afw']:.0f} call a step; CGS {s['cgs_mean']:.2f} on average, {s['cgs_most']:.0f} at most"
+        cases.append(Case(f"{name}: calls", verdict(s["afw"] == 1 and s["cgs_mean"] > 1.05), words))
+        ahead = f"after {s['budget']:.0f} calls each: AFW {s['h_afw']:.1e}, CGS {s['h_cgs']:.1e}"
+        cases.append(Case(f"{name}: error for the same calls", verdict(s["h_afw"] < s["h_cgs"]), ahead))
+        means.append(s["cgs_mean"])
+    return Found(cases, {"means": spread_of(means, 3)})
+
+
+@judges("cheaper")
+def cheaper_than_agm(results: Results, quick: bool) -> Found:
+    cases, ratios = [], []
+    for name in fig3.DATASETS:
+        ours, agm = (iteration_cost.per_iteration(results, name, quick)[m] for m in ("afw", "agm"))
+        words = (
+            f"AFW {ours['passes']:.2f} passes and one look at d numbers, AGM {agm['passes']:.2f} passes and "
+            f"{agm['projections']:.0f} projections"
+        )
+        ratios.append(ours["passes"] / agm["passes"])
+        cases.append(Case(f"{name} l1", verdict(ratios[-1] <= 1.1 and ours["projections"] < agm["projections"]), words))
+    return Found(cases, {"ratios": spread_of(ratios, 3)})
