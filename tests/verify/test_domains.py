@@ -63,6 +63,7 @@ SETS = {
     "schatten 3": fw.SchattenBall(1.5, p=3),
     "spectrahedron": fw.Spectrahedron(2.0),
     "total variation 2-D": fw.TotalVariationBall(2.0),
+    "transport": fw.TransportPolytope([0.75, 0.25, 0.5], [0.6, 0.4, 0.3, 0.2]),
     "Birkhoff": fw.Birkhoff(5),
 }
 SHAPES = {
@@ -73,6 +74,7 @@ SHAPES = {
     "spectrahedron": (5, 5),
     "total variation 2-D": (5, 6),
     "Birkhoff": (5, 5),
+    "transport": (3, 4),
 }
 UNKNOWN_MEMBERS = {"sum of balls", "union with a ball"}  # shown by a suggestion of points of their parts only
 

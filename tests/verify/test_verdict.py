@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from dataclasses import replace
 
@@ -12,6 +13,8 @@ from scipy.sparse import csr_array
 import frankwolfe as fw
 from frankwolfe import sets
 from frankwolfe.verify import claims_of, described, judge
+from frankwolfe.verify.describe import describe_domain
+from frankwolfe.verify.domains import CannotShow, domain_of
 
 
 def data(seed=0, n=80, d=8):
@@ -214,6 +217,17 @@ def test_sums_and_hulls_of_curved_sets(domain):
     claims = claims_of(result) | described(f, domain, result)
     claims["x"] = 1.001 * claims["x"]  # with the old suggestion: one point that is made to fit is outside
     assert judge(claims).infeasibility > 1e-5
+
+
+@pytest.mark.parametrize("weights", [[0.3, 0.0], [2.0, -1.0], [np.nan, 1.0]])
+def test_a_forged_mixture_shows_nothing(weights):
+    a, b = fw.L2Ball(0.5) + np.array([1.0, 0.0]), fw.L2Ball(0.5) + np.array([3.0, 0.0])
+    points = np.array([[1.0, 0.0], [3.0, 0.0]])
+    x = np.nan_to_num(weights @ points)
+    for domain in (sets.UnionHull(a, b), sets.MinkowskiSum(a, b)):
+        forged = describe_domain(domain) | {"weights": np.array(weights), "points": points}
+        with np.errstate(all="ignore"), contextlib.suppress(CannotShow):
+            assert domain_of(forged).excess(x).hi > 0.1
 
 
 def test_losses_are_never_negative():
