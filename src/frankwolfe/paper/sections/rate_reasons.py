@@ -28,7 +28,7 @@ WEAK = 1e-3  # curvature of the triangle's second direction
 EXAMPLES = {
     "line": "f = x² on [−1, 1]",
     "triangle": f"triangle, x* inside, curvatures 1 and {WEAK:g}",
-    "touching": f"l{FLAT:g} ball, ∇f(x*) = 0 where the ball is flattest",
+    "touching": f"l{FLAT:g} ball, x* where it is flattest",
 }
 PAIR = ("fw", "afw")
 POLYGONS, SURVEYED = 400, 4000  # of each curvature; steps
@@ -205,7 +205,7 @@ def section(results: Results, quick: bool) -> Section:
     )  # fmt: skip
     panels = [_panel(name, [found[name, m] for m in PAIR]) for name in EXAMPLES]
     figures = [
-        words.figure("why", panels, 3, ("k",)),
+        words.figure("plane", panels, 3, ("k",)),
         words.figure("why-dimension", [_dimensions(survey)], 1, ("d",)),
         words.figure("vertex", _vertex(results), 2, ("k",)),
         words.figure("simplex", [_simplex(results)], 1, ("k",)),
