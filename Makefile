@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test portability bench quickbench backends docs check format clean
+.PHONY: help demo test portability bench quickbench backends minimum docs check format clean
 
 help:  ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -43,6 +43,15 @@ backends: .venv-backends/.done  ## the backend tests with PyTorch and JAX too (a
 	.venv-backends/bin/python -m pip install --quiet --editable ".[test,torch,jax]"
 	@touch $@
 
+minimum: .venv-minimum/.done  ## every test with the oldest versions of all dependencies that pyproject.toml allows
+	.venv-minimum/bin/python -m pytest -n $(JOBS) -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning
+
+.venv-minimum/.done: pyproject.toml
+	$(PYTHON) -m venv .venv-minimum
+	$(PYTHON) tests/minimum.py pyproject.toml > .venv-minimum/constraints.txt
+	.venv-minimum/bin/python -m pip install --quiet --constraint .venv-minimum/constraints.txt --editable ".[test]"
+	@touch $@
+
 docs: $(VENV)/.docs  ## build the site, docs/_build/html/index.html, with every example run afresh
 	$(BIN)/sphinx-build -q -b html docs docs/_build/html
 
@@ -60,4 +69,4 @@ format: $(VENV)/.dev  ## let ruff tidy the code
 	$(BIN)/ruff format .
 
 clean:  ## remove everything that was generated
-	rm -rf $(VENV) .venv-backends docs/_build docs/gallery docs/reference report reproduction .pytest_cache .ruff_cache .hypothesis src/frankwolfe/kernels/__pycache__ src/frankwolfe/kernels/*/__pycache__
+	rm -rf $(VENV) .venv-backends .venv-minimum docs/_build docs/_static/guide docs/_static/paper docs/paper.md docs/cli.md docs/gallery docs/reference report reproduction .pytest_cache .ruff_cache .hypothesis src/frankwolfe/kernels/__pycache__ src/frankwolfe/kernels/*/__pycache__

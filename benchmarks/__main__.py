@@ -5,8 +5,8 @@
     python -m benchmarks iteration paths only these, or those that run only by name: cost_model faults streaming fuzz
 
 Each benchmark is a file here with `measure(quick) -> dict`: a table, curves, and the bars it is held to. The numbers go
-to benchmarks/results/NAME.json, the page to benchmarks/results/index.html, and the performance section of the README is
-written from them.
+to benchmarks/results/NAME.json, the page to benchmarks/results/index.html; the tables of docs/performance.md and the
+README's lines on performance are written from them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from benchmarks.page import write_page
-from benchmarks.readme import write_readme
+from benchmarks.published import page, summary, write_section
 from benchmarks.report import printed, verdict
 
 HERE = Path(__file__).parent
@@ -27,6 +27,7 @@ NAMES = {
     "start_up": "import and first solve",
     "iteration": "one iteration against the memory floor and against plain NumPy",
     "accuracy": "time to a certified accuracy, against scikit-learn, skglm and celer",
+    "unseen": "one thread, on data that no constant was set on, against every peer",
     "completion": "matrix completion",
     "paths": "whole regularisation paths",
     "auto_grid": "what method='auto' chooses, against every method",
@@ -78,7 +79,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help=f"which ones (default: {', '.join(NAMES)})")
     parser.add_argument("--quick", action="store_true", help="smaller data and fewer repeats, under five minutes")
-    parser.add_argument("--page-only", action="store_true", help="draw page and README from the results there are")
+    parser.add_argument("--page-only", action="store_true", help="draw the pages and README from the results there are")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(NAMES | ASKED_FOR)
     if unknown:
@@ -100,7 +101,8 @@ def main() -> int:
     write_page(results / "index.html", records)
     print(f"\nthe page: {results / 'index.html'}")
     if not arguments.quick:
-        write_readme(HERE.parent / "README.md", records)
+        write_section(HERE.parent / "docs" / "performance.md", page, records)
+        write_section(HERE.parent / "README.md", summary, records)
     return 1 if failed else 0
 
 

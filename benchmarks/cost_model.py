@@ -25,7 +25,8 @@ import numpy as np
 from benchmarks.overhead import COLUMNS, Steps, in_memory, moved, on_cluster, round_trip
 from distributed import Client, LocalCluster
 from frankwolfe.kernels.threads import limited
-from frankwolfe.rows import parts as tasks
+from frankwolfe.rows.parts import Part
+from frankwolfe.rows.rows_in_parts import evaluation
 
 BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"
 
@@ -71,10 +72,10 @@ def constants(trips: dict[int, float], client: Client, rows: int, repeats: int) 
     size = 1_000_000
     large = fastest(lambda: client.submit(numbers, size, pure=False).result(), repeats)
     small = fastest(lambda: client.submit(numbers, 1, pure=False).result(), repeats)
-    part, x, rates = tasks.Part(in_memory(rows), 1.0, 0), np.full(COLUMNS, 0.1), []
+    part, x, rates = Part(in_memory(rows)), np.full(COLUMNS, 0.1), []
 
     def steps() -> None:
-        tasks.evaluation(part, x, -x)
+        evaluation(part, x, -x)
 
     for threads in range(1, cores + 1):
         with limited(threads):

@@ -4,6 +4,7 @@
     python -m benchmarks.lies --seed 12345                   one case: the problem, the answer, the verdict
     python -m benchmarks.lies --count 100000 --jobs 16 --write benchmarks/results/lies.txt
     python -m benchmarks.lies --only set=l1,method=away      one corner
+    python -m benchmarks.lies --merge one.json two.json --write benchmarks/results/lies.txt
 
 Every set, objective, method, precision, kind of data and array library at hand; see `lies_cases`. What counts as a lie
 is in `lies_judge`: a bound above the value of a feasible point, a value that is not f(x), a point outside its set, a
@@ -14,6 +15,7 @@ second time.
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import multiprocessing
 import os
@@ -29,6 +31,8 @@ from typing import Any
 AXES = ("set", "objective", "method", "precision", "data", "library", "x0")
 HANG = 90.0  # seconds of work on one case after which a process is given up: kernels may have to be compiled first
 ASLEEP = 600.0  # seconds, at work or not
+GRACE = 20.0  # seconds that a case may go on after the end
+SAVED = 30.0  # seconds between two writings of the log: what ends the process from outside loses no more
 BATCH = 25
 
 
@@ -79,6 +83,11 @@ class Worker:
         self.pipe.send(seeds)
 
     @property
+    def seed(self) -> int:
+        """The case that it is at, or will be at."""
+        return self.current[0] if self.current[0] >= 0 else self.todo[0]
+
+    @property
     def hangs(self) -> bool:
         seed, work, began = self.current[:]
         return seed >= 0 and (_work_of(self.process.pid) - work > HANG or time.monotonic() - began > ASLEEP)
@@ -101,6 +110,11 @@ def campaign(seeds: list[int], jobs: int, only: dict[str, str], seen: Any, secon
     while workers:
         if time.monotonic() > end:
             waiting.clear()
+        if time.monotonic() > end + GRACE:
+            for worker in workers:
+                worker.stop()
+                seen(Verdict(worker.seed, _labels(worker.seed, only), "cut off by the end"))
+            return
         ready = wait([worker.pipe for worker in workers], timeout=1.0)
         for worker in list(workers):
             lost = None
@@ -123,7 +137,7 @@ def campaign(seeds: list[int], jobs: int, only: dict[str, str], seen: Any, secon
                 worker.process.join()
                 lost = ("crash", f"the process died with exit code {worker.process.exitcode}")
             if lost is not None:
-                seed = worker.current[0] if worker.current[0] >= 0 else worker.todo[0]
+                seed = worker.seed
                 worker.stop()
                 seen(Verdict(seed, _labels(seed, only), lost[0], [lost]))
                 left = [s for s in worker.todo if s != seed]
@@ -145,15 +159,34 @@ def _labels(seed: int, only: dict[str, str]) -> dict[str, str]:
 
 
 class Log:
-    """Counts and violations."""
+    """Counts and violations of one run, or of several; written now and then to `path`, and as JSON beside it."""
 
-    def __init__(self, total: int) -> None:
-        self.total, self.began = total, time.monotonic()
+    def __init__(self, command: str, total: int = 0, path: Path | None = None) -> None:
+        self.commands, self.total, self.path = [command] if command else [], total, path
+        self.began = self.saved = time.monotonic()
         self.done, self.work = 0, 0.0
         self.counts = {axis: Counter() for axis in AXES}
         self.endings, self.bounds, self.opinions = Counter(), Counter(), Counter()
         self.refusals, self.kinds = Counter(), Counter()
         self.lies: list[tuple[int, str, str, dict[str, str]]] = []
+
+    def save(self) -> None:
+        """Write the log, if there is a place for it."""
+        self.saved = time.monotonic()
+        if self.path is not None:
+            self.path.write_text(self.text())
+            numbers = {name: value for name, value in vars(self).items() if name not in ("path", "began", "saved")}
+            self.path.with_suffix(".json").write_text(json.dumps(numbers))
+
+    def add(self, path: Path) -> None:
+        """Add what another run has written."""
+        other = json.loads(path.read_text())
+        for name in ("commands", "lies", "done", "total", "work"):
+            setattr(self, name, getattr(self, name) + other[name])
+        for name in ("endings", "bounds", "opinions", "refusals", "kinds"):
+            getattr(self, name).update(other[name])
+        for axis in AXES:
+            self.counts[axis].update(other["counts"][axis])
 
     def __call__(self, verdict: Any) -> None:
         self.done += 1
@@ -169,6 +202,8 @@ class Log:
             self.kinds[kind] += 1
             self.lies.append((verdict.seed, kind, words, verdict.labels))
             print(f"\r{described(verdict.seed, kind, words, verdict.labels)}", flush=True)
+        if time.monotonic() - self.saved > SAVED:
+            self.save()
         if sys.stderr.isatty() or self.done % 500 == 0:
             rate = self.done / (time.monotonic() - self.began)
             print(
@@ -179,11 +214,11 @@ class Log:
                 flush=True,
             )
 
-    def text(self, seeds: str, only: dict[str, str], last: str = "") -> str:
+    def text(self) -> str:
         """Return the log."""
         lines = [
             "Random problems, each answer judged by code that shares nothing with the library.",
-            f"python -m benchmarks.lies {seeds}" + "".join(f" --only {k}={v}" for k, v in only.items()) + last,
+            *self.commands,
             "",
             f"{self.done} cases, {len(self.lies)} violations" + (f": {_listed(self.kinds)}" if self.lies else ""),
             "",
@@ -249,9 +284,18 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="one case, with the problem and the answer")
     parser.add_argument("--seeds", default="", help="these cases, such as 14,38,65")
     parser.add_argument("--only", default="", help="such as set=l1,method=away,precision=float32,library=torch")
-    parser.add_argument("--write", type=Path, help="write the log to this file")
+    parser.add_argument("--write", type=Path, help="write the log to this file, and its counts to a .json beside it")
+    parser.add_argument("--merge", type=Path, nargs="+", help="no cases: one log of the .json files of several runs")
     options = parser.parse_args()
     only = dict(pair.split("=", 1) for pair in options.only.split(",") if pair)
+    command = f"python -m benchmarks.lies {' '.join(sys.argv[1:])}"
+    if options.merge:
+        log = Log("", path=options.write)
+        for path in options.merge:
+            log.add(path)
+        log.save()
+        print(log.text())
+        return min(len(log.lies), 1)
     if options.seed is not None:
         return min(show(options.seed, only), 1)
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
@@ -260,13 +304,10 @@ def main() -> int:
     seeds = list(range(options.start, options.start + options.count))
     if options.seeds:
         seeds = [int(seed) for seed in re.split(r"[\s,]+", options.seeds.strip())]
-    log = Log(len(seeds))
+    log = Log(command, len(seeds), options.write)
     campaign(seeds, options.jobs, only, log, options.seconds)
-    last = f", stopped after {options.seconds:.0f} s" if log.done < len(seeds) else ""
-    text = log.text(f"--count {options.count} --start {options.start}", only, last)
-    print(text.split("violations:")[0])
-    if options.write:
-        options.write.write_text(text)
+    log.save()
+    print(log.text().split("violations:")[0])
     return min(len(log.lies), 1)
 
 

@@ -28,7 +28,8 @@ from frankwolfe.distributed import shards
 from frankwolfe.engine import advance
 from frankwolfe.kernels.threads import limited
 from frankwolfe.problem import Problem
-from frankwolfe.rows import parts as tasks
+from frankwolfe.rows.parts import Part
+from frankwolfe.rows.rows_in_parts import evaluation
 
 COLUMNS = 54
 COVTYPE = 406_709
@@ -97,10 +98,10 @@ def round_trip(parts: Any) -> float:
 def moved() -> int:
     """Return the bytes of the arguments and the answer of one evaluation, as they are pickled."""
     A = block(0, 50)
-    part = tasks.Part(fw.Logistic(A, A[:, 0] > 0.5), 1.0, 0)
+    part = Part(fw.Logistic(A, A[:, 0] > 0.5))
     x = np.ones(COLUMNS)
-    answer = shards.run(tasks.evaluation, shards.Shard([part]), None, (x, x), False)
-    return len(pickle.dumps((tasks.evaluation, (x, x)))) + len(pickle.dumps(answer))
+    answer = shards.run(evaluation, shards.Shard([part]), None, (x, x), False)
+    return len(pickle.dumps((evaluation, (x, x)))) + len(pickle.dumps(answer))
 
 
 def compare(rows: int, workers: int, repeats: int, say: Callable[[str], None]) -> dict[str, float]:

@@ -1,13 +1,15 @@
-"""The benchmark runner: its words, its page, the README section. What it measures is for commands, not tests."""
+"""The benchmark runner: its words, its page, what is published. What it measures is for commands, not tests."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from benchmarks.__main__ import NAMES
 from benchmarks.page import write_page
-from benchmarks.readme import BEGIN, END, section, write_readme
+from benchmarks.published import BEGIN, END, page, summary, write_section
 from benchmarks.report import holds, printed, verdict
 from benchmarks.scaling import fitted
 
@@ -49,10 +51,10 @@ def test_the_page_holds_tables_bars_and_curves(tmp_path: Path) -> None:
     assert "http" not in text.replace("http://www.w3.org", "")
 
 
-def test_the_readme_section_is_replaced_and_nothing_else(tmp_path: Path) -> None:
-    path = tmp_path / "README.md"
+def test_the_section_is_replaced_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "performance.md"
     path.write_text(f"before\n{BEGIN}\nstale\n{END}\nafter\n", encoding="utf-8")
-    write_readme(path, {"speed": RECORD})
+    write_section(path, page, {"speed": RECORD})
     text = path.read_text("utf-8")
     assert text.startswith("before\n")
     assert text.endswith("after\n")
@@ -60,22 +62,30 @@ def test_the_readme_section_is_replaced_and_nothing_else(tmp_path: Path) -> None
     assert "| ahead of naive | 2.5 x | at least 2 x | holds |" in text
 
 
-def test_a_readme_without_marks_is_left_alone(tmp_path: Path) -> None:
+def test_the_summary_gives_ranges() -> None:
+    bars = [
+        dict(RECORD["bars"][0], name=f"2: {data}, best peer (x) over auto", value=v) for data, v in (("a", 3), ("b", 2))
+    ]
+    text = summary({"accuracy": dict(RECORD, bars=bars)})
+    assert "l2 balls: 2 to 3 times ahead" in text
+    assert "2 of 2 bars" in text
+
+
+def test_a_page_without_marks_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "README.md"
     path.write_text("no marks", encoding="utf-8")
     with pytest.raises(SystemExit, match="lost its marks"):
-        write_readme(path, {})
+        write_section(path, page, {})
 
 
-def test_the_readme_says_what_was_measured_last() -> None:
+@pytest.mark.parametrize(("path", "section"), [("README.md", summary), ("docs/performance.md", page)])
+def test_what_is_published_is_what_was_measured_last(path: str, section: Callable[[dict], str]) -> None:
     """The section is generated: it holds exactly what the stored results say."""
-    import json
-
     results = ROOT / "benchmarks" / "results"
     records = {
         n: json.loads((results / f"{n}.json").read_text("utf-8")) for n in NAMES if (results / f"{n}.json").exists()
     }
-    assert section(records) in (ROOT / "README.md").read_text("utf-8")
+    assert section(records) in (ROOT / path).read_text("utf-8")
 
 
 def test_exponents() -> None:

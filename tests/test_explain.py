@@ -24,7 +24,8 @@ def test_a_solved_problem():
     assert "proven" in said.quality
     assert said.stopped.startswith("because the certified gap is at most 1e-08")
     assert said.next.startswith("nothing")
-    assert len(str(said).splitlines()) == 5
+    assert len(str(said).splitlines()) == 6
+    assert said.data.startswith(f"read by {result.paths[0]}")
     assert repr(said) == str(said)
 
 

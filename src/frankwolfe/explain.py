@@ -18,13 +18,14 @@ STALLED = 0.8  # a gap that kept this share over the second half of a run is not
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """What was solved, what came out, how good it provably is, why the run stopped, and what to try next."""
+    """What was solved, what came out, how good it is, why the run stopped, how the data were read, what next."""
 
     solved: str
     answer: str
     quality: str
     stopped: str
     next: str
+    data: str = ""  # nothing where the objective has no rows
 
     def __str__(self) -> str:
         lines = {
@@ -32,9 +33,10 @@ class Explanation:
             "Answer": self.answer,
             "How good": self.quality,
             "Stopped": self.stopped,
+            "Data": self.data,
             "Next": self.next,
         }
-        return "\n".join(f"{word + ':':<10}{text}" for word, text in lines.items())
+        return "\n".join(f"{word + ':':<10}{text}" for word, text in lines.items() if text)
 
     __repr__ = __str__
 
@@ -50,7 +52,7 @@ def explain(result: Any) -> Explanation:
     Returns
     -------
     Explanation
-        Prints as five lines; the parts are also there by name.
+        Prints as a few lines; the parts are also there by name.
 
     Examples
     --------
@@ -61,6 +63,7 @@ def explain(result: Any) -> Explanation:
     Answer:   1 of 3 entries is nonzero; the largest by size is x[0] = 2.
     How good: f(x) = 0.333333, and no feasible point is better by more than ... (proven).
     Stopped:  because the certified gap is at most 1e-06, after ... in ....
+    Data:     read by array operations on row blocks, as often as ... reads of all rows.
     Next:     nothing: the answer is as good as was asked for. A smaller tol asks for more digits.
     """
     if isinstance(result, Path):
@@ -68,7 +71,7 @@ def explain(result: Any) -> Explanation:
     found = result if isinstance(result, Result) else getattr(result, "result_", None)
     if not isinstance(found, Result):
         raise TypeError(f"explain needs a Result of minimize or path, or a fitted estimator, got {_kind(result)}")
-    return Explanation(_solved(found), summary(found.x), _quality(found), _stopped(found), _next(found))
+    return Explanation(_solved(found), summary(found.x), _quality(found), _stopped(found), _next(found), _data(found))
 
 
 def summary(x: Any) -> str:
@@ -195,20 +198,37 @@ def _stopped(result: Result) -> str:
     return f"before the tolerance was met: {result.status.value}, {counts}."
 
 
+def _data(result: Result) -> str:
+    """Say how the rows were read: every path has a name."""
+    if not result.paths:
+        return ""
+    return f"read by {', or by '.join(result.paths)}, as often as {result.n_pass:.4g} reads of all rows."
+
+
 def _next(result: Result) -> str:
     if result.status in (Status.MAX_ITER, Status.TIME_LIMIT):
         return _more(result, "max_iter" if result.status is Status.MAX_ITER else "time_limit")
     return {
         Status.OPTIMAL: "nothing: the answer is as good as was asked for. A smaller tol asks for more digits.",
         Status.PRECISION: "nothing in this arithmetic: the rest of the gap is what rounding may have done. Data in "
-        "double precision, or columns of like size, allow more digits.",
+        f"double precision, columns of like size, or another method ({_others(result)}) may allow more digits.",
+        Status.STALLED: f"another method: {_others(result)}; scaling columns of the data to like size helps as well.",
         Status.CALLBACK: "nothing, if that is what the callback was for; minimize(..., x0=result) goes on from here.",
         Status.INTERRUPTED: "minimize(..., x0=result) goes on from here; checkpoint=Checkpoint('run.npz') saves a run.",
         Status.NOT_FINITE: "look for NaN, infinity or overflow in the data and in f; scale the data or shrink the set.",
         Status.NOT_CONVEX: "check the sign of f: these methods and their bounds need a convex function.",
+        Status.WRONG_ORACLE: "check_set(domain) finds out what is wrong with the oracle: it must minimise <g, v>.",
         Status.WRONG_GRADIENT: "compare the gradient with finite differences: check_gradient(objective, x) finds the "
         "entry.",
     }[result.status]
+
+
+def _others(result: Result) -> str:
+    """Name methods that have not been tried."""
+    tried = result.method.split(" -> ")
+    automatic = ["method='auto'"] if result.reason == "chosen by the caller" else []
+    others = [repr(name) for name in ("fcfw", "apgd", "newton", "bpcg") if name not in tried]
+    return " or ".join([*automatic, *others][:3])
 
 
 def _more(result: Result, limit: str) -> str:

@@ -102,6 +102,11 @@ class Point:
         return self._coords
 
     @property
+    def array(self) -> Any:
+        """The coordinates, those of an atom written out."""
+        return self.coords.toarray() if isinstance(self.coords, Atom) else self.coords
+
+    @property
     def pending(self) -> list[Leaf]:
         """The leaves whose image is not computed yet."""
         return [leaf for _, leaf in self.terms if leaf.value is None]
@@ -157,7 +162,7 @@ def combine(weights: list[Scalar], points: list[Point]) -> Point:
     >>> combine([2.0, -1.0], [Point.at(np.ones(2)), Point.at(np.zeros(2))]).coords
     array([2., 2.])
     """
-    dense = [p.coords.toarray() if isinstance(p.coords, Atom) else p.coords for p in points]
+    dense = [p.array for p in points]
     return Point(weighted_sum(list(zip(weights, dense, strict=True))), _merge(*zip(weights, points, strict=True)))
 
 

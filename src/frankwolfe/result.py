@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 import os
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,8 +20,10 @@ class Status(enum.Enum):
     CALLBACK = "the callback asked to stop"
     INTERRUPTED = "the run was interrupted"
     PRECISION = "the point is as exact as this arithmetic allows"
+    STALLED = "the method makes no more progress"
     NOT_FINITE = "a value or gradient was not finite"
     NOT_CONVEX = "the objective is not convex"
+    WRONG_ORACLE = "the oracle of the set does not minimise"
     WRONG_GRADIENT = "the gradient does not match the function"
 
     def __str__(self) -> str:
@@ -57,6 +60,8 @@ class Result:
         The active atoms and their weights, where the method keeps them.
     problem : str
         What was solved: the objective and the set.
+    paths : tuple of str
+        How evaluations read the rows of the data, by name, the most frequent way first.
     tangents : (array of weights, tuple of points) or None
         Points whose tangents, averaged with these weights, prove the bound, where they are kept: with them anybody can
         prove it again.
@@ -84,6 +89,7 @@ class Result:
     atoms: Any = None
     weights: Any = None
     problem: str = ""
+    paths: tuple[str, ...] = ()
     tangents: tuple[Any, tuple[Any, ...]] | None = None
     residuals: Any = None
 
@@ -144,7 +150,7 @@ class Result:
 
         plain = {name: getattr(self, name) for name in _PLAIN}
         more = {"status": self.status.name, "trace": self.trace.to_array(), "plain": plain}
-        write(path, claims_of(self) | described(objective, domain, self) | more)
+        write(path, claims_of(self, objective) | described(objective, domain, self) | more)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Result:
@@ -161,12 +167,27 @@ class Result:
         status, trace = Status[tree["status"]], Trace.from_array(tree["trace"])
         return cls(**points, **claims, **tree["plain"], status=status, trace=trace)
 
-    def __repr__(self) -> str:
+    @property
+    def _certified(self) -> str:
+        """The gap in words."""
+        if not math.isfinite(self.lower_bound):
+            return "unknown (nothing is proven about f*: no lower bound was found)"
         proven = "proven" if not self.failure_probability else f"wrong with probability {self.failure_probability:.0e}"
+        return f"{self.gap:.3g} ({proven}: f* >= {self.lower_bound:.10g})"
+
+    def _repr_html_(self) -> str:
+        from frankwolfe.notebook import table
+
+        steps = f"{self.n_iter} in {self.time:.3g} s"
+        rows = {"status": f"{self.status}: {self.message}", "fun": f"{self.fun:.10g}", "gap": self._certified}
+        rows |= {"method": f"{self.method} ({self.reason})", "steps": steps, "x": _summary(self.x)}
+        return f"<div><b>{self.problem or 'Result'}</b>{table(rows)}{self.trace.picture()}</div>"
+
+    def __repr__(self) -> str:
         return (
             f"Result: {self.message}\n"
             f"     fun: {self.fun:.10g}\n"
-            f"     gap: {self.gap:.3g} ({proven}: f* >= {self.lower_bound:.10g})\n"
+            f"     gap: {self._certified}\n"
             f"  status: {self.status}\n"
             f"  method: {self.method} ({self.reason})\n"
             f"   steps: {self.n_iter} in {self.time:.3g} s ({self.n_grad} gradients, {self.n_lmo} oracle calls, "

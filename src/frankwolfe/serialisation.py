@@ -16,6 +16,7 @@ from frankwolfe.backends.vector_with_image import Imaged
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.points import Leaf, Point, Tangent, Touches
+from frankwolfe.rows.rows_in_parts import UNKEPT, Unkept
 
 T = TypeVar("T", bound=type)
 Dual = Callable[[np.ndarray], Any]
@@ -54,6 +55,7 @@ register(
     lambda f, dual: Point(f[0], tuple(tuple(t) for t in f[1]), *f[2:]),
 )
 register(Leaf, lambda leaf: [leaf.coords, leaf.value], lambda f, dual: Leaf(*f))
+register(Unkept, lambda image: [], lambda f, dual: UNKEPT)
 register(Dense, lambda a: [a.array], lambda f, dual: Dense(*f))
 register(OneHot, lambda a: [a.index, a.value, list(a.shape)], lambda f, dual: OneHot(f[0], f[1], tuple(f[2])))
 register(Sparse, lambda a: [a.indices, a.values, list(a.shape)], lambda f, dual: Sparse(f[0], f[1], tuple(f[2])))

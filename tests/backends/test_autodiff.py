@@ -49,6 +49,7 @@ def test_a_run_is_the_one_with_the_hand_written_gradient(backend: str) -> None:
         result = fw.minimize(f, fw.L2Ball(1.0), x0, method="afw", tol=0, max_iter=20)
         assert isinstance(result.x, type(x0))
         np.testing.assert_allclose(np.asarray(result.x), expected.x, atol=1e-10)
+        assert fw.verify(result, f, fw.L2Ball(1.0)).ok
 
 
 @pytest.mark.parametrize("backend", ["torch", "jax"])
@@ -60,9 +61,11 @@ def test_the_variable_may_be_a_nest_of_arrays(backend: str) -> None:
         return ((p["w"] - target) ** 2).sum() + (p["more"][0] ** 2).sum()
 
     x0 = {"w": lib.array(np.zeros((2, 3))), "more": (lib.array(np.ones(2)),)}
-    result = fw.minimize(fw.Function(f, backend=backend), fw.L2Ball(2.0), x0, method="afw", tol=1e-4, max_iter=5000)
+    judged = fw.Function(f, backend=backend)
+    result = fw.minimize(judged, fw.L2Ball(2.0), x0, method="afw", tol=1e-4, max_iter=5000)
     assert result.success
     assert tuple(result.x["w"].shape) == (2, 3)
+    assert fw.verify(result, judged, fw.L2Ball(2.0)).ok
     direction = np.arange(6.0) / np.linalg.norm(np.arange(6.0))
     np.testing.assert_allclose(np.asarray(result.x["w"]).ravel(), 2.0 * direction, atol=1e-2)
     objective = fw.Function(f, backend=backend)

@@ -222,15 +222,15 @@ def test_what_moves_is_a_few_vectors(client) -> None:
     import pickle
 
     from frankwolfe.distributed import shards
-    from frankwolfe.rows import parts as tasks
+    from frankwolfe.rows.rows_in_parts import evaluation
 
     sizes = []
     for n in (200, 20_000):
         A, b = data(n=n)
         shard = client.submit(lambda s: s, fw.Logistic(in_blocks(A, 1), b).parts.held[0]).result()
         x = np.ones(D)
-        sent = pickle.dumps((shards.run, tasks.evaluation, None, (x, x), False))
-        back = pickle.dumps(shards.run(tasks.evaluation, shard, None, (x, x), False))
+        sent = pickle.dumps((shards.run, evaluation, None, (x, x), False))
+        back = pickle.dumps(shards.run(evaluation, shard, None, (x, x), False))
         sizes.append((len(sent), len(back)))
         assert max(map(len, (sent, back))) < 1500 + 32 * D
     assert sizes[0][0] == sizes[1][0]
@@ -299,7 +299,8 @@ def test_free_intercepts(name: str, tmp_path: Path) -> None:
     x, v = np.linspace(-0.2, 0.3, D), np.ones(D)
     assert scattered.value(x) == pytest.approx(whole.value(x), rel=1e-12)
     assert np.allclose(scattered.grad(x), whole.grad(x), rtol=1e-9, atol=1e-12)
-    assert scattered.best_intercept_at(x) == pytest.approx(whole.best_intercept(whole.map.apply(x)), rel=1e-9)
+    found, known = (f.best_intercept(f.map.apply(x)) for f in (scattered, whole))
+    assert found == pytest.approx(known, rel=1e-9)
     lines = [f.line(fw.points.Point.at(x), fw.points.Point.at(v))[0] for f in (scattered, whole)]
     for gamma in (0.0, 0.3, 1.0):
         assert np.allclose(lines[0](gamma), lines[1](gamma), rtol=1e-8)
@@ -381,7 +382,8 @@ def test_other_weights_leave_the_rows_where_they_are(client, tmp_path: Path) -> 
 
 def test_stateless_evaluations_keep_no_margins() -> None:
     """What one task computes is what an evaluation in memory gives, for rows long enough for the compiled pass."""
-    from frankwolfe.rows import parts as tasks
+    from frankwolfe.rows.parts import Part
+    from frankwolfe.rows.rows_in_parts import evaluation
 
     for form in ("dense", "sparse"):
         A, b = data(form, n=50_000)
@@ -389,8 +391,8 @@ def test_stateless_evaluations_keep_no_margins() -> None:
         assert f.compiled is not None
         x, v, atom = np.linspace(-1, 1, D), np.ones(D), fw.L1Ball(2.0).lmo(np.arange(D))
         for y, watch in ((x, v), (x, None), (x, atom), (atom, x)):
-            value, slope, inner, watched, _ = tasks.evaluation(tasks.Part(f, 0.5, 0), y, watch)
+            value, inner, watched, slope, _ = evaluation(Part(f), y, watch)
             points = fw.points.Point.at(y), fw.points.Point.at(y if watch is None else watch)
             seen = f.evaluate(points[0], points[0] if watch is None else points[1])
-            assert np.allclose(2 * slope, seen.slope, rtol=1e-12)
-            assert 2 * np.array([value, inner, watched]) == pytest.approx([seen.value, seen.inner, seen.watched])
+            assert np.allclose(slope, seen.slope, rtol=1e-12)
+            assert [value, inner, watched] == pytest.approx([seen.value, seen.inner, seen.watched])

@@ -12,7 +12,6 @@ import pytest
 import frankwolfe as fw
 from frankwolfe.kernels.rows.layouts import Loss, Rows
 from frankwolfe.objectives.derive import derive
-from frankwolfe.objectives.in_parts.partitioned import Partitioned
 
 RNG = np.random.default_rng(0)
 LONG = RNG.standard_normal((3001, 50)).astype(np.float32)  # long enough for compiled passes
@@ -88,22 +87,6 @@ def test_other_weights_are_those_of_a_model_made_with_them(kind: Any, intercept:
     assert float(twin.value(x)) == pytest.approx(float(fresh.value(x)), rel=1e-6)
     assert twin.smoothness == pytest.approx(fresh.smoothness, rel=1e-4)
     assert twin.strong_convexity == pytest.approx(fresh.strong_convexity, rel=1e-3)
-
-
-def test_a_smoothness_that_is_unknown_stays_unknown() -> None:
-    class Unknown(fw.LeastSquares):
-        smoothness = property(lambda self: None)  # pyright: ignore[reportAssignmentType]
-
-    class OnePart:
-        columns, rows, dtype = 2, 2, np.dtype(np.float64)
-
-        def total(self, task: Any) -> tuple[np.ndarray]:
-            return (np.eye(2),)
-
-    template = Unknown(np.eye(2), np.ones(2))
-    assert Partitioned(OnePart(), template).smoothness is None  # pyright: ignore[reportArgumentType]
-    known = Partitioned(OnePart(), fw.LeastSquares(np.eye(2), np.ones(2)), ridge=1.0)  # pyright: ignore[reportArgumentType]
-    assert known.smoothness == 2.0
 
 
 def test_a_loss_that_the_kernels_do_not_know_is_an_error() -> None:

@@ -14,7 +14,6 @@ from tests.objectives import exact
 import frankwolfe as fw
 from frankwolfe.kernels.rows.layouts import LOGISTIC, NONE, Loss
 from frankwolfe.rows.disk_stream import stream
-from frankwolfe.rows.streamed_parts import streamed
 
 LOSSES = {"logistic": exact.logistic, "huber": exact.huber}
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # margins, labels or targets, weights
@@ -164,8 +163,8 @@ def test_rows_in_parts_find_the_same_intercept(kind: Any, scale: float, tmp_path
     np.save(tmp_path / "A.npy", A)
     x = rng.standard_normal((3, 3) if kind is fw.Multinomial else 3)
     whole = kind(A, b, intercept=True)
-    parts = streamed(kind, stream(tmp_path / "A.npy", block_bytes=800), b, intercept=True)
-    assert parts.parts.blocks > 1  # pyright: ignore[reportAttributeAccessIssue]
+    parts = kind(stream(tmp_path / "A.npy", block_bytes=800), b, intercept=True)
+    assert parts.parts.blocks > 1
     assert float(parts.value(x)) == pytest.approx(float(whole.value(x)), rel=1e-12)
     size = np.abs(A).mean()
     np.testing.assert_allclose(parts.grad(x), whole.grad(x), atol=1e-9 * size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -161,14 +162,49 @@ def test_what_is_not_known_is_said():
     check = fw.verify(fw.minimize(f, fw.L2Ball(1.0), np.ones(2) / 2), f, fw.L2Ball(1.0))
     assert check.ok
     assert "trusted" in check.remarks[0]
-    from scipy.sparse.linalg import aslinearoperator
-
-    hidden = fw.LeastSquares(aslinearoperator(np.eye(2)), np.ones(2))
-    check = fw.verify(fw.minimize(hidden, fw.L2Ball(1.0)), hidden, fw.L2Ball(1.0))
-    assert not check.ok
-    assert "LinearOperator" in check.unproven[0]
     with pytest.raises(TypeError, match="objective is missing"):
         fw.verify(fw.minimize(f, fw.L2Ball(1.0), np.ones(2) / 2))
+
+
+@pytest.mark.parametrize("shape", [(12, 5), (5, 12)])
+def test_an_operator_is_the_matrix_of_its_products(shape, monkeypatch):
+    from scipy.sparse.linalg import aslinearoperator
+
+    rng = np.random.default_rng(0)
+    A, b = rng.standard_normal(shape), rng.standard_normal(shape[0])
+    f, X = fw.Huber(aslinearoperator(A), b, intercept=True), fw.L1Ball(0.5)
+    result = fw.minimize(f, X, tol=1e-9)
+    check = fw.verify(result, f, X)
+    assert check.ok
+    assert "LinearOperator" in check.remarks[0]
+    assert fw.verify(result, fw.Huber(aslinearoperator(A * (1 + 1e-6)), b, intercept=True), X).false
+    monkeypatch.setattr(sys.modules["frankwolfe.verify.describe"], "LARGEST_OPERATOR", 10)
+    assert "too large" in fw.verify(result, f, X).unproven[0]
+
+
+def test_bounds_without_a_set_rest_on_strong_convexity():
+    rng = np.random.default_rng(0)
+    A, b = rng.standard_normal((30, 5)), rng.standard_normal(30)
+    for f in (fw.Logistic(A, b > 0, ridge=0.1), fw.Huber(A, b, ridge=0.3), fw.Quadratic(A.T @ A, A.T @ b)):
+        result = fw.minimize(f, None, method="agm_sc", tol=1e-9, max_iter=3000)
+        check = fw.verify(result, f)
+        assert check.ok
+        assert check.gap < 1e-8
+        assert fw.verify(replace(result, lower_bound=result.fun + 1e-6), f).false
+    flat = fw.Quadratic(np.zeros((5, 5)), np.zeros(5))
+    assert "strongly convex" in fw.verify(replace(result, fun=0.0, lower_bound=-1.0), flat).unproven[0]
+
+
+def test_losses_are_never_negative():
+    f, X = fw.LeastSquares(np.eye(3), np.zeros(3)), fw.L2Ball(1e6)
+    result = fw.minimize(f, X, np.full(3, 1e5), method="fw", max_iter=3, tol=0)
+    assert fw.verify(result, f, X).lower >= 0
+
+
+def test_intercepts_of_classes_far_apart_are_found():
+    rng = np.random.default_rng(1)
+    f, X = fw.Multinomial(1e4 * rng.standard_normal((30, 4)), rng.integers(0, 3, 30), intercept=True), fw.L1Ball(1.0)
+    assert fw.verify(fw.minimize(f, X, max_iter=5, tol=0, method="fw"), f, X).ok
 
 
 def test_an_intercept_that_is_hard_to_find_is_found():

@@ -7,6 +7,7 @@ happens to a worker costs what it was doing and its reload, and is Dask's to rep
 from __future__ import annotations
 
 import logging
+from itertools import pairwise
 from time import monotonic
 from typing import Any
 from uuid import uuid4
@@ -15,7 +16,8 @@ import numpy as np
 
 from frankwolfe.distributed import shards
 from frankwolfe.distributed.shards import Answer, Report
-from frankwolfe.rows.parts import Parts, Sums, Task
+from frankwolfe.rows.parts import Parts, PartTask
+from frankwolfe.rows.rows import Sums
 from frankwolfe.validation import optional
 
 FAN_IN = 16  # answers that are added up in one place; with more shards than that, on the workers
@@ -52,39 +54,32 @@ class ClusterParts(Parts):
         Where to run.
     held : list of Future
         The shards, one per worker.
-    rows, columns, dtype
-        Of all the data.
-    firsts : list of int
-        The number of each shard's first row.
+    cuts : list of int
+        The number of each shard's first row, and of all rows.
     """
 
-    def __init__(
-        self, client: Any, held: list[Any], rows: int, columns: int, dtype: np.dtype, firsts: list[int] | None = None
-    ) -> None:
-        self.client, self.held, self.firsts = client, held, firsts or []
-        self.rows, self.columns, self.dtype = rows, columns, dtype
+    def __init__(self, client: Any, held: list[Any], cuts: list[int]) -> None:
+        self.client, self.held, self.cuts = client, held, cuts
         self._work: dict[str, list[float]] = {}
         self._latest: list[Report] = []
         self._next_line = monotonic() + REPORT_EVERY
 
-    def total(self, task: Task, *args: Any, kept: Any = None, reads: bool = True) -> Sums:
+    def total(self, task: PartTask, *args: Any, kept: Any = None, reads: bool = True) -> Sums:
         answer = self._attempt(lambda: self._reduced(task, args, kept), kept)
         if reads:
             self._note(answer.reports)
         return answer.sums
 
-    def keep(self, task: Task, *args: Any) -> Any:
+    def keep(self, task: PartTask, *args: Any) -> Any:
         return [self._submit(shards.run, task.__name__, task, shard, None, args, True) for shard in self.held]
 
     def reweighted(self, weights: np.ndarray) -> ClusterParts:
-        whole, ends = float(weights.sum(dtype=np.float64)), [*self.firsts[1:], self.rows]
+        whole = float(weights.sum(dtype=np.float64))
         held = [
             self._submit(shards.reweighted, "weights", shard, weights[i:j], i, whole)
-            for shard, i, j in zip(self.held, self.firsts, ends, strict=True)
+            for shard, (i, j) in zip(self.held, pairwise(self.cuts), strict=True)
         ]
-        parts = ClusterParts(self.client, held, self.rows, self.columns, self.dtype, self.firsts)
-        parts.dense = self.dense
-        return parts
+        return ClusterParts(self.client, held, self.cuts)
 
     def report(self) -> dict[str, dict[str, float]]:
         table: dict[str, dict[str, float]] = {}
@@ -101,10 +96,11 @@ class ClusterParts(Parts):
             return f"{len(rates)} workers, {min(rates):.0f} to {max(rates):.0f} MB/s each"
         return " + ".join(f"{rate:.0f}" for rate in rates) + " MB/s" if rates else ""
 
-    def _reduced(self, task: Task, args: tuple[Any, ...], kept: Any) -> Answer:
+    def _reduced(self, task: PartTask, args: tuple[Any, ...], kept: Any) -> Answer:
         own = [None] * len(self.held) if kept is None else kept
+        name = (args[0] if args and callable(args[0]) else task).__name__  # of what is done to a model
         answers = [
-            self._submit(shards.run, task.__name__, task, shard, mine, args, False)
+            self._submit(shards.run, name, task, shard, mine, args, False)
             for shard, mine in zip(self.held, own, strict=True)
         ]
         while len(answers) > FAN_IN:

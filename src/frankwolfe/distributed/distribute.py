@@ -1,4 +1,4 @@
-"""From Dask collections to an objective."""
+"""From Dask collections to rows on a cluster."""
 
 from __future__ import annotations
 
@@ -10,31 +10,18 @@ from frankwolfe.distributed import shards
 from frankwolfe.distributed.cluster import ClusterParts, current_client, log
 from frankwolfe.distributed.collections import row_blocks, vector_blocks
 from frankwolfe.distributed.shards import Block, Recipe
-from frankwolfe.objectives.in_parts.free_class_intercepts import assembled
-from frankwolfe.objectives.in_parts.partitioned import Partitioned
+from frankwolfe.rows.rows_in_parts import RowsInParts
+from frankwolfe.rows.user_data import agreed_options
 
 
-def distribute(cls: Any, A: Any, b: Any, *, ridge: float = 0.0, intercept: bool = False, **options: Any) -> Partitioned:
-    """Return a linear model over rows on a cluster.
-
-    Parameters
-    ----------
-    cls : type
-        The model, such as Logistic; or what decides on one when it has seen all targets, with the same methods.
-    A : dask array, dask dataframe, or list of delayed blocks
-        Rows; blocks dense or SciPy-sparse.
-    b, and sample weights among the options : like A in blocks of the same rows, or an array
-        Targets.
-    ridge : float
-        Weight of an optional squared-norm term.
-    intercept : bool
-        Add a free intercept.
+def distribute(kind: Any, A: Any, b: Any, weights: Any, options: dict[str, Any]) -> RowsInParts:
+    """Return rows on a cluster, with models of a kind: see `rows_in_parts`.
 
     Examples
     --------
     >>> import dask.array as da, frankwolfe as fw
     >>> A = da.random.default_rng(0).standard_normal((100, 3), chunks=(25, 3))
-    >>> f = distribute(fw.LeastSquares, A, A[:, 0])
+    >>> f = fw.LeastSquares(A, A[:, 0])
     >>> fw.minimize(f, fw.L2Ball(2.0), method="afw", tol=1e-3).x.round(1) + 0.0
     array([1., 0., 0.])
     """
@@ -51,35 +38,23 @@ def distribute(cls: Any, A: Any, b: Any, *, ridge: float = 0.0, intercept: bool 
     sizes = [block.rows for block in found]
     columns, dtype = _agreed(found)
     targets = place(shards.vectors, vector_blocks("b", b, sizes))
-    given = options.pop(cls.weights_name, None)
-    weights = None if given is None else place(shards.vectors, vector_blocks(cls.weights_name, given, sizes))
-    per_group = [None] * len(groups) if weights is None else weights
-    rows = list(zip(targets, per_group, strict=True))
-    surveys = _gathered(client, [client.submit(shards.survey, cls, t, w, pure=False) for t, w in rows])
-    options |= cls.agree([seen for seen, size in zip(surveys, sizes, strict=True) if size])
-    per_group = [client.submit(shards.weigh, cls, t, w, pure=False) for t, w in rows]
-    sums = _gathered(client, client.map(shards.weight_sums, per_group, pure=False))
-    weight = [float(size) if w is None else w for size, w in zip(sizes, sums, strict=True)]
-    if not sum(weight) > 0:
-        raise ValueError(f"{cls.weights_name} must have a positive sum, and all are zero")
-    shares = [w / sum(weight) for w in weight]
-    firsts = np.cumsum([0, *sizes])
+    given: list[Any] = [None] * len(groups)
+    if weights is not None:
+        given = place(shards.vectors, vector_blocks(kind.weights_name, weights, sizes))
+    rows = list(zip(targets, given, strict=True))
+    surveys = _gathered(client, [client.submit(shards.survey, kind, t, w, pure=False) for t, w in rows])
+    options = agreed_options(kind, options, [seen for seen, size in zip(surveys, sizes, strict=True) if size])
+    whole = sum(_gathered(client, [client.submit(shards.weight_sums, kind, t, w, pure=False) for t, w in rows]))
+    if not whole > 0:
+        raise ValueError(f"{kind.weights_name} must have a positive sum, and all are zero")
+    firsts = [int(i) for i in np.cumsum([0, *sizes])]
     held = [
-        client.submit(
-            shards.build,
-            *(cls, data, t, w),
-            [shares[i] for i in group],
-            [int(firsts[i]) for i in group],
-            options,
-            pure=False,
-        )
-        for group, data, t, w in zip(groups, loaded, targets, per_group, strict=True)
+        client.submit(shards.build, kind, data, t, w, whole, [firsts[i] for i in group], options, pure=False)
+        for group, data, (t, w) in zip(groups, loaded, rows, strict=True)
     ]
-    models = client.gather(client.map(shards.template, held, pure=False))
     log.info("%d rows x %d columns in %d blocks on %d workers", sum(sizes), columns, len(blocks), len(groups))
-    parts = ClusterParts(client, held, sum(sizes), columns, dtype, [int(firsts[group[0]]) for group in groups])
-    parts.dense = all(block.dense for block in found)
-    return assembled(parts, next(model for model in models if model is not None), ridge, intercept)
+    parts = ClusterParts(client, held, [*(firsts[group[0]] for group in groups), sum(sizes)])
+    return RowsInParts(parts, (sum(sizes), columns), dtype, options, dense=all(block.dense for block in found))
 
 
 def _gathered(client: Any, lists: list[Any]) -> list[Any]:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.backends import vdot
-from frankwolfe.rows.parts import Part, Sums, odd, words
+from frankwolfe.rows.parts import Most, Part, odd, words
+from frankwolfe.rows.rows import Sums
 
 
 def errors(part: Part, y: Any, watch: Any) -> Sums:
@@ -16,6 +17,14 @@ def errors(part: Part, y: Any, watch: Any) -> Sums:
     m = f.map.apply(y)
     value = f.loss(m)
     return value, vdot(f.loss_slope(m), m), value if watch is None else f.loss(f.map.apply(watch))
+
+
+def along(part: Part, x: Any, v: Any) -> Sums:
+    """First and second derivative at x on the way to v."""
+    f = part.objective
+    m = f.map.apply(x)
+    step = f.map.apply(v) - m
+    return vdot(f.loss_slope(m), step), vdot(f.bend(f.loss_curvature(m), step), step)
 
 
 def residuals(part: Part, point: Any, weight: float) -> Sums:
@@ -44,7 +53,7 @@ def entries(part: Part, point: Any, weight: float) -> Sums:
 
 def positions(part: Part) -> Sums:
     """Rows and columns of the entries, in lists."""
-    pattern: Any = part.objective.pattern  # pyright: ignore[reportAttributeAccessIssue]
+    pattern: Any = part.objective.pattern
     return [pattern.rows], [pattern.cols]
 
 
@@ -58,16 +67,9 @@ def heaviest(part: Part) -> Sums:
     return (Most(part.objective.smoothness or 0.0),)
 
 
-class Most(float):
-    """A number that adds up to the largest."""
-
-    def __add__(self, other: float) -> Most:
-        return Most(max(self, other))
-
-
 def rows_held(part: Part) -> Sums:
     """One for every row of the matrix with entries in the part."""
-    held = np.diff(part.objective.pattern.indptr) > 0  # pyright: ignore[reportAttributeAccessIssue]
+    held = np.diff(part.objective.pattern.indptr) > 0
     return (held.astype(np.int32),)
 
 

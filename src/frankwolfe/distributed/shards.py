@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import repeat
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -9,8 +11,8 @@ import numpy as np
 
 from frankwolfe.kernels.threads import limited
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
-from frankwolfe.rows import parts as tasks
-from frankwolfe.rows.parts import Part, Sums, Task, tree_sum
+from frankwolfe.rows.parts import Part, PartTask, tree_sum
+from frankwolfe.rows.rows import Sums
 from frankwolfe.rows.user_data import DataMatrix, OperatorMatrix, data_matrix
 from frankwolfe.validation import optional
 
@@ -34,7 +36,7 @@ def _numbers(objective: Any) -> list[np.ndarray]:
     """Return the arrays of a part, the first of them with an entry for each row."""
     if isinstance(objective, MatrixCompletion):
         return [objective.values, objective.pattern.rows, objective.pattern.cols]
-    return [objective.b, *objective.data.parts()]
+    return [objective.b, *objective.data.arrays()]
 
 
 class Block(NamedTuple):
@@ -97,79 +99,57 @@ def vectors(blocks: list[Any]) -> list[np.ndarray]:
     return [a.reshape(-1) if a.ndim == 2 and 1 in a.shape else a for a in arrays]
 
 
-def survey(cls: Any, targets: list[np.ndarray], weights: list[np.ndarray] | None) -> list[Any]:
+Weights = list[np.ndarray] | None  # of the rows of each block, where there are any
+
+
+def survey(kind: Any, targets: list[np.ndarray], weights: Weights) -> list[Any]:
     """Return what each block tells of its targets."""
-    own = [None] * len(targets) if weights is None else weights
-    return [cls.survey(b, w) for b, w in zip(targets, own, strict=True)]
+    return [kind.survey(b, w) for b, w in zip(targets, weights or repeat(None), strict=False)]
 
 
-def weigh(cls: Any, targets: list[np.ndarray], weights: list[np.ndarray] | None) -> list[np.ndarray | None]:
-    """Return the weights of the rows of each block."""
-    own = [None] * len(targets) if weights is None else weights
-    return [cls.weigh(b, w) for b, w in zip(targets, own, strict=True)]
+def weigh(kind: Any, targets: list[np.ndarray], weights: Weights) -> list[np.ndarray | None]:
+    """Return the weights of the rows of each block, as the models take them."""
+    return [kind.weigh(b, w) for b, w in zip(targets, weights or repeat(None), strict=False)]
 
 
-def weight_sums(weights: list[np.ndarray | None]) -> list[float | None]:
-    """Return the sum of the weights of each block."""
-    return [None if w is None else _weight(w) for w in weights]
+def weight_sums(kind: Any, targets: list[np.ndarray], weights: Weights) -> list[float]:
+    """Return the weight of each block."""
+    return [_weight(b, w) for b, w in zip(targets, weigh(kind, targets, weights), strict=True)]
 
 
-def _weight(weights: np.ndarray) -> float:
+def _weight(targets: np.ndarray, weights: np.ndarray | None) -> float:
+    if weights is None:
+        return float(targets.size)
     if weights.size and not (np.isfinite(weights).all() and weights.min() >= 0):
         raise ValueError("sample weights must be nonnegative and finite, and some are not")
     return float(weights.sum(dtype=np.float64))
 
 
 def build(
-    cls: Any,
+    kind: Any,
     loaded: list[DataMatrix | None],
     targets: list[np.ndarray],
-    weights: list[np.ndarray | None],
-    shares: list[float],
+    weights: Weights,
+    whole: float,
     firsts: list[int],
     options: dict[str, Any],
 ) -> Shard:
-    """Make the parts of a shard; blocks without rows or without weight fall away."""
-    parts = []
-    for i, (data, share) in enumerate(zip(loaded, shares, strict=True)):
-        if data is None or share == 0:
-            continue
-        own = weights[i]
-        more = options if own is None else {**options, cls.weights_name: own}
-        parts.append(Part(cls(data.matrix, targets[i], **more), share, firsts[i], own))
+    """Make the parts of a shard; blocks without rows fall away."""
+    blocks = zip(loaded, targets, weigh(kind, targets, weights), firsts, strict=True)
+    parts = [
+        Part(kind.part(data.matrix, b, w, whole, options), first, w) for data, b, w, first in blocks if data is not None
+    ]
     return Shard(parts)
 
 
 def reweighted(shard: Shard, weights: np.ndarray, first: int, whole: float) -> Shard:
-    """Return a shard with other weights of its rows, the first of which is given; parts without weight fall away."""
+    """Return a shard with other weights of its rows, the first of which is given."""
     own = [weights[p.first - first :][: len(_numbers(p.objective)[0])] for p in shard.parts]
     pairs = zip(shard.parts, own, strict=True)
-    return Shard([tasks.reweighted(part, w, whole) for part, w in pairs if w.any()])
+    return Shard([replace(p, objective=p.objective.reweighted(w / whole), weights=w) for p, w in pairs])
 
 
-def template(shard: Shard) -> Any:
-    """Return the model of a shard without its rows, for its formulae; None if the shard is empty."""
-    from copy import copy
-
-    if not shard.parts:
-        return None
-    model: Any = copy(shard.parts[0].objective)
-    for name in (
-        "data",
-        "b",
-        "share",
-        "exact_b",
-        "exact_share",
-        "truth",
-        "_last",
-        "compiled",
-    ):  # the last one holds the targets
-        if name in model.__dict__:
-            model.__dict__[name] = None
-    return model
-
-
-def run(task: Task, shard: Shard, kept: list[Sums] | None, args: tuple[Any, ...], keep: bool) -> Any:
+def run(task: PartTask, shard: Shard, kept: list[Sums] | None, args: tuple[Any, ...], keep: bool) -> Any:
     """Do a task to every part of a shard; return the sum, or with `keep` the list."""
     began = perf_counter()
     extra = [()] * len(shard.parts) if kept is None else [(own,) for own in kept]

@@ -16,7 +16,7 @@ from frankwolfe.minimize import minimize
 from frankwolfe.objectives import Logistic, Multinomial
 from frankwolfe.objectives.linear_model import WeightedMean
 from frankwolfe.rows.disk_stream import Stream
-from frankwolfe.rows.user_data import in_parts
+from frankwolfe.rows.user_data import is_in_parts, rows_in_parts
 from frankwolfe.validation import nonnegative
 
 if TYPE_CHECKING:
@@ -42,7 +42,9 @@ class Classification:
         found, codes = np.unique(np.concatenate([labels for labels, _ in surveys]), return_inverse=True)
         check_classification_targets(found)
         if len(found) < 2:
-            raise ValueError(f"y holds only one class, {found[0]!r}; a classifier needs at least two")
+            raise ValueError(
+                f"y holds only one class, {np.asarray(found[0]).item()!r}; a classifier needs at least two"
+            )
         counts = np.bincount(codes, np.concatenate([counts for _, counts in surveys]))
         for code in np.flatnonzero(~(counts > 0)):
             raise ValueError(f"class {found[code]!r} has no sample with a positive sample_weight")
@@ -57,9 +59,14 @@ class Classification:
             return weights
         return self.shares[np.searchsorted(self.classes, b)] * (1.0 if weights is None else weights)
 
-    def __call__(self, A: Any, b: np.ndarray, **options: Any) -> WeightedMean:
+    @property
+    def kind(self) -> type[Logistic | Multinomial]:
+        """The model of so many classes."""
+        return Logistic if len(self.classes) == 2 else Multinomial
+
+    def part(self, A: Any, b: np.ndarray, weights: Any, whole: float, options: dict[str, Any]) -> WeightedMean:
         """Return the model of a block."""
-        return (Logistic if len(self.classes) == 2 else Multinomial)(A, b, **options)
+        return self.kind.part(A, b, weights, whole, options)
 
 
 class PartsTask:
@@ -69,27 +76,28 @@ class PartsTask:
         self.objective = objective
         objective.remember = True
         self.shape: tuple[int, ...] = objective.shape
-        self.dtype = objective.parts.dtype
+        self.dtype = objective.data.dtype
         self.null = float(objective.value(np.zeros(self.shape, self.dtype)))  # loss of the best constant
         floor = 1e-9 if self.dtype == np.float64 else 1e-5
         self.goal = max(nonnegative("tol", model.tol) * min(1.0, self.null), floor * self.null, 1e-30)
 
     def intercept(self, x: np.ndarray) -> np.ndarray:
         """Return the intercepts that belong to coefficients, one for each class."""
-        return np.array(np.broadcast_to(self.objective.best_intercept_at(x), x.shape[1:] or (1,)), dtype=x.dtype)
+        if not self.objective.intercept:
+            return np.zeros(x.shape[1:] or (1,), x.dtype)
+        return np.atleast_1d(self.objective.best_intercept(self.objective.map.apply(x))).astype(x.dtype)
 
 
 def objective_in_parts(model: LinearEstimator, X: Any, y: Any, weight: Any) -> tuple[Any, Any]:
     """Return the objective over rows in parts, and what makes row weights of given ones; set classes and features."""
-    scattered = in_parts(X)
-    assert scattered is not None
     kind: Any = WeightedMean
     if is_classifier(model):
         kind = Classification(model.class_weight)  # pyright: ignore[reportAttributeAccessIssue]
-        objective = scattered(kind, X, y, sample_weight=weight, intercept=bool(model.fit_intercept))
+        rows = rows_in_parts(kind, X, y, weight, {})
+        objective: Any = kind.kind(rows, None, intercept=bool(model.fit_intercept))
         model.classes_ = objective.classes  # pyright: ignore[reportAttributeAccessIssue]
     else:
-        objective: Any = model._objective(X, y, weight)
+        objective = model._objective(X, y, weight)
     model.n_features_in_ = objective.shape[0]  # pyright: ignore[reportAttributeAccessIssue]
     model.__dict__.pop("feature_names_in_", None)
     names = getattr(X, "columns", None)
@@ -111,7 +119,7 @@ def lazily(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
     @functools.wraps(method)
     def wrapped(self: Any, X: Any) -> Any:
-        return method(self, X) if in_parts(X) is None else _by_blocks(self, functools.partial(method, self), X)
+        return _by_blocks(self, functools.partial(method, self), X) if is_in_parts(X) else method(self, X)
 
     return wrapped
 
@@ -138,7 +146,7 @@ def _by_blocks(model: LinearEstimator, predict: Callable[[Any], Any], X: Any) ->
 
 def fetched(values: Any) -> Any:
     """Return a vector that may be lazy, or in blocks, or on disk, as an array; anything else as it is."""
-    if values is None or in_parts(values) is None:
+    if values is None or not is_in_parts(values):
         return values
     if isinstance(values, Stream):
         return values.column()

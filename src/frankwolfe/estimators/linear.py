@@ -26,7 +26,7 @@ from frankwolfe.minimize import minimize
 from frankwolfe.objectives import Huber, LeastSquares, Logistic, Multinomial
 from frankwolfe.result import Result
 from frankwolfe.rows.placement import place
-from frankwolfe.rows.user_data import in_parts
+from frankwolfe.rows.user_data import is_in_parts
 from frankwolfe.sets import Set
 from frankwolfe.validation import nonnegative
 
@@ -154,7 +154,7 @@ class LinearEstimator(BaseEstimator):
         -------
         self
         """
-        if in_parts(X) is not None:
+        if is_in_parts(X):
             fit_in_parts(self, X, y, sample_weight)
         else:
             self._solve(*self._checked(X, y, sample_weight))

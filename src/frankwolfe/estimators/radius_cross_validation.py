@@ -25,7 +25,7 @@ from frankwolfe.estimators.radius_search import Fold, choose, radius_grid, solve
 from frankwolfe.estimators.radius_search_in_parts import search_in_parts
 from frankwolfe.kernels.threads import limited
 from frankwolfe.minimize import minimize
-from frankwolfe.rows.user_data import in_parts
+from frankwolfe.rows.user_data import is_in_parts
 from frankwolfe.sets import Set
 
 
@@ -67,7 +67,7 @@ class CrossValidated(LinearEstimator):
         """
         if self.selection not in ("best", "one_se"):
             raise ValueError(f"selection must be 'best' or 'one_se', got {self.selection!r}")
-        if in_parts(X) is not None:
+        if is_in_parts(X):
             search_in_parts(self, X, y, sample_weight, params)
             return self
         X, y, weight = self._checked(X, y, sample_weight)

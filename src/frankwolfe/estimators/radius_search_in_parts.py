@@ -11,7 +11,7 @@ from sklearn.model_selection import check_cv
 
 from frankwolfe.estimators.in_parts import PartsTask, fetched, objective_in_parts
 from frankwolfe.estimators.radius_search import ROWS, Fold, radius_grid, solve_path
-from frankwolfe.rows import parts as tasks
+from frankwolfe.rows.rows_in_parts import row_products, some_rows
 
 
 def search_in_parts(model: Any, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> None:
@@ -30,7 +30,7 @@ def search_in_parts(model: Any, X: Any, y: Any, sample_weight: Any, params: dict
     splitter: Any = check_cv(model.cv, targets, classifier=is_classifier(model))
     folds = splitter.split(np.zeros((len(targets), 1)), targets, **split_params)
     found = [_solved(model, objective, y, weights, train, test, score_params) for train, test in folds]
-    model._take(found, PartsTask(model, objective), objective.parts.dtype)
+    model._take(found, PartsTask(model, objective), objective.data.dtype)
 
 
 def _solved(
@@ -53,8 +53,8 @@ def _solved(
 
 def linear_scores(objective: Any, shell: Any) -> np.ndarray:
     """Return the linear part of the prediction of an estimator for all rows."""
-    (pieces,) = objective.parts.total(tasks.products, shell.coef_.T)
-    out = np.zeros((objective.parts.rows, *shell.coef_.shape[:-1]))
+    (pieces,) = objective.parts.total(row_products, shell.coef_.T)
+    out = np.zeros((objective.data.shape[0], *shell.coef_.shape[:-1]))
     for first, piece in pieces:
         out[first : first + len(piece)] = piece
     return out + shell.intercept_
@@ -64,7 +64,7 @@ def _some_rows(model: Any, objective: Any, y: np.ndarray, weights: Any) -> tuple
     """Return as many rows as the range of radii is found on, in memory, with targets and weights."""
     if not isinstance(model.radii, int | np.integer):
         return None, y, weights
-    (pieces,) = objective.parts.total(tasks.picked, max(2, objective.parts.rows // ROWS))
+    (pieces,) = objective.parts.total(some_rows, max(2, objective.data.shape[0] // ROWS))
     which = np.concatenate([places for places, _ in pieces])
     rows = [matrix for _, matrix in pieces]
     stacked = sp.vstack(rows, format="csr") if sp.issparse(rows[0]) else np.concatenate(rows)

@@ -77,6 +77,8 @@ CHOICES = {
     "afw": Choice(AcceleratedFrankWolfe(), "one oracle call per step, no constants"),
 }
 
+FALLBACKS = ("fcfw", "apgd", "search", "pairwise")  # after the last method of a plan, where that no longer gets on
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -125,7 +127,7 @@ class Facts:
     def tall(self) -> bool:
         """There are few variables and very many rows of data: what counts is how often they are read."""
         objective = self.problem.objective
-        if not isinstance(objective, LinearModel):
+        if not isinstance(objective, LinearModel) or not objective.holds_images:
             return False
         n, d = objective.data.shape
         return d <= SMALL and n >= TALL * d
@@ -136,9 +138,9 @@ class Facts:
         objective = self.problem.objective
         if not self.ball:
             return self.tall and not isinstance(objective, LeastSquares)
-        return isinstance(objective, LinearModel | Quadratic) and objective.data.shape[1] <= min(
-            SMALL, objective.data.shape[0]
-        )
+        if not isinstance(objective, LinearModel | Quadratic) or not objective.holds_images:
+            return False
+        return objective.data.shape[1] <= min(SMALL, objective.data.shape[0])
 
     @property
     def light(self) -> bool:
@@ -148,6 +150,8 @@ class Facts:
         """
         objective = self.problem.objective
         if not isinstance(objective, LinearModel) or not isinstance(self.problem.domain, L1Ball | Simplex):
+            return False
+        if not objective.holds_images:
             return False
         (n, d), layout = objective.data.shape, objective.data.layout
         quick = self.problem.away or (isinstance(layout, Rows) and layout.entries <= SHORT * n)
@@ -278,6 +282,15 @@ class Auto(Method):
         inner = CHOICES[state.plan[state.turn + 1]].method.init(problem, state.x)
         why = (*state.why, f"after {state.k} steps {seen}")
         return state._replace(inner=inner, turn=state.turn + 1, why=why, began=state.k, before=math.inf)
+
+    def after_stall(self, problem: Problem, state: AutoState) -> AutoState | None:
+        """Return the state with the next method of the plan, or after the last one with what else applies."""
+        known = Facts(problem, state.x)
+        others = (name for name in FALLBACKS if name not in state.plan and known.allow(name))
+        plan = state.plan if state.turn + 1 < len(state.plan) else (*state.plan, *list(others)[:1])
+        if state.turn + 1 == len(plan):
+            return None
+        return self._next(problem, state._replace(plan=plan), "it no longer got on")
 
     def account(self, state: AutoState) -> tuple[str, str]:
         """Return the methods that ran, and why each of them did."""

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from frankwolfe.backends import Array, vdot
+from frankwolfe.objectives.profiled_intercept import SummedLine
+from frankwolfe.rows.parts import Most
+from frankwolfe.rows.rows import Sums
+from frankwolfe.rows.rows_in_parts import KeptImage
+
+if TYPE_CHECKING:
+    from frankwolfe.objectives.multinomial import Multinomial
 
 ROUNDING = 8.0  # ulps that mean probabilities may be off by
 COOLING = 8.0
@@ -71,10 +80,7 @@ def _newton(
         if size <= ROUNDING * ulp:
             return here, True
         excess = here.mean - wanted
-        try:
-            step = np.clip(np.linalg.solve(here.hessian(), excess), -1e100, 1e100)  # near singular: inf
-        except np.linalg.LinAlgError:  # every row is certain of its class: only scaling steps are left
-            step = np.zeros_like(excess)
+        step = np.clip(solved(here.hessian(), excess), -1e100, 1e100)  # near singular: inf
         step = np.clip(step - step.mean(), -LONGEST, LONGEST)
         short = bool(0 < np.abs(step).max() <= ulp**0.4)
         scaling = np.clip(np.log(np.maximum(here.mean, 1e-12) / wanted), -LONGEST, LONGEST)
@@ -105,6 +111,14 @@ def _searched(
         low, high = (share, high) if slope > 0 else (low, share)
         share = 2 * share if high == np.inf else (low + high) / 2
     return best
+
+
+def solved(H: np.ndarray, excess: np.ndarray) -> np.ndarray:
+    """Return how far the intercepts move to undo some excess of probabilities; not at all where nothing bends."""
+    try:
+        return np.linalg.solve(H, excess)
+    except np.linalg.LinAlgError:  # every row is certain of its class
+        return np.zeros_like(excess)
 
 
 def regular(H: np.ndarray) -> np.ndarray:
@@ -140,3 +154,75 @@ def sliver(mean: np.ndarray, frequency: np.ndarray, rounding: float) -> tuple[fl
         return 0.0, wanted  # balanced up to rounding
     needed = np.maximum(wanted - excess * (1 - part) / part, 0.0)
     return part, needed / needed.sum()
+
+
+def intercepts_by_sums(
+    model: Multinomial, image: KeptImage, step: KeptImage | None = None, gamma: float = 0.0, near: Any = None
+) -> Trial:
+    """Return the best intercepts for scores that rows in parts keep, or at a point of a segment of them."""
+    K, images = len(model.classes), [image] if step is None else [image, step]
+
+    def at(c: np.ndarray, scale: float) -> Trial:
+        (sums,) = model.total(class_sums, gamma, c, scale, images=images)
+        loss, mean, hessian, more = np.split(sums, [1, 1 + K, 1 + K + K * K])
+        return Trial(c, float(loss[0]), mean, lambda: regular(hessian.reshape(K, K)), more)
+
+    if near is None:
+        near = np.log(model.frequency) - model.total(mean_scores, images=[image])[0]
+    return balance(at, near, model.frequency, model.data.eps, lambda: model.total(largest_score, images=[image])[0])
+
+
+class ClassInterceptsLine(SummedLine):
+    """The segment on scores that rows in parts keep, with the best intercepts at every point of it."""
+
+    near: np.ndarray | None = None  # the last intercepts
+
+    def loss_along(self, gamma: float) -> Sums:
+        found = intercepts_by_sums(self.objective, self.start, self.step, gamma, self.near)
+        self.near = found.intercepts
+        first, second, along = float(found.more[0]), float(found.more[1]), found.more[2:]
+        return first, second - float(along @ solved(found.hessian(), along))
+
+
+def mean_loss(model: Multinomial, scores: Array) -> Sums:
+    return (model.loss(scores),)
+
+
+def class_weights(model: Multinomial) -> Sums:
+    """The weight of each class."""
+    return (model._sum(model.truth),)
+
+
+def mean_scores(model: Multinomial, scores: Array) -> Sums:
+    """The mean score of each class."""
+    return (model._sum(scores.reshape(model.truth.shape)),)
+
+
+def largest_score(model: Multinomial, scores: Array) -> Sums:
+    """The size of the largest score."""
+    return (Most(np.abs(scores).max()),)
+
+
+def class_sums(model: Multinomial, *images_and_more: Any) -> Sums:
+    """At intercepts c: mean loss, mean probabilities, Hessian in c; along a segment also what is met on it.
+
+    Scores and intercepts are divided by the scale.
+    """
+    start, *step, gamma, c, scale = images_and_more
+    scores = (start + gamma * step[0] if step else start).reshape(model.truth.shape)
+    loss, P = model._at(scores, c, slice(None)) if scale == 1 else model._at(scores / scale, c / scale, slice(None))
+    sums = [loss, *model._sum(P), *(-(model.share * P) @ P.T).ravel()]
+    if step:
+        V = step[0].reshape(P.shape)
+        bent = model._spread(P, V)
+        sums += [vdot(model.share * (P - model.truth), V), vdot(bent, V), *bent.sum(axis=1, dtype=np.float64)]
+    return (np.array(sums, dtype=np.float64),)
+
+
+def balanced_slope(model: Multinomial, scores: Array, c: np.ndarray, mixed: float, needed: np.ndarray) -> Sums:
+    """Gradient and conjugate, the probabilities balanced."""
+    _, P = model._at(scores.reshape(model.truth.shape), c, slice(None))
+    if mixed:
+        P = ((1 - mixed) * P + mixed * needed[:, None]).astype(P.dtype)
+    residual = model._residual(P)
+    return model.map.adjoint((model.share * residual).reshape(-1)), float(model._conjugate(residual))

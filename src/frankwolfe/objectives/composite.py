@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, Scalar, eps, host, vdot, zeros
 from frankwolfe.backends.precision import exact_products
 from frankwolfe.backends.vector_with_image import Imaged
@@ -42,6 +41,10 @@ class ImageObjective(Objective):
     @abstractmethod
     def map(self) -> LinearMap:
         """The linear map A."""
+
+    @property
+    def holds_images(self) -> bool:
+        return True
 
     @exact_products()
     def value(self, x: Any) -> Scalar:
@@ -117,13 +120,13 @@ class Composite(ImageObjective):
         """Return what a read gave, with the ridge term."""
         value, slope, inner, watched = seen.value, seen.slope, seen.inner, seen.watched
         if self.ridge:
-            own, at = self._ridge(y), y.coords
+            own, at = self._ridge(y), array_of(y.coords)
             value, inner = value + own, inner + 2 * own
             watched = value if watch is y else watched + self._ridge(watch)
             if isinstance(slope, Imaged):
-                at = Imaged.known(array_of(at), y.image, slope.of)
+                at = Imaged.known(at, y.image, slope.of)
             slope = slope + self.ridge * at
-        return Evaluation(value, slope, inner, watched, seen.passes, self.eps(y))
+        return Evaluation(value, slope, inner, watched, seen.passes, self.eps(y), path=seen.path)
 
     def eps(self, x: Point) -> float:
         """Return the machine epsilon of the arithmetic at a point with an image."""
@@ -144,10 +147,7 @@ class _ImageLine(ArrayLine):
         self.objective = objective
         self.start = x.image
         self.step = v.image - x.image
-        self.ridge = (0.0, 0.0)
-        if objective.ridge:
-            toward, own = _inner(v.coords, x.coords), _norm2(x.coords)
-            self.ridge = (objective.ridge * (toward - own), objective.ridge * (_norm2(v.coords) - 2 * toward + own))
+        self.ridge = ridge_along(objective.ridge, x, v)
 
     @property
     def zero(self) -> Array:
@@ -174,8 +174,13 @@ class _ImageLine(ArrayLine):
         return first, second
 
 
-def _inner(v: Any, x: Array) -> Scalar:
-    return v.inner(x) if isinstance(v, Atom) else vdot(v, x)
+def ridge_along(ridge: float, x: Point, v: Point) -> tuple[Scalar, Scalar]:
+    """Return first and second derivative of the ridge term at x, on the way to v."""
+    if not ridge:
+        return 0.0, 0.0
+    at = array_of(x.coords)
+    step = array_of(v.coords) - at
+    return ridge * vdot(at, step), ridge * vdot(step, step)
 
 
 def _norm2(x: Any) -> Scalar:

@@ -7,7 +7,7 @@ from typing import Any
 from frankwolfe.backends import Array, Scalar, namespace, vdot
 from frankwolfe.backends.namespace import nonzero
 from frankwolfe.objectives.linear_model import LinearModel
-from frankwolfe.rows.user_data import data_matrix
+from frankwolfe.rows.user_data import data_matrix, is_in_parts
 from frankwolfe.validation import positive, vector
 
 
@@ -55,6 +55,9 @@ class Huber(LinearModel):
         intercept: bool = False,
         ridge: float = 0.0,
     ) -> None:
+        if is_in_parts(A):
+            self._take_parts(A, b, sample_weight, ridge, intercept, delta=positive("delta", delta))
+            return
         data = data_matrix("A", A)
         super().__init__(data, vector("b", b, data.shape[0]), sample_weight, ridge, intercept)
         self._centre()

@@ -12,7 +12,8 @@ from frankwolfe.backends.namespace import nonzero
 from frankwolfe.kernels.rows.layouts import SQUARES
 from frankwolfe.kernels.spectral.lanczos import least_eigenvalue
 from frankwolfe.objectives.linear_model import LinearModel
-from frankwolfe.rows.user_data import data_matrix
+from frankwolfe.rows.rows_in_parts import RowsInParts
+from frankwolfe.rows.user_data import data_matrix, is_in_parts
 from frankwolfe.validation import vector
 
 GRAM_LIMIT = 2000  # features up to which the smallest eigenvalue is computed from the Gram matrix
@@ -48,6 +49,9 @@ class LeastSquares(LinearModel):
     def __init__(
         self, A: Any, b: Any, *, sample_weight: Any = None, intercept: bool = False, ridge: float = 0.0
     ) -> None:
+        if is_in_parts(A):
+            self._take_parts(A, b, sample_weight, ridge, intercept)
+            return
         data = data_matrix("A", A)
         super().__init__(data, vector("b", b, data.shape[0]), sample_weight, ridge, intercept)
         self._centre()
@@ -60,6 +64,10 @@ class LeastSquares(LinearModel):
     def strong_convexity(self) -> float:
         """Proven lower bound on the Hessian's eigenvalues: from the Gram matrix where it is small, else the ridge."""
         n, d = self.data.shape
+        if isinstance(self.data, RowsInParts):
+            if self.intercept or not self.data.forms_gram:
+                return self.ridge
+            return max(least_eigenvalue(self.data.share_gram, n + 4), 0.0) + self.ridge
         if d > min(n, GRAM_LIMIT):
             return self.ridge
         wide = self.doubled() if eps(self.share) > 1e-9 else None

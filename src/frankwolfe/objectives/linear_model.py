@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -12,19 +13,30 @@ from frankwolfe.backends import Array, Scalar, largest, namespace, vdot
 from frankwolfe.backends import double as double_of
 from frankwolfe.backends.fetch_arrays import together
 from frankwolfe.backends.namespace import as_like, nonzero
-from frankwolfe.backends.precision import exact_products
 from frankwolfe.backends.vector_with_image import Imaged
 from frankwolfe.kernels.rows.layouts import CHUNK, KINDS, LOGISTIC, Loss, double
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.derive import derive
 from frankwolfe.objectives.line_search import Lines
-from frankwolfe.objectives.profiled_intercept import FusedLine, ProfiledLine, balanced, find_intercept
+from frankwolfe.objectives.profiled_intercept import (
+    InterceptLine,
+    ProfiledLine,
+    SummedLine,
+    balanced,
+    balanced_slope,
+    find_intercept,
+    intercepts_by_sums,
+    mean_loss,
+)
 from frankwolfe.points import Point
 from frankwolfe.rounding import FEW, Extent, noise_of_balance, noise_of_ridge, noise_of_sums
-from frankwolfe.rows.reading import Query, Sweep, array_of, chosen, products
-from frankwolfe.rows.row_weights import Scaled, shares
-from frankwolfe.rows.user_data import DataMatrix, OperatorMatrix, data_matrix, in_parts, picked, reoriented
+from frankwolfe.rows.parts import Most, Parts
+from frankwolfe.rows.reading import Query, array_of, products
+from frankwolfe.rows.row_weights import shares
+from frankwolfe.rows.rows import Rows, Sums, Task
+from frankwolfe.rows.rows_in_parts import UNKEPT, KeptImage
+from frankwolfe.rows.user_data import OperatorMatrix, data_matrix, picked, reoriented, rows_in_parts
 from frankwolfe.validation import nonnegative
 
 
@@ -60,14 +72,69 @@ class WeightedMean(Composite):
         """Return the weights of the rows of a block, from those given, once all blocks agree."""
         return weights
 
+    @classmethod
+    def part(cls, A: Any, b: Any, weights: Any, whole: float, options: dict[str, Any]) -> Self:
+        """Return the model of some of the rows, as a part of the mean: the weights of all rows add up to `whole`."""
+        model = cls(A, b, **options)  # pyright: ignore[reportCallIssue]
+        share = np.full(model.data.shape[0], 1.0 / whole) if weights is None else weights / whole
+        return model.reweighted(share, weighted=weights is not None)
+
+    compiled: Any = None  # the loss as the kernels know it
+    vectors: ClassVar[bool] = True  # whether a point is a vector, so that a table is many of them
+
     def __init__(self, A: Any, weights: Any, ridge: float, intercept: bool) -> None:
-        self.data = A if isinstance(A, DataMatrix) else data_matrix("A", A)
+        self.data: Any = data_matrix("A", A)
         self.ridge = nonnegative("ridge", ridge)
         self.exact_share = shares(weights, self.data.shape[0])  # weight of each row in the mean
         self.share = self.data.array(self.exact_share)  # the same in the precision of the data
         self.weighted = weights is not None
         self.intercept = bool(intercept)
-        self._last: tuple[Array, Any] | None = None  # the last image, and what was found out about it
+        self._last: tuple[Any, Any] | None = None  # the last image, and what was found out about it
+
+    def _take_parts(self, A: Any, b: Any, weights: Any, ridge: float, intercept: bool, **options: Any) -> None:
+        """Take rows in parts in the place of a matrix; targets and weights lie with them, in models of this kind."""
+        self.data = rows_in_parts(type(self), A, b, weights, options)
+        self.ridge, self.intercept, self._last = nonnegative("ridge", ridge), bool(intercept), None
+        vars(self).update(self.data.options)
+
+    @property
+    def parts(self) -> Parts:
+        """The parts of the rows, for those that are in parts."""
+        return self.data.parts
+
+    @property
+    def holds_images(self) -> bool:
+        return self.data is None or self.data.holds_images  # between two reads of a part its rows are on disk
+
+    @property
+    def note(self) -> str:
+        return self.data.note
+
+    def total(self, task: Task, *args: Any, images: Sequence[Any] = (), reads: bool = False) -> Sums:
+        """Return task(model, *images, *args), for this model, or added up over those of all parts of the rows.
+
+        An image of rows in parts is one that they keep, or the coordinates to make it from on the way.
+        """
+        return self.data.reduce(self, task, images, args, reads)
+
+    def evaluate(self, y: Point, watch: Point) -> Evaluation:
+        return self._evaluation(self.data.sweep(self, Query(y, watch, vectors=self.vectors)), y, watch)
+
+    def value_at(self, x: Point) -> tuple[Scalar, float]:
+        if self.holds_images:
+            return super().value_at(x)
+        (image,) = self.data.keep([x.coords]) if self.intercept else [x.coords]
+        return self.loss(image) + self._ridge(x), 1.0
+
+    def resolve(self, x: Point) -> float:
+        if self.holds_images:
+            return super().resolve(x)
+        for leaf in x.pending:
+            leaf.resolve(UNKEPT)
+        return 0.0
+
+    def eps(self, x: Point) -> float:
+        return self.data.eps
 
     def start(self, x0: Any, dense: bool) -> Array:
         return self.data.array(np.zeros(self.shape or ()) if x0 is None else x0)
@@ -75,33 +142,40 @@ class WeightedMean(Composite):
     def oriented(self, sparse_atoms: bool, parallel_atoms: bool = False) -> Self:
         return reoriented(self, sparse_atoms, parallel_atoms)
 
-    def doubled(self) -> Self:
+    def doubled(self) -> Self | None:
         data = self.data.doubled()
-        return derive(self, data=data, share=data.array(self.exact_share))
+        return None if data is None else derive(self, data=data, share=data.array(self.exact_share))
 
-    def reweighted(self, share: np.ndarray) -> Self:
-        """Return the model with other weights of the rows, which add up to one."""
-        exact = np.asarray(share, dtype=np.float64)
-        return derive(self, exact_share=exact, share=as_like(exact, self.share), weighted=True)
+    def reweighted(self, share: np.ndarray, weighted: bool = True) -> Self:
+        """Return the model with other weights of the rows; equal ones need not be called weighted.
+
+        They add up to one, but for a part of a model. With rows in parts any weights do.
+        """
+        if not self.holds_images:
+            twin = derive(self, data=self.data.reweighted(share))
+        else:
+            exact = np.asarray(share, dtype=np.float64)
+            twin = derive(self, exact_share=exact, share=as_like(exact, self.share), weighted=weighted)
+        twin._check_intercept()
+        return twin
+
+    def _check_intercept(self) -> None:
+        """Raise an error where no intercept is best."""
 
     @cached_property
-    @exact_products()
     def _gram_norm(self) -> float:
         """Largest eigenvalue of the weighted Gram matrix, sum of share_i a_i a_i'."""
-        from frankwolfe.kernels.spectral.lanczos import spectral_norm
+        return self.data.gram_norm(self)
 
-        return spectral_norm(Scaled(self.data, self.share)) ** 2
-
-    def column_norms(self, extent: Extent) -> np.ndarray | None:
+    def column_norms(self, extent: Extent) -> np.ndarray:
         return self._column_norms
 
     @cached_property
-    def _column_norms(self) -> np.ndarray | None:
-        squares = self.data.column_squares(self.share if self.weighted else None)
-        if squares is None:
-            return None
-        # A square that underflows is no zero.
-        c = np.sqrt(squares / (1 if self.weighted else self.data.shape[0]) + np.finfo(np.float64).tiny)
+    def _column_norms(self) -> np.ndarray:
+        (squares,) = self.total(_column_squares, reads=True)
+        if squares is None:  # an operator: no column is longer than its norm
+            return np.full(self.shape or (), 1.1 * self._gram_norm**0.5)
+        c = np.sqrt(squares + np.finfo(np.float64).tiny)  # a square that underflows is no zero
         return np.broadcast_to(c.reshape(-1, *[1] * (len(self.shape or ()) - 1)), self.shape or ())
 
     @property
@@ -123,8 +197,7 @@ class WeightedMean(Composite):
     @cached_property
     def least_share(self) -> float:
         """The smallest weight of a row that is not zero."""
-        xp = namespace(self.share)
-        return float(xp.min(xp.where(self.share > 0, self.share, xp.ones_like(self.share))))
+        return -float(self.total(_minus_least_share)[0])
 
     @property
     def target_spread(self) -> float:
@@ -132,7 +205,7 @@ class WeightedMean(Composite):
         return 0.0
 
     def fingerprint(self, start: Any) -> list[Any]:
-        return [type(self).__name__, self.ridge, int(self.intercept), self.share, *self.data.parts()]
+        return [type(self).__name__, self.ridge, int(self.intercept), *self.data.identity(self)]
 
 
 class LinearModel(WeightedMean):
@@ -144,21 +217,23 @@ class LinearModel(WeightedMean):
     <slope, ·> - conjugate(slope) lies below φ whatever the accuracy of c.
     """
 
-    def __new__(cls, A: Any = None, b: Any = None, **options: Any) -> Any:
-        """Return the model, over a cluster or a stream where the rows are in one."""
-        scattered = in_parts(A)
-        return object.__new__(cls) if scattered is None else scattered(cls, A, b, **options)
+    level = 0.0  # what was taken off the targets: the intercept carries it
 
     def __init__(self, A: Any, b: Any, weights: Any, ridge: float, intercept: bool = False) -> None:
         super().__init__(A, weights, ridge, intercept)
-        self.shape: tuple[int, ...] = (self.data.shape[1],)
-        self.separable = not self.intercept
-        self.level = 0.0  # what was taken off the targets: the intercept carries it
         self.exact_b = double(b)  # as given, where the data are narrower
         self.b = self.data.array(b)
 
     @property
-    def map(self) -> DataMatrix:
+    def shape(self) -> tuple[int, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return (self.data.shape[1],)
+
+    @property
+    def separable(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return not self.intercept
+
+    @property
+    def map(self) -> Rows:
         return self.data
 
     @property
@@ -169,9 +244,10 @@ class LinearModel(WeightedMean):
     def additions(self) -> int:
         return self.data.additions
 
-    def doubled(self) -> Self:
+    def doubled(self) -> Self | None:
         twin = super().doubled()
-        twin.b = twin.data.array(self.exact_b)
+        if twin is not None:
+            twin.b = twin.data.array(self.exact_b)
         return twin
 
     def dual(self, values: Any) -> Array:
@@ -182,17 +258,17 @@ class LinearModel(WeightedMean):
         """Return the model of some of the variables, the others held at zero."""
         norms = self._column_norms
         norms = None if norms is None else norms[columns]
-        return derive(self, data=picked(self.data, columns), shape=(columns.size,), _column_norms=norms)
+        return derive(self, data=picked(self.data, columns), _column_norms=norms)
 
-    def reweighted(self, share: np.ndarray) -> Self:
-        twin = super().reweighted(share)
-        if self.__dict__.get("compiled") is not None:  # the rows may be on disk by now
-            twin.compiled = self._compiled(twin.exact_share)
+    def reweighted(self, share: np.ndarray, weighted: bool = True) -> Self:
+        twin = super().reweighted(share, weighted)
+        if "compiled" in vars(self):  # the rows may be on disk by now
+            twin.compiled = None if self.compiled is None else twin._compiled_loss()
         return twin
 
     @cached_property
     def target_spread(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return float(largest(self.b))
+        return float(self.total(_largest_target)[0])
 
     def _centre(self) -> None:
         """Take the mean off the targets where an intercept carries it: less rounding."""
@@ -227,27 +303,13 @@ class LinearModel(WeightedMean):
     @cached_property
     def compiled(self) -> Loss | None:
         """The loss as the kernels know it; None where the data are small or the loss is not among theirs."""
-        if self.kind is None or self.data.layout is None:
-            return None
-        return self._compiled(self.exact_share if self.weighted else np.full(CHUNK, self.exact_share[0]))
+        return None if self.kind is None or self.data.layout is None else self._compiled_loss()
 
-    def _compiled(self, share: np.ndarray) -> Loss:
+    def _compiled_loss(self) -> Loss:
         if self.kind not in KINDS:
             raise ValueError(f"kind must be that of a loss of the kernels, one of {KINDS}, or None; got {self.kind!r}")
+        share = self.exact_share if self.weighted else np.full(CHUNK, self.exact_share[0])
         return Loss(self.kind, self.exact_b, double(share))
-
-    def evaluate(self, y: Point, watch: Point, *, keep: bool = True) -> Evaluation:
-        """Return f, gradient and the rest, at one point each or many; without `keep` the points are not used again."""
-        return self._evaluation(self._swept(Query(y, watch, keep)), y, watch)
-
-    def _swept(self, query: Query) -> Sweep:
-        """Read the rows, in the way that is best for the query."""
-        passes = self.data.settle(query)
-        seen = chosen(self.data, self, query).read(self.data, self, query)
-        return seen._replace(passes=seen.passes + passes) if passes else seen
-
-    def eps(self, x: Point) -> float:
-        return self.data.eps
 
     def _ridge(self, x: Point) -> Scalar:
         if not self.ridge:
@@ -260,7 +322,7 @@ class LinearModel(WeightedMean):
 
         Compiled, the Hessian is estimated from one row in `every`.
         """
-        seen = self._swept(Query(x, x, hessian=every))
+        seen = self.data.sweep(self, Query(x, x, hessian=every))
         at_x, H = self._evaluation(seen, x, x), seen.hessian
         if H is None:
             at_x, H = at_x._replace(passes=at_x.passes + 1), self._hessian(self.loss_curvature(x.image))
@@ -276,12 +338,15 @@ class LinearModel(WeightedMean):
         return H
 
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
-        passes = self.resolve(x) + self.resolve(v)
-        if x.image.ndim == 2:
-            return Lines(self, x, v), passes
+        points = array_of(x.coords)
+        if points.ndim == 2:
+            passes = self.resolve(x) + self.resolve(v)
+            return Lines(self, x, v), passes if self.holds_images else float(len(points))
+        if not self.holds_images:
+            return (SummedLine if self.separable else InterceptLine).between(self, x, v)
         if self.compiled is None or not (self.separable or self.compiled.kind == LOGISTIC):
-            return super().line(x, v)[0], passes
-        return (FusedLine if self.separable else ProfiledLine)(self, x, v), passes
+            return super().line(x, v)
+        return (SummedLine if self.separable else ProfiledLine).between(self, x, v)
 
     def derivatives(self, x: Point, v: Point, gamma: Array) -> tuple[Array, Array]:
         """Return first and second derivative along x + gamma (v - x), for each of many points with known images."""
@@ -294,8 +359,8 @@ class LinearModel(WeightedMean):
             first, second = first + self.ridge * along, second + self.ridge * products(move, move)
         return first, second
 
-    def loss(self, m: Array) -> Scalar:
-        return self.loss_at(self._shifted(m))
+    def loss(self, m: Any) -> Scalar:
+        return self.total(mean_loss, self._shift(m) if self.intercept else None, images=[m])[0]
 
     def loss_at(self, t: Array) -> Scalar:
         """Return the mean loss at margins that hold the intercept."""
@@ -335,7 +400,15 @@ class LinearModel(WeightedMean):
             product -= np.outer(along, along) / nonzero(total[()])
         return product
 
-    def best_intercept(self, m: Array) -> float:
+    def balanced_slope(self, images: list[KeptImage]) -> tuple[np.ndarray, float, list[float]]:
+        """Return the gradient at the first of some images of rows in parts, its product with x, and all values."""
+        found = intercepts_by_sums(self, images, self._remembered or 0.0)
+        self._last = (images[0], found[0].c)
+        shifts, factors = [one.c for one in found], found[0].factors
+        slope, conjugate, values = self.total(balanced_slope, shifts, factors, images=images, reads=True)
+        return slope, float(values[0]) + conjugate, [float(value) for value in values]
+
+    def best_intercept(self, m: Any) -> float:
         """Return the intercept c that minimises the loss of m + c, zero for a model without one.
 
         Examples
@@ -346,16 +419,37 @@ class LinearModel(WeightedMean):
         """
         return self._shift(m) + self.level if self.intercept else 0.0
 
-    def _shift(self, m: Array) -> float:
+    def _shift(self, m: Any) -> float:
         if self._last is None or self._last[0] is not m:
-            self._last = (m, self._solve(m))
+            self._last = (m, self._solve(m) if self.holds_images else intercepts_by_sums(self, [m], 0.0)[0].c)
         return self._last[1]
 
+    @property
+    def _remembered(self) -> float | None:
+        return self._last[1] if self.remember and self._last is not None else None
+
     def _solve(self, m: Array) -> float:
-        return find_intercept(self, m, self._last[1] if self.remember and self._last is not None else None)
+        return find_intercept(self, m, self._remembered)
 
     def _shifted(self, m: Array) -> Array:
         return m + self._shift(m) if self.intercept else m
 
     def fingerprint(self, start: Any) -> list[Any]:
-        return [*super().fingerprint(start), self.level, self.b]
+        return [*super().fingerprint(start), self.level]
+
+
+def _column_squares(model: WeightedMean) -> Sums:
+    """The weighted sums of squares of the columns, where they are known."""
+    squares = model.data.column_squares(model.share if model.weighted else None)
+    return (squares if squares is None or model.weighted else squares * float(model.exact_share[0]),)
+
+
+def _minus_least_share(model: WeightedMean) -> Sums:
+    """Minus the smallest weight of a row that is not zero."""
+    xp = namespace(model.share)
+    return (Most(-float(xp.min(xp.where(model.share > 0, model.share, xp.ones_like(model.share))))),)
+
+
+def _largest_target(model: LinearModel) -> Sums:
+    """The size of the largest target."""
+    return (Most(float(largest(model.b))),)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Self
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from frankwolfe.backends import Array, Scalar, namespace, vdot
 from frankwolfe.backends.namespace import nonzero
 from frankwolfe.kernels.rows.layouts import LOGISTIC
 from frankwolfe.objectives.linear_model import LinearModel
+from frankwolfe.rows.rows import Sums
+from frankwolfe.rows.user_data import is_in_parts
 from frankwolfe.validation import distinct, plain
 
 
@@ -62,6 +65,10 @@ class Logistic(LinearModel):
         classes: Any = None,
         ridge: float = 0.0,
     ) -> None:
+        if is_in_parts(A):
+            self._take_parts(A, b, sample_weight, ridge, intercept, classes=classes)
+            self._check_intercept()
+            return
         labels = plain("b", b)
         if labels.ndim == 2 and 1 in labels.shape:
             labels = labels.reshape(-1)
@@ -69,7 +76,7 @@ class Logistic(LinearModel):
         super().__init__(A, np.where(labels == self.classes[1], 1.0, -1.0), sample_weight, ridge, intercept)
         if labels.shape != (self.data.shape[0],):
             raise ValueError(f"b must have one label per row of A, {self.data.shape[0]}, got shape {labels.shape}")
-        self._odds = self._log_odds() if intercept else 0.0
+        self._check_intercept()
 
     @classmethod
     def survey(cls, b: Any, weights: Any) -> np.ndarray:
@@ -94,10 +101,9 @@ class Logistic(LinearModel):
     def strong_convexity(self) -> float:
         return self.ridge
 
-    def reweighted(self, share: np.ndarray) -> Self:
-        twin = super().reweighted(share)
-        twin._odds = twin._log_odds() if twin.intercept else 0.0
-        return twin
+    def _check_intercept(self) -> None:
+        if self.intercept:
+            _ = self._odds
 
     def losses(self, m: Array, rows: slice = slice(None)) -> Array:
         # log(1 + exp(-t)) = max(-t, 0) + log1p(exp(-|t|)): finite and accurate for margins of any size, and far faster
@@ -140,12 +146,18 @@ class Logistic(LinearModel):
         xp = namespace(m)
         return xp.min(m), xp.mean(m), xp.max(m)
 
-    def _log_odds(self) -> float:
-        above = float(vdot(self.exact_share, 0.5 * (1 + self.exact_b)))
-        below = float(vdot(self.exact_share, 0.5 * (1 - self.exact_b)))
+    @cached_property
+    def _odds(self) -> float:
+        """The log odds of the classes."""
+        above, below = (float(weight) for weight in self.total(_class_weights))
         if not min(above, below) > 0:
             raise ValueError("intercept=True needs samples of both classes with a positive sample_weight")
         return math.log(above / below)
+
+
+def _class_weights(model: Logistic) -> Sums:
+    """The weights of the positive and of the negative class."""
+    return tuple(float(vdot(model.exact_share, 0.5 * (1 + sign * model.exact_b))) for sign in (1, -1))
 
 
 def complement(p: Array) -> Array:
@@ -178,6 +190,11 @@ def _of_two(labels: np.ndarray, classes: Any) -> np.ndarray:
 def _two_classes(labels: np.ndarray) -> np.ndarray:
     if labels.size == 0:
         raise ValueError("b is empty; it needs one label per row of A")
+    if labels.ndim > 1 and min(labels.shape) > 1:
+        raise ValueError(
+            f"b must hold one label for each row, got shape {labels.shape}; the data come first and the labels second, "
+            "as in Logistic(A, b)"
+        )
     classes, _ = distinct("b", labels)
     if classes.size != 2:
         shown = ", ".join(repr(c) for c in classes[:5].tolist()) + (", ..." if classes.size > 5 else "")

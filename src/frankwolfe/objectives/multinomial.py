@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -10,11 +11,27 @@ from frankwolfe.backends import Array, Scalar, eps, host, largest, namespace, vd
 from frankwolfe.backends.namespace import as_like, nonzero
 from frankwolfe.backends.precision import exact_products
 from frankwolfe.lowrank import LowRank
-from frankwolfe.objectives.class_intercepts import Trial, balance, regular, sliver
+from frankwolfe.objectives.base import Line
+from frankwolfe.objectives.class_intercepts import (
+    ClassInterceptsLine,
+    Trial,
+    balance,
+    balanced_slope,
+    class_weights,
+    intercepts_by_sums,
+    mean_loss,
+    regular,
+    sliver,
+    solved,
+)
 from frankwolfe.objectives.class_scores import ClassScores
 from frankwolfe.objectives.linear_model import WeightedMean
 from frankwolfe.objectives.logistic import complement
-from frankwolfe.rows.user_data import in_parts
+from frankwolfe.objectives.profiled_intercept import SummedLine
+from frankwolfe.points import Point
+from frankwolfe.rows.rows import Rows
+from frankwolfe.rows.rows_in_parts import KeptImage
+from frankwolfe.rows.user_data import is_in_parts
 from frankwolfe.validation import distinct, plain
 
 STEPS = (64, 8)  # intercepts are first guessed from one row in so many
@@ -72,10 +89,7 @@ class Multinomial(WeightedMean):
 
     separable = False
 
-    def __new__(cls, A: Any = None, labels: Any = None, **options: Any) -> Any:
-        """Return the model, over a cluster or a stream where the rows are in one."""
-        scattered = in_parts(A)
-        return object.__new__(cls) if scattered is None else scattered(cls, A, labels, **options)
+    vectors: ClassVar[bool] = False
 
     @classmethod
     def survey(cls, b: Any, weights: Any) -> np.ndarray:
@@ -95,8 +109,12 @@ class Multinomial(WeightedMean):
         classes: Any = None,
         ridge: float = 0.0,
     ) -> None:
+        if is_in_parts(A):
+            self._take_parts(A, labels, sample_weight, ridge, intercept, classes=classes)
+            self._check_intercept()
+            return
         super().__init__(A, sample_weight, ridge, intercept)
-        n, d = self.data.shape
+        n = self.data.shape[0]
         labels = plain("labels", labels)
         labels = labels.reshape(-1) if labels.ndim == 2 and 1 in labels.shape else labels
         if labels.shape != (n,):
@@ -113,12 +131,22 @@ class Multinomial(WeightedMean):
         K = len(self.classes)
         if K < 2:
             raise ValueError(f"labels must have at least two distinct values, got {self.classes.tolist()}")
-        self.shape = (d, K)
         self.b = codes
         self.truth = self.data.array(np.arange(K)[:, None] == codes)  # (K, n), as everything on scores
-        self.frequency = self._sum(self.truth)
+        self._check_intercept()
+
+    def _check_intercept(self) -> None:
         if self.intercept and not self.frequency.min() > 0:
             raise ValueError("intercept=True needs samples of every class with a positive sample_weight")
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.data.shape[1], len(self.classes)
+
+    @cached_property
+    def frequency(self) -> np.ndarray:
+        """The weight of each class."""
+        return self.total(class_weights)[0]
 
     bend_limit: ClassVar[float] = 0.5
     loss_unit: ClassVar[float] = 2.0
@@ -128,8 +156,8 @@ class Multinomial(WeightedMean):
         return float(np.max(np.abs(np.log(self.frequency))))
 
     @property
-    def map(self) -> ClassScores:
-        return ClassScores(self.data, len(self.classes))
+    def map(self) -> ClassScores | Rows:
+        return ClassScores(self.data, len(self.classes)) if self.holds_images else self.data
 
     @property
     def smoothness(self) -> float:
@@ -139,22 +167,34 @@ class Multinomial(WeightedMean):
     def strong_convexity(self) -> float:
         return self.ridge
 
-    def doubled(self) -> Self:
+    def doubled(self) -> Self | None:
         twin = super().doubled()
-        twin.truth = twin.data.array(self.truth)
-        twin.frequency = twin._sum(twin.truth)
-        return twin
-
-    def reweighted(self, share: np.ndarray) -> Self:
-        twin = super().reweighted(share)
-        twin.frequency = twin._sum(twin.truth)
+        if twin is not None:
+            twin.truth = twin.data.array(self.truth)
         return twin
 
     def start(self, x0: Any, dense: bool) -> Array:
         return super().start(x0.toarray() if isinstance(x0, LowRank) else x0, dense)
 
-    def loss(self, m: Array) -> Scalar:
-        return self._softmax(m).loss
+    def loss(self, m: Any) -> Scalar:
+        if self.holds_images:
+            return self._softmax(m).loss
+        return intercepts_by_sums(self, m).loss if self.intercept else self.total(mean_loss, images=[m])[0]
+
+    def line(self, x: Point, v: Point) -> tuple[Line, float]:
+        if self.holds_images:
+            return super().line(x, v)
+        return (ClassInterceptsLine if self.intercept else SummedLine).between(self, x, v)
+
+    def balanced_slope(self, images: list[KeptImage]) -> tuple[np.ndarray, float, list[float]]:
+        """Return the gradient at the first of some images of rows in parts, its product with X, and all values."""
+        last = self._last[1].intercepts if self.remember and self._last is not None else None
+        found = [intercepts_by_sums(self, image, near=last) for image in images]
+        self._last = (images[0], found[0])
+        mixed = sliver(found[0].mean, self.frequency, 4 * self.data.eps)
+        of_first = {"images": images[:1], "reads": True}
+        slope, entropy = self.total(balanced_slope, found[0].intercepts, *mixed, **of_first)
+        return slope, found[0].loss + entropy, [trial.loss for trial in found]
 
     def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
         slope = self.share * self._residual(self._balanced(self._softmax(m).chances))
@@ -187,7 +227,7 @@ class Multinomial(WeightedMean):
         bent = self._spread(P, V)
         if self.intercept:  # profiled out: what moving the intercepts can undo is not felt
             along = np.asarray(host(xp.sum(bent, axis=-1, keepdims=True)), dtype=np.float64)
-            bent = bent - self._spread(P, as_like(np.linalg.solve(self._intercept_hessian(P), along), P))
+            bent = bent - self._spread(P, as_like(solved(self._intercept_hessian(P), along), P))
         return xp.reshape(bent, image.shape)
 
     def quadratic_form(self, curvature: Array, images: Any) -> np.ndarray:
@@ -199,9 +239,11 @@ class Multinomial(WeightedMean):
             rows.append(host(images.T @ self.bend(curvature, image)))
         return np.asarray(np.stack(rows), dtype=np.float64)
 
-    def best_intercept(self, m: Array) -> np.ndarray:
+    def best_intercept(self, m: Any) -> np.ndarray:
         """Return the K intercepts that minimise the loss of scores m (n K of them), with mean zero."""
-        found = self._softmax(m).intercepts
+        if not self.intercept:
+            return np.zeros(len(self.classes))
+        found = (self._softmax(m) if self.holds_images else intercepts_by_sums(self, m)).intercepts
         return found - found.mean()
 
     def _softmax(self, m: Array) -> _Softmax:
@@ -269,9 +311,6 @@ class Multinomial(WeightedMean):
         """Return the Hessian of the mean loss times V."""
         PV = P * V
         return self.share * (PV - P * namespace(P).sum(PV, axis=-2, keepdims=True))
-
-    def fingerprint(self, start: Any) -> list[Any]:
-        return [*super().fingerprint(start), self.b]
 
 
 def _fetched(loss: Scalar, mean: Array) -> tuple[float, np.ndarray]:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from frankwolfe.backends import Array, eps, namespace, vdot
+from frankwolfe.backends import Array, Scalar, eps, namespace, vdot
+from frankwolfe.backends import double as double_of
 from frankwolfe.kernels.root_bracket import NEAR, ROUNDS, narrow, settled
 from frankwolfe.kernels.rows.layouts import NONE, double
 from frankwolfe.objectives.base import Line
+from frankwolfe.objectives.composite import ridge_along
 from frankwolfe.points import Point
-from frankwolfe.rows.reading import array_of
+from frankwolfe.rows.rows import Sums
+from frankwolfe.rows.rows_in_parts import KeptImage
 
 if TYPE_CHECKING:
     from frankwolfe.objectives.linear_model import LinearModel
@@ -20,48 +24,155 @@ if TYPE_CHECKING:
 COARSE = 64  # the intercept is first guessed from one row in so many
 
 
+class InterceptSearch:
+    """The search for the intercept at which slopes balance: Newton's method inside a bracket."""
+
+    def __init__(self, c: float, knee: float, ulp: float, low: float = -math.inf, high: float = math.inf) -> None:
+        self.c, self.knee, self.ulp, self.low, self.high = c, knee, ulp, low, high
+        self.steps = (math.inf, math.inf)  # lengths of the last two
+        self.done = self.exact = False
+        self.numbers: Any = np.zeros(3)  # sums at c: of slopes, of their sizes, of curvatures, and what else is wanted
+
+    def take(self, numbers: Any) -> None:
+        """Take the sums at c and, unless they balance, move on."""
+        if self.done:
+            return
+        self.numbers = numbers
+        left, size, bend = (float(n) for n in numbers[:3])
+        self.done = self.exact = settled(left, size, bend, self.knee, self.ulp)
+        if not self.exact:
+            older, old = self.steps
+            self.low, moved, self.high, *self.steps = narrow(self.low, self.c, self.high, older, old, left, bend)
+            self.done, self.c = moved == self.c, moved
+
+    def run(self, sums: Callable[[float], Any]) -> Self:
+        """Search with a function that returns the sums."""
+        search([self], lambda shifts: [sums(*shifts)])
+        return self
+
+    def refine(self) -> None:
+        """Take one more step, where Newton's method is right to rounding: nothing is left over."""
+        left, _, bend = (float(n) for n in self.numbers[:3])
+        if 0 < abs(left) <= NEAR * self.knee * bend:
+            self.c -= left / bend
+
+    @property
+    def factors(self) -> tuple[float, float]:
+        """What to scale the positive and the negative slopes by, so that they balance."""
+        left, size = float(self.numbers[0]), float(self.numbers[1])
+        up, down = 0.5 * (size + left), 0.5 * (size - left)
+        return (min(1.0, down / up) if up > 0 else 1.0), (min(1.0, up / down) if down > 0 else 1.0)
+
+
+def search(found: list[InterceptSearch], sums: Callable[[list[float]], Sequence[Any]]) -> None:
+    """Take several searches to their end, with the sums of all of them at a time."""
+    for _ in range(ROUNDS):
+        for one, numbers in zip(found, sums([one.c for one in found]), strict=True):
+            one.take(numbers)
+        if all(one.done for one in found):
+            break
+
+
+def finish(found: list[InterceptSearch], losses: Callable[[list[float]], Sequence[float]]) -> None:
+    """Refine what was found; where no number between the ends balances, take the best of them."""
+    if not all(one.exact for one in found):
+        tried = [[getattr(one, name) for one in found] for name in ("low", "c", "high")]
+        values = [losses(shifts) for shifts in tried]
+        for i, one in enumerate(found):
+            best = min(range(3), key=lambda k, i=i: values[k][i])
+            one.c = one.c if one.exact else tried[best][i]
+    for one in found:
+        if one.exact:
+            one.refine()
+
+
 def find_intercept(model: LinearModel, m: Array, guess: float | None) -> float:
-    """Return where the slopes balance: Newton's method inside a bracket, first on a few rows, then on all."""
+    """Return where the slopes balance, for an image at hand: first on a few rows, then on all."""
     low, c, high = model._bracket(m)
     near = guess is not None and low < guess < high
     if guess is not None and near:
         c = guess
+    one = InterceptSearch(c, model.knee, eps(m), low, high)
     if model.compiled is not None and m.shape == model.b.shape:
-        bracket, sums = model.compiled.balance(double(m), NONE, 0.0, (low, c, high), eps(m))
-        left, size, bend = (float(sums[i]) for i in (0, 1, 3))
+        (one.low, one.c, one.high), sums = model.compiled.balance(double(m), NONE, 0.0, (low, c, high), eps(m))
+        left, size, bend = one.numbers = [float(sums[i]) for i in (0, 1, 3)]
+        one.exact = settled(left, size, bend, model.knee, eps(m))
     else:
         if m.shape[0] > 100 * COARSE and not near:
             few = slice(None, None, COARSE)
-            c = _balance(model, m[few], few, (low, c, high))[0][1]
-        bracket, (left, size, bend) = _balance(model, m, slice(None), (low, c, high))
-    if not settled(left, size, bend, model.knee, eps(m)):  # there is no number between the ends
-        return min(bracket, key=lambda c: float(model.loss_at(m + c)))
-    return closer(bracket[1], left, bend, model.knee)
+            rough = InterceptSearch(c, model.knee, eps(m), low, high)
+            one.c = rough.run(lambda c: _slope_sums(model, m[few] + c, few)).c
+        one.run(lambda c: _slope_sums(model, m + c, slice(None)))
+    finish([one], lambda shifts: mean_losses(model, m, shifts)[0])
+    return one.c
 
 
-def _balance(
-    model: LinearModel, m: Array, rows: slice, bracket: tuple[float, float, float]
-) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-    """Return the bracket as narrow as it was made, what balances in its middle, and the sums there."""
-    xp, (low, c, high), older, old = namespace(m), bracket, math.inf, math.inf
-    sums = (0.0, 0.0, 0.0)
-    for _ in range(ROUNDS):
-        slope = model._slope(m + c, rows)
-        left, size = float(xp.sum(slope)), float(xp.sum(xp.abs(slope)))
-        bend = float(xp.sum(model._curvature(m + c, rows)))
-        sums = (left, size, bend)
-        if settled(left, size, bend, model.knee, eps(m)):
-            break
-        low, moved, high, older, old = narrow(low, c, high, older, old, left, bend)
-        if moved == c:
-            break
-        c = moved
-    return (low, c, high), sums
+def intercepts_by_sums(model: LinearModel, images: list[KeptImage], c: float) -> list[InterceptSearch]:
+    """Return where the slopes balance, for images that rows in parts keep, with the sums there."""
+    found = [InterceptSearch(c, model.knee, model.data.eps) for _ in images]
+
+    def sums(shifts: list[float]) -> Any:
+        return model.total(slope_sums, shifts, images=images)[0]
+
+    search(found, sums)
+    finish(found, lambda shifts: model.total(mean_losses, shifts, images=images)[0])
+    for one, numbers in zip(found, sums([one.c for one in found]), strict=True):
+        one.numbers = numbers
+    return found
 
 
-def closer(c: float, left: float, bend: float, knee: float) -> float:
-    """Return c after one more step, where Newton's method is right to rounding: nothing is left over."""
-    return c - left / bend if 0 < abs(left) <= NEAR * knee * bend else c
+def mean_loss(model: LinearModel, m: Array, c: float | None) -> Sums:
+    """The mean loss with an intercept."""
+    return (model.loss_at(m if c is None else m + c),)
+
+
+def mean_losses(model: LinearModel, *margins_and_shifts: Any) -> Sums:
+    """The mean losses of several images, each with its intercept."""
+    *margins, shifts = margins_and_shifts
+    return (np.array([float(model.loss_at(m + c)) for m, c in zip(margins, shifts, strict=True)]),)
+
+
+def slope_sums(model: LinearModel, *margins_and_shifts: Any) -> Sums:
+    """The sums of slopes, of their sizes and of curvatures of several images, each with its intercept."""
+    *margins, shifts = margins_and_shifts
+    return (np.array([_slope_sums(model, m + c, slice(None)) for m, c in zip(margins, shifts, strict=True)]),)
+
+
+def _slope_sums(model: LinearModel, t: Array, rows: slice) -> tuple[float, float, float]:
+    return _sums(model._slope(t, rows), model._curvature(t, rows))
+
+
+def _sums(slope: Array, bend: Array) -> tuple[float, float, float]:
+    return float(_sum(slope)), float(_sum(namespace(slope).abs(slope))), float(_sum(bend))
+
+
+def _sum(values: Array) -> Scalar:
+    return namespace(values).sum(values, dtype=double_of(values))
+
+
+def balanced_slope(model: LinearModel, *margins_and_more: Any) -> Sums:
+    """Gradient and conjugate at the first image, its slope balanced, and the mean losses of all."""
+    *margins, shifts, (up, down) = margins_and_more
+    slope = model._slope(margins[0] + shifts[0], slice(None))
+    slope = np.where(slope > 0, up * slope, down * slope).astype(slope.dtype)
+    return model.data.adjoint(slope), float(model._conjugate(slope)), *mean_losses(model, *margins, shifts)
+
+
+def along(model: LinearModel, start: Array, step: Array, gamma: float) -> Sums:
+    """First and second derivative on a segment of images."""
+    if model.compiled is not None:
+        return model.compiled.along(double(start), double(step), gamma)
+    m = start + gamma * step
+    return vdot(model.loss_slope(m), step), vdot(model.bend(model.loss_curvature(m), step), step)
+
+
+def along_with_intercept(model: LinearModel, start: Array, step: Array, gamma: float, c: float) -> Sums:
+    """The sums that a search for the intercept needs, and those of slopes and curvatures along a segment."""
+    t = start + gamma * step + c
+    slope, bend = model._slope(t, slice(None)), model._curvature(t, slice(None))
+    way, above = slope * step, slope > 0
+    sums = [_sum(way[above]), _sum(way[~above]), vdot(bend, step), vdot(bend * step, step)]
+    return (np.array([*_sums(slope, bend), *sums], dtype=np.float64),)
 
 
 def balanced(slope: Array) -> Array:
@@ -81,42 +192,66 @@ def balanced(slope: Array) -> Array:
     return xp.where(heavier, slope * (min(up, down) / max(up, down)), slope)
 
 
-class FusedLine(Line):
-    """The segment on images, loss and derivatives compiled: O(n) per probe, no read of the data."""
+class SummedLine(Line):
+    """The segment on images, its derivatives summed up where these are: O(n) per probe, no read of the data."""
 
-    def __init__(self, objective: LinearModel, x: Point, v: Point) -> None:
-        assert objective.compiled is not None
-        self.loss = objective.compiled
-        self.start = double(x.image)
-        self.step = double(v.image) - self.start
-        self.ridge = (0.0, 0.0)
-        if objective.ridge:
-            at, to = array_of(x.coords), array_of(v.coords)
-            self.ridge = (objective.ridge * vdot(at, to - at), objective.ridge * vdot(to - at, to - at))
+    def __init__(self, objective: Any, x: Point, v: Point, start: Any, step: Any) -> None:
+        self.objective, self.start, self.step = objective, start, step
+        self.ridge = ridge_along(objective.ridge, x, v)
+
+    @classmethod
+    def between(cls, objective: Any, x: Point, v: Point) -> tuple[Self, float]:
+        """Return the segment from x to v, and the reads that its images took."""
+        start, step, passes = objective.data.segment(objective, x, v)
+        return cls(objective, x, v, start, step), passes
+
+    def loss_along(self, gamma: float) -> Sums:
+        """Return first and second derivative of the loss."""
+        return self.objective.total(along, gamma, images=[self.start, self.step])
 
     def __call__(self, gamma: float) -> tuple[float, float]:
-        first, second = self.loss.along(self.start, self.step, float(gamma))
+        first, second = self.loss_along(float(gamma))
         return first + self.ridge[0] + gamma * self.ridge[1], second + self.ridge[1]
 
 
-class ProfiledLine(FusedLine):
+class InterceptLine(SummedLine):
+    """The segment on images that rows in parts keep, with the best intercept at every point of it."""
+
+    c = 0.0  # the last intercept
+
+    def loss_along(self, gamma: float) -> Sums:
+        def sums(c: float) -> Any:
+            return self.objective.total(along_with_intercept, gamma, c, images=[self.start, self.step])[0]
+
+        found = InterceptSearch(self.c, self.objective.knee, self.objective.data.eps).run(sums)
+        if found.exact:
+            found.refine()
+        self.c = found.c
+        found.numbers = sums(found.c)
+        up, down = found.factors
+        bend, positive, negative, drift, second = (float(n) for n in found.numbers[2:])
+        return up * positive + down * negative, max(second - (drift**2 / bend if bend > 0 else 0.0), 0.0)
+
+
+class ProfiledLine(SummedLine):
     """The segment on images with the best intercept at every point of it, compiled."""
 
-    def __init__(self, objective: LinearModel, x: Point, v: Point) -> None:
-        super().__init__(objective, x, v)
+    def __init__(self, objective: LinearModel, x: Point, v: Point, start: Array, step: Array) -> None:
+        super().__init__(objective, x, v, double(start), double(step))
         ends = objective._bracket(self.start), objective._bracket(self.start + self.step)
         self.ends = np.array([[low, high] for low, _, high in ends])
-        self.ulp = eps(x.image)
+        self.ulp = eps(start)
         self.near = (0.0, objective._shift(x.image), 0.0)  # gamma, intercept and its derivative where last asked
 
-    def __call__(self, gamma: float) -> tuple[float, float]:
+    def loss_along(self, gamma: float) -> Sums:
         before, c, drift = self.near
         low, high = (1 - gamma) * self.ends[0] + gamma * self.ends[1] if gamma <= 1 else (-np.inf, np.inf)
         c = min(max(c + (gamma - before) * drift, low), high)
-        (_, c, _), sums = self.loss.balance(self.start, self.step, float(gamma), (low, c, high), self.ulp)
+        loss = self.objective.compiled
+        (_, c, _), sums = loss.balance(self.start, self.step, gamma, (low, c, high), self.ulp)
         left, _, first, bend, along, second = sums
         drift = -along / bend if bend > 0 else 0.0
         self.near = (gamma, c, drift)
         if abs(left) <= NEAR * bend:  # what c leaves over is felt along the way
             first, second = first + drift * left, max(second + drift * along, 0.0)
-        return first + self.ridge[0] + gamma * self.ridge[1], second + self.ridge[1]
+        return first, second

@@ -6,7 +6,7 @@ all that matters on data larger than the cache.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
@@ -18,13 +18,16 @@ from frankwolfe.atoms import Atom, OneHot, Sparse
 from frankwolfe.backends import Array, double, eps, host, namespace
 from frankwolfe.backends.device_gram import gram
 from frankwolfe.backends.namespace import is_foreign
+from frankwolfe.backends.precision import exact_products
 from frankwolfe.backends.vector_with_image import image_under
 from frankwolfe.kernels.rows.column_layouts import SortedColumns
 from frankwolfe.kernels.rows.compact_storage import carrying, dense_layout
 from frankwolfe.kernels.rows.layouts import Layout
 from frankwolfe.objectives.derive import derive
 from frankwolfe.rows.compiled_paths import Compiled, CompiledMany, settle, stacked_products
-from frankwolfe.rows.reading import ArrayBlocks, Path, Query, TwoReads, array_of
+from frankwolfe.rows.reading import ArrayBlocks, Query, TwoReads, array_of
+from frankwolfe.rows.row_weights import Scaled
+from frankwolfe.rows.rows import Rows
 
 DENSE_FROM = 100  # how much faster a dense product is than a sparse one, operation by operation
 SQUARED = 1 << 22  # numbers squared at a time
@@ -44,13 +47,10 @@ class Picked(Protocol):
         ...
 
 
-class DataMatrix(ABC):
-    """An n x d matrix of data, as the map x -> Ax."""
+class DataMatrix(Rows):
+    """Rows whose numbers are at hand, as a matrix or an operator of some library."""
 
-    adjoint_cost = 1.0
-    shared: bool = False  # whether many points share a read at little more than the price of one
     carries: bool = False  # whether gradients come with their own images
-    paths: tuple[Path, ...] = (TwoReads(),)  # the ways in which evaluations may read the rows, the best first
     solves = 1  # how many problems the data are for: the more, the sooner compiled passes pay
 
     def __init__(self, matrix: Any) -> None:
@@ -59,27 +59,14 @@ class DataMatrix(ABC):
         self.dtype = matrix.dtype
 
     @cached_property
-    def eps(self) -> float:
-        """Machine epsilon of the arithmetic."""
+    def eps(self) -> float:  # pyright: ignore[reportIncompatibleMethodOverride]
         return eps(self.array(np.zeros(1)))
-
-    @cached_property
-    def layout(self) -> Layout | None:
-        """The data as the compiled kernels read them; None where plain NumPy does as well or must do."""
-        return None
 
     @property
     def additions(self) -> int:
-        """How many additions follow one another at most in an entry of Ax and of A'r."""
         return self.stacked_additions if self.layout is None else self.layout.additions
 
-    @property
-    def stacked_additions(self) -> int:
-        """The same for several vectors at once."""
-        return sum(self.shape)
-
     def apply(self, coords: Any) -> Array:
-        """Return the image of a point, or of each of many."""
         if isinstance(coords, OneHot):
             return coords.value * self.column(coords.index)
         if isinstance(coords, Sparse):
@@ -103,23 +90,13 @@ class DataMatrix(ABC):
         return 1.0 if not self.carries or image_under(self.layout, array_of(coords)) is None else 0.0
 
     def settle(self, query: Query) -> float:
-        """Compute the images that cost no more than a few columns; return the reads of the data that took."""
-        return 0.0 if query.size else sum(settle(self, leaf) for leaf in query.pending)
+        return 0.0 if query.size or not query.vectors else sum(settle(self, leaf) for leaf in query.pending)
 
     def reads(self, size: int, fresh: int) -> float:
         """Return how often the blocks come from memory, with so many products on the way to a gradient."""
         return 1.0 + fresh
 
-    @abstractmethod
-    def product(self, x: Array) -> Array:
-        """Return A x."""
-
-    @abstractmethod
-    def adjoint(self, r: Array) -> Array:
-        """Return A.T r."""
-
     def gram(self, weights: Array) -> np.ndarray:
-        """Return A'diag(weights)A, on the host."""
         if is_foreign(weights):
             return gram(self.row_blocks(), weights)
         compiled = None if self.layout is None else self.layout.gram(weights)
@@ -132,6 +109,12 @@ class DataMatrix(ABC):
             part = block.T @ (block * weights[rows, None])
             total += part.toarray() if hasattr(part, "toarray") else part
         return total
+
+    @exact_products()
+    def gram_norm(self, model: Any) -> float:
+        from frankwolfe.kernels.spectral.lanczos import spectral_norm
+
+        return spectral_norm(Scaled(self, model.share)) ** 2
 
     def column_squares(self, weights: Array | None) -> np.ndarray | None:
         """Return the weighted sum of squares of each column, on the host; None for an operator, which hides them."""
@@ -159,19 +142,13 @@ class DataMatrix(ABC):
         """Return one column as a dense vector."""
 
     @abstractmethod
-    def columns(self, indices: Array) -> Any:
-        """Return several columns as something that multiplies a vector."""
-
-    @abstractmethod
-    def parts(self) -> list[Array]:
+    def arrays(self) -> list[Array]:
         """Return the arrays that hold the numbers."""
 
-    def by_columns(self) -> DataMatrix:
-        """Return the same data laid out so that single columns are cheap."""
-        return self
+    def identity(self, model: Any) -> list[Any]:
+        return [model.share, *self.arrays(), model.b]
 
-    def carrying(self) -> DataMatrix:
-        """Return the same data, whose gradients come with their own images where that takes no read more."""
+    def carrying(self) -> Rows:
         if self.carries or self._sorted is None:
             return self
         return derive(self, (*SAME, "eps"), carries=True, layout=self._sorted)
@@ -188,7 +165,6 @@ class DataMatrix(ABC):
         return derive(self, SAME, dtype=wide)
 
     def array(self, values: Any) -> Array:
-        """Return values as an array of the data's namespace, dtype and device."""
         return np.asarray(values, dtype=self.dtype)
 
 
@@ -294,7 +270,7 @@ class DenseMatrix(RowBlocks):
     def rows_at(self, places: Array) -> Array:
         return namespace(self.matrix).take(self.matrix, places, axis=0)
 
-    def parts(self) -> list[Array]:
+    def arrays(self) -> list[Array]:
         return [self.matrix]
 
 
@@ -324,7 +300,7 @@ class OperatorMatrix(DataMatrix):
     def _column_squares(self, weights: Array | None) -> None:
         return None
 
-    def parts(self) -> list[Array]:
+    def arrays(self) -> list[Array]:
         # Products with a few fixed vectors identify an operator whose numbers we cannot see.
         probes = np.random.default_rng(0).standard_normal((2, self.shape[1])).astype(self.dtype)
         return [self.product(p) for p in probes]

@@ -92,6 +92,6 @@ def _short(base: Any) -> str:
 
     if not isinstance(base, WeightedMean):
         return f"the device has no room for a step of {type(base).__name__},"
-    need = sum(int(part.nbytes) for part in base.data.parts())
+    need = sum(int(part.nbytes) for part in base.data.arrays())
     beside = BESIDE * base.data.shape[0] * base.data.dtype.itemsize
     return f"the device has no room for the data, {need:,} bytes, with about {beside:,} more for a step,"

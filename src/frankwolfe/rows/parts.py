@@ -1,49 +1,38 @@
-"""An objective in parts: rows of the data in blocks, each an objective of its own, f = Σ share_i f_i.
+"""Data in parts: each is an objective of its own, f = Σ f_i, and is worked on where it lies.
 
-The functions here are what is done to one part: pure, small, and the same whether the part lives in another process,
-was just read from disk or lies in memory. What they return adds up over parts.
+What is done to one part is a pure function, and what it returns adds up over parts: the same whether the part lives in
+another process, was just read from disk or lies in memory.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from frankwolfe.backends import vdot
-from frankwolfe.kernels.rows.layouts import double
-from frankwolfe.objectives.composite import Composite
-from frankwolfe.objectives.linear_model import LinearModel
-from frankwolfe.points import Point
+from frankwolfe.rows.rows import Sums
 
-Sums = tuple[Any, ...]  # numbers and arrays that add up over parts
-Task = Callable[..., Sums]
+PartTask = Callable[..., Sums]  # of a part, what it keeps (if asked for), and arguments
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some rows: their objective (a mean over them, without ridge), and their share in the whole mean."""
+    """Some rows: their objective, a sum over them without ridge and intercept."""
 
-    objective: Composite
-    share: float
-    first: int  # number of the first row
+    objective: Any
+    first: int = 0  # number of the first row
     weights: np.ndarray | None = None  # as given
 
 
 class Parts(ABC):
     """All parts of an objective, wherever they are."""
 
-    rows: int
-    columns: int
-    dtype: np.dtype
-    dense: bool = True  # whether the rows are, and not sparse
-
     @abstractmethod
-    def total(self, task: Task, *args: Any, kept: Any = None, reads: bool = True) -> Sums:
+    def total(self, task: PartTask, *args: Any, kept: Any = None, reads: bool = True) -> Sums:
         """Return the sum over parts of task(part, *args), added in an order that never changes.
 
         With `kept`, what an earlier `keep` left behind, it is task(part, its own kept value, *args). A task that does
@@ -51,7 +40,7 @@ class Parts(ABC):
         """
 
     @abstractmethod
-    def keep(self, task: Task, *args: Any) -> Any:
+    def keep(self, task: PartTask, *args: Any) -> Any:
         """Run a task on every part and leave each result where its part is; return a handle to them."""
 
     def reweighted(self, weights: np.ndarray) -> Parts:
@@ -66,6 +55,13 @@ class Parts(ABC):
     def report(self) -> dict[str, dict[str, float]]:
         """Return for each worker its rows, bytes and seconds so far, and rows and bytes per second."""
         return {}
+
+
+class Most(float):
+    """A number that adds up to the largest."""
+
+    def __add__(self, other: float) -> Most:
+        return Most(max(self, other))
 
 
 def added(a: Sums, b: Sums) -> Sums:
@@ -84,89 +80,6 @@ def tree_sum(sums: list[Sums]) -> Sums:
     while len(sums) > 1:
         sums = [reduce(added, sums[i : i + 2]) for i in range(0, len(sums), 2)]
     return sums[0]
-
-
-def evaluation(part: Part, y: Any, watch: Any) -> Sums:
-    """Value, gradient and <gradient, y> at y, the value at `watch` (None: y again), and the reads of the rows."""
-    at = Point.at(y)
-    to, model = at if watch is None else Point.at(watch), part.objective
-    seen = model.evaluate(at, to, keep=False) if isinstance(model, LinearModel) else model.evaluate(at, to)
-    c = part.share
-    return c * seen.value, c * seen.slope, c * seen.inner, c * seen.watched, c * seen.passes
-
-
-def value(part: Part, x: Any) -> Sums:
-    """Value at x, and the reads of the rows."""
-    seen, passes = part.objective.value_at(Point.at(x))
-    return part.share * seen, part.share * passes
-
-
-def segment(part: Part, x: Any, v: Any) -> Sums:
-    """Margins at x and their change on the way to v: as long as the part has rows, so to be kept, not sent."""
-    ends = Point.at(x), Point.at(v)
-    for end in ends:
-        part.objective.resolve(end)
-    start, stop = (end.image for end in ends)
-    return start, stop - start
-
-
-def probe(part: Part, margins: Sums, gamma: float) -> Sums:
-    """First and second derivative along a segment."""
-    start, step = margins
-    model: Any = part.objective
-    if getattr(model, "compiled", None) is not None:
-        first, second = model.compiled.along(double(start), double(step), gamma)
-    else:
-        m = start + gamma * step
-        first, second = vdot(model.loss_slope(m), step), vdot(model.bend(model.loss_curvature(m), step), step)
-    return part.share * first, part.share * second
-
-
-def products(part: Part, coefs: np.ndarray) -> Sums:
-    """The number of the first row, and the rows times coefficients: in a list, which adds up to all of them."""
-    model: Any = part.objective
-    return ([(part.first, np.asarray(model.data.matrix @ coefs))],)
-
-
-def picked(part: Part, step: int) -> Sums:
-    """Numbers and rows, in a list: one in `step`, and those in the middle between them."""
-    model: Any = part.objective
-    numbers = part.first + np.arange(len(model.share))
-    chosen = np.isin(numbers % step, (0, step // 2))
-    return ([(numbers[chosen], model.data.matrix[np.flatnonzero(chosen)])],)
-
-
-def reweighted(part: Part, weights: np.ndarray, whole: float) -> Part:
-    """Return a part with other weights of its rows; one without weight keeps equal ones inside, and has no share."""
-    model: Any = part.objective
-    total = float(weights.sum(dtype=np.float64))
-    inside = weights / total if total > 0 else np.full(weights.size, 1.0 / weights.size)
-    return replace(part, objective=model.reweighted(inside), share=total / whole, weights=weights)
-
-
-def gram(part: Part) -> Sums:
-    """The weighted Gram matrix, sum of share_i a_i a_i'."""
-    model: Any = part.objective
-    return (part.share * model.data.gram(model.share),)
-
-
-def column_squares(part: Part) -> Sums:
-    """The weighted sums of squares of the columns."""
-    model: Any = part.objective
-    return (part.share * model.data.column_squares(model.share),)
-
-
-def extremes(part: Part) -> Sums:
-    """The smallest weight of a row in the whole mean, and the largest target: in a list, one pair a part."""
-    model: Any = part.objective
-    share = part.share * model.least_share
-    return ([(share if share > 0 else 1.0, float(np.max(np.abs(model.b))))],)
-
-
-def gram_product(part: Part, w: np.ndarray) -> Sums:
-    """The weighted Gram matrix times w."""
-    model: Any = part.objective
-    return (part.share * model.data.adjoint(model.share * model.data.product(w)),)
 
 
 def checksum(part: Part) -> Sums:

@@ -62,7 +62,7 @@ class StreamedMatrix(DataMatrix):
     def columns(self, indices: Array) -> Array:
         return self.array(self.matrix[:, indices.to(self.matrix.device)])
 
-    def parts(self) -> list[Array]:
+    def arrays(self) -> list[Array]:
         return [self.matrix]
 
     def doubled(self) -> StreamedMatrix:

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.backends import Array, eps, host, namespace
-from frankwolfe.rows.user_data import DataMatrix
+from frankwolfe.rows.rows import Rows
 from frankwolfe.validation import vector
 
 
 class Scaled:
     """The data with rows scaled by the roots of their weights, as a NumPy operator for the Lanczos kernel."""
 
-    def __init__(self, data: DataMatrix, share: Array) -> None:
+    def __init__(self, data: Rows, share: Array) -> None:
         self.data, self.root = data, namespace(share).sqrt(share)
         self.shape, self.dtype = data.shape, np.dtype(np.float32 if eps(share) > 1e-9 else np.float64)
 

@@ -70,7 +70,7 @@ class CSRMatrix(RowBlocks):
     def columns(self, indices: Array) -> Any:
         return self.matrix[:, indices] if self.layout is None else self._turned.columns(indices)
 
-    def parts(self) -> list[Array]:
+    def arrays(self) -> list[Array]:
         return [self.matrix.indptr, self.matrix.indices, self.matrix.data]
 
     def by_columns(self) -> DataMatrix:
@@ -175,7 +175,7 @@ class CSCMatrix(DataMatrix):
     def columns(self, indices: Array) -> Any:
         return self.matrix[:, indices]
 
-    def parts(self) -> list[Array]:
+    def arrays(self) -> list[Array]:
         return [self.matrix.indptr, self.matrix.indices, self.matrix.data]
 
 

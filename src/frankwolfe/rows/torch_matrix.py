@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.atoms import Atom, Dense
-from frankwolfe.atoms import Rows as AtomRows
+from frankwolfe.atoms import Atom, Dense, StackedAtoms
 from frankwolfe.backends import Array, host
 from frankwolfe.backends.device_gram import gram_by_columns
 from frankwolfe.backends.device_pattern import quiet
@@ -34,7 +33,7 @@ class TorchPass(Path):
         if model.kind not in NAMES or not model.separable or len(query.pending) != 1 or len(query.known) > 1:
             return False
         coords = query.pending[0].coords
-        dense = not isinstance(coords, Atom) or isinstance(coords, Dense | AtomRows)
+        dense = not isinstance(coords, Atom) or isinstance(coords, Dense | StackedAtoms)
         return dense and (bool(query.size) or rows.one_pass)
 
     def read(self, rows: Any, model: Any, query: Query) -> Sweep:
@@ -57,7 +56,7 @@ class TorchPass(Path):
         fresh.resolve(total.product)
         query.watch.terms = ((1.0, Leaf(None, total.watched)),)
         passes = 2.0 if query.size else 1.0
-        return Sweep(total.value, total.inner, total.other, total.gradient, passes)
+        return Sweep(total.value, total.inner, total.other, total.gradient, passes, self.name)
 
 
 class TorchMatrix(DataMatrix):
@@ -105,7 +104,7 @@ class TorchMatrix(DataMatrix):
     def rows_at(self, places: Array) -> Array:
         return self.matrix[places].to(self.dtype)
 
-    def parts(self) -> list[Array]:
+    def arrays(self) -> list[Array]:
         return [self.matrix]
 
     def doubled(self) -> TorchMatrix:
@@ -218,7 +217,7 @@ class TorchCSR(DataMatrix):
             )
         return np.asarray(host(squares @ weights), dtype=np.float64)
 
-    def parts(self) -> list[Array]:
+    def arrays(self) -> list[Array]:
         return [self.matrix.crow_indices(), self.matrix.col_indices(), self.matrix.values()]
 
     def doubled(self) -> TorchCSR:
@@ -259,7 +258,7 @@ class CupyCSR(DataMatrix):
         weights = self.array(np.ones(self.shape[0])) if weights is None else weights
         return np.asarray(host(self.transposed.power(2) @ weights), dtype=np.float64)
 
-    def parts(self) -> list[Array]:
+    def arrays(self) -> list[Array]:
         return [self.matrix.indptr, self.matrix.indices, self.matrix.data]
 
     def doubled(self) -> CupyCSR:

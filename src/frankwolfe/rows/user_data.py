@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import array_api_compat
 import numpy as np
@@ -14,6 +13,9 @@ from frankwolfe.objectives.derive import SPECTRUM, derive
 from frankwolfe.rows.data_matrix import DataMatrix, DenseMatrix, OperatorMatrix
 from frankwolfe.rows.sparse_matrix import CSCMatrix, CSRMatrix
 from frankwolfe.validation import floating, plain
+
+if TYPE_CHECKING:
+    from frankwolfe.rows.rows_in_parts import RowsInParts
 
 REPEATED = 1 << 20  # as many solves as it takes
 
@@ -27,22 +29,51 @@ def reoriented(objective: Any, sparse_atoms: bool, parallel_atoms: bool = False)
     return derive(objective, SPECTRUM, data=turned)
 
 
-def in_parts(matrix: Any) -> Callable[..., Any] | None:
-    """Return what makes a model over rows in parts, on a cluster or on disk; None for data in memory."""
+def is_in_parts(matrix: Any) -> bool:
+    """Tell whether data are in parts, on a cluster or on disk, and not in memory."""
     from frankwolfe.rows.disk_stream import Stream
+    from frankwolfe.rows.rows_in_parts import RowsInParts
 
-    if isinstance(matrix, Stream):
-        from frankwolfe.rows.streamed_parts import streamed
+    return isinstance(matrix, Stream | RowsInParts) or _is_lazy(matrix)
 
-        return streamed
-    if "dask" in sys.modules:  # nobody has a Dask collection who has not imported Dask
-        from frankwolfe.distributed.collections import is_lazy
 
-        if is_lazy(matrix):
-            from frankwolfe.distributed import distribute
+def rows_in_parts(kind: Any, A: Any, b: Any, weights: Any, options: dict[str, Any]) -> RowsInParts:
+    """Return rows in parts, each with a model of its own.
 
-            return distribute
-    return None
+    Parameters
+    ----------
+    kind : type
+        Of the models: a subclass of `WeightedMean`, or what decides on one when it has seen all targets.
+    A, b, weights
+        Rows, targets and weights (or None): collections of Dask, streams, lists of delayed blocks; or arrays, but A.
+    options : dict
+        What the models need besides.
+    """
+    from frankwolfe.rows.rows_in_parts import RowsInParts
+
+    if isinstance(A, RowsInParts):
+        return A
+    if _is_lazy(A):
+        from frankwolfe.distributed import distribute
+
+        return distribute(kind, A, b, weights, options)
+    from frankwolfe.rows.streamed_parts import streamed
+
+    return streamed(kind, A, b, weights, options)
+
+
+def agreed_options(kind: Any, options: dict[str, Any], surveys: list[Any]) -> dict[str, Any]:
+    """Return the options that the models of all parts share: those given, or what the targets of all of them tell."""
+    given = {name: value for name, value in options.items() if value is not None}
+    return given if "classes" in given else kind.agree(surveys) | given
+
+
+def _is_lazy(matrix: Any) -> bool:
+    if "dask" not in sys.modules:  # nobody has a Dask collection who has not imported Dask
+        return False
+    from frankwolfe.distributed.collections import is_lazy
+
+    return is_lazy(matrix)
 
 
 def picked(data: DataMatrix, columns: np.ndarray) -> DataMatrix:
@@ -99,7 +130,13 @@ def data_matrix(name: str, matrix: Any) -> DataMatrix:
         # Of the array kind, whose * is entry by entry; nothing is copied.
         return CSCMatrix(csc_array(matrix)) if matrix.format == "csc" else CSRMatrix(csr_array(matrix))
     if hasattr(matrix, "to_numpy"):
+        text = [str(column) for column, kind in _column_types(matrix) if str(kind) in ("object", "str", "string")]
         matrix = matrix.to_numpy()
+        if text and matrix.dtype.kind == "O" and any(isinstance(value, str) for value in matrix.ravel()[:10_000]):
+            raise ValueError(
+                f"{name} must be numeric, and column {text[0]!r} holds text; encode it as numbers (pandas.get_dummies) "
+                "or drop it"
+            )
     if isinstance(matrix, np.ndarray) or not (hasattr(matrix, "__array_namespace__") or hasattr(matrix, "device")):
         matrix = plain(name, matrix)  # no np.matrix, whose * is a product, and no mask
     matrix = _nonempty(name, matrix)
@@ -113,7 +150,10 @@ def data_matrix(name: str, matrix: Any) -> DataMatrix:
 def _nonempty(name: str, matrix: Any) -> Any:
     shape = tuple(matrix.shape)
     if len(shape) != 2:
-        raise ValueError(f"{name} must be two-dimensional (rows are samples), got shape {shape}")
+        raise ValueError(
+            f"{name} must be two-dimensional (rows are samples), got shape {shape}; the data come first and the "
+            "targets second, as in LeastSquares(A, b)"
+        )
     if 0 in shape:
         raise ValueError(f"{name} is empty, got shape {shape}; it needs at least one row and one column")
     return matrix
@@ -131,3 +171,8 @@ def _sparse(name: str, matrix: Any) -> Any:
         matrix = matrix.copy()
         matrix.sum_duplicates()
     return floating(name, matrix)
+
+
+def _column_types(frame: Any) -> list[tuple[Any, Any]]:
+    """Return names and types of the columns of a DataFrame; none of anything else."""
+    return list(zip(frame.columns, frame.dtypes, strict=True)) if hasattr(frame, "dtypes") else []

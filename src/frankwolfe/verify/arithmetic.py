@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 TINY = 2.0**-1060  # more than the errors that underflow can make in one exact product
+SMALLEST = 2.0**-1000  # what the size of a set is at least, for it is divided by
 _SPLIT = 134217729.0  # 2**27 + 1
 
 

@@ -19,6 +19,8 @@ from frankwolfe.verify.polytopes import nearest_in_hull
 Description = dict[str, Any]
 
 QUESTIONS = 1000  # asked for one example of a structural SVM
+LARGEST_OPERATOR = 1 << 24  # entries
+OPERATOR = "the data are a LinearOperator: its products with unit vectors are taken for its entries"
 
 
 def describe_objective(objective: Any, points: Sequence[Any] = ()) -> Description:
@@ -53,8 +55,11 @@ def describe_domain(domain: Any, objective: Any = None, points: Sequence[Any] = 
     return _describer(type(domain), DOMAINS, "set")(domain)
 
 
-def describe_point(x: Any) -> Any:
-    """Return coordinates as an array, or as the factors of a low-rank matrix."""
+def describe_point(x: Any, objective: Any = None) -> Any:
+    """Return coordinates as an array, or as the factors of a low-rank matrix; a nest of arrays as one long vector."""
+    tree = getattr(objective, "tree", None)
+    if tree is not None and isinstance(x, dict | list | tuple):
+        x = tree.flatten(x)
     if hasattr(x, "left") and hasattr(x, "right") and hasattr(x, "weights"):
         m, n = x.shape
         left, right = ([array(f) for f in factors] for factors in (x.left, x.right))
@@ -66,7 +71,7 @@ def describe_point(x: Any) -> Any:
             "shape": [int(m), int(n)],
         }
     if isinstance(x, dict | list | tuple):
-        raise TypeError("x is a nest of arrays; only one array or a low-rank matrix can be judged")
+        raise TypeError("x is a nest of arrays; pass the function that it is a point of")
     return array(x)
 
 
@@ -104,28 +109,39 @@ def matrix(data: Any) -> Any:
     """Return the numbers of a data matrix, dense or sparse."""
     if isinstance(data, Blocks):
         return data
-    held = getattr(data, "matrix", None)
-    if held is None or hasattr(held, "matvec"):
-        raise CannotShow(
-            "f(x) and a lower bound: the data are a LinearOperator, whose products are its own rounded answers and not "
-            "numbers that can be multiplied again; pass the matrix itself"
-        )
+    held = data.matrix
+    if hasattr(held, "matvec"):
+        return _columns(held)
     return held if hasattr(held, "tocoo") else array(held)
 
 
-def _linear_model(objective: Any, loss: str, **more: Any) -> Description:
+def _columns(operator: Any) -> np.ndarray:
+    """Return the numbers of a LinearOperator: its products with unit vectors, on the side that has fewer."""
+    rows, columns = operator.shape
+    if rows * columns > LARGEST_OPERATOR:
+        raise CannotShow(
+            f"f(x) and a lower bound: the data are a LinearOperator of shape {operator.shape}, too large to ask all "
+            "entries; pass the matrix itself"
+        )
+    if columns <= rows:
+        return array(operator.matmat(np.eye(columns)))
+    return array(operator.rmatmat(np.eye(rows))).conj().T
+
+
+def _linear_model(objective: Any, loss: str, *parameters: str) -> Description:
     return {
         "kind": "linear_model",
         "loss": loss,
         "b": array(getattr(objective, "exact_b", objective.b)),
         **_rows(objective),
-        **more,
+        **{name: float(getattr(getattr(objective, "row_loss", objective), name)) for name in parameters},
     }
 
 
 def _rows(objective: Any) -> Description:
     return {
         "A": matrix(objective.data),
+        "trusted": OPERATOR if hasattr(getattr(objective.data, "matrix", None), "matvec") else "",
         "share": array(getattr(objective, "exact_share", objective.share)) if objective.weighted else None,
         "ridge": float(objective.ridge),
         "intercept": bool(objective.intercept),
@@ -173,18 +189,18 @@ def _in_parts(objective: Any) -> Description:
     read = source.ahead if source is not None else lambda: (model.data.matrix for model in models)
     rows = sum(len(model.b) for model in models)
     whole = {
-        "data": Blocks((rows, parts.columns), read),
-        "exact_share": np.concatenate([part.share * array(part.objective.exact_share) for part in held]),
+        "data": Blocks((rows, objective.shape[0]), read),
+        "exact_share": np.concatenate([array(model.exact_share) for model in models]),
         "weighted": any(part.weights is not None for part in held),
         "ridge": objective.ridge,
-        "intercept": objective.free,
+        "intercept": objective.intercept,
     }
     b = {
         name: np.concatenate([array(getattr(m, name)) for m in models])
         for name in ("b", "exact_b")
         if name in vars(models[0])
     }
-    return _describer(type(objective.template), OBJECTIVES, "objective")(SimpleNamespace(**vars(models[0]) | whole | b))
+    return _describer(type(objective), OBJECTIVES, "objective")(SimpleNamespace(**vars(models[0]) | whole | b))
 
 
 def _itself(part: Any) -> tuple[list[Any]]:
@@ -234,24 +250,38 @@ def _surrounding(x: np.ndarray, known: list[np.ndarray], lowest: Callable[[np.nd
 
 
 def _function(objective: Any, points: Sequence[Any]) -> Description:
-    if objective.tree is not None or objective.backend is not None:
-        raise CannotShow(
-            "f(x) and a lower bound: the function is differentiated by another library, whose derivative nobody else "
-            "can repeat; pass f and grad as functions of arrays"
-        )
     seen = []
     for point in points:
-        if isinstance(describe_point(point), dict):
+        at = describe_point(point, objective)
+        if isinstance(at, dict):
             raise CannotShow("the function is one of low-rank matrices; only functions of arrays can be judged")
         try:
-            x = _widened(point)
-            value, gradient = float(objective.f(x)), array(objective.gradient(x))
+            value, gradient = _asked(objective, point)
         except Exception as error:
             raise CannotShow(f"the function failed at a point in question: {error}") from None
         eps = float(np.finfo(gradient.dtype).eps) if gradient.dtype.kind == "f" else 2.0**-52
-        at = np.array(array(x), np.float64)
-        seen.append({"at": at, "value": value, "gradient": gradient.astype(np.float64), "eps": eps})
+        seen.append({"at": at.astype(float), "value": value, "gradient": gradient.reshape(at.shape), "eps": eps})
     return {"kind": "function", "seen": seen, "convex": bool(objective.convex)}
+
+
+def _asked(objective: Any, point: Any) -> tuple[float, np.ndarray]:
+    """Return value and gradient of a user's function, by the derivative of the library it is written in, if any."""
+    arranged = (lambda x: x) if objective.tree is None else objective.tree.unflatten
+    x = _widened(point if objective.tree is None else describe_point(point, objective))
+    if objective.backend == "torch":
+        import torch
+
+        x = torch.as_tensor(x).requires_grad_(True)
+        value = objective.f(arranged(x))
+        gradient = torch.autograd.grad(value.reshape(()), x, allow_unused=True, materialize_grads=True)[0]
+        return float(value.detach()), array(gradient)
+    if objective.backend == "jax":
+        import jax
+
+        with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
+            value, gradient = jax.value_and_grad(lambda x: objective.f(arranged(x)).reshape(()))(jax.numpy.asarray(x))
+            return float(value), array(gradient)
+    return float(objective.f(x)), array(objective.gradient(x))
 
 
 def _widened(point: Any) -> Any:
@@ -303,7 +333,11 @@ def _product(domain: Any) -> Description:
 OBJECTIVES: dict[str, Callable[[Any], Description]] = {
     "Logistic": lambda f: _linear_model(f, "logistic"),
     "LeastSquares": lambda f: _linear_model(f, "least_squares"),
-    "Huber": lambda f: _linear_model(f, "huber", delta=float(f.delta)),
+    "Huber": lambda f: _linear_model(f, "huber", "delta"),
+    "Quantile": lambda f: _linear_model(f, "quantile", "quantile", "delta"),
+    "SquaredHinge": lambda f: _linear_model(f, "squared_hinge"),
+    "Poisson": lambda f: _linear_model(f, "poisson"),
+    "Gamma": lambda f: _linear_model(f, "gamma"),
     "Multinomial": _multinomial,
     "Quadratic": _quadratic,
     "MatrixCompletion": _completion,
@@ -325,6 +359,7 @@ DOMAINS: dict[str, Callable[[Any], Description]] = {
     "ConvexHull": _fields("hull", "points"),
     "Polytope": _fields("polytope", "A_ub", "b_ub", "A_eq", "b_eq", "lower", "upper"),
     "FlowPolytope": _fields("flow", "graph", "source", "target", "radius", "capacity"),
+    "TransportPolytope": _fields("transport", "supply", "demand"),
     "TotalVariationBall": _fields("total_variation", "radius"),
     "NuclearBall": _fields("nuclear", "radius"),
     "SpectralBall": _fields("spectral", "radius"),

@@ -18,6 +18,8 @@ TRUSTED = 64  # ulps that a user's function and gradient are trusted to
 class MatrixCompletion(Objective):
     """f(X) = Σ weight/2 (X_ij - value)² over the observed entries."""
 
+    floor = 0.0
+
     def __init__(self, description: dict[str, Any]) -> None:
         self.rows, self.cols = (np.asarray(description[name], np.int64) for name in ("rows", "cols"))
         self.values = np.asarray(description["values"], np.float64)

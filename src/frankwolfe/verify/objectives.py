@@ -28,7 +28,10 @@ class Value(NamedTuple):
 
 
 class Tangent(NamedTuple):
-    """f(y) >= constant + <slope, y> - bend/2 \\|y - at\\|² for every y, whatever number of each interval is taken."""
+    """f(y) >= constant + <slope, y> - bend/2 \\|y - at\\|² for every y, whatever number of each interval is taken.
+
+    Where `bend` is negative, f bends upwards so much more than a plane.
+    """
 
     constant: Interval
     slope: Interval
@@ -40,6 +43,8 @@ class Objective(ABC):
     """A function to be judged."""
 
     remarks: tuple[str, ...] = ()
+    floor = -math.inf
+    """What f is never below, on any set."""
 
     @abstractmethod
     def value(self, x: Any) -> Value:
@@ -72,33 +77,61 @@ def normalised(touching: Touching) -> np.ndarray:
     return weights / np.sum(weights)
 
 
-class LinearModel(Objective):
+class RowModel(Objective):
+    """A weighted mean of losses of rows of data, plus a ridge term; with an intercept the minimum over it."""
+
+    columns: int | None = None
+    """How many vectors a point is made of; None for one, and not a matrix."""
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        self.A = matrix_of(description["A"])
+        share = description.get("share")
+        # Shares are weights / total: without weights one each, which are exact numbers, and n.
+        self.weights = np.ones(self.A.shape[0]) if share is None else np.asarray(share, np.float64)
+        self.total = float(self.A.shape[0]) if share is None else 1.0
+        self.ridge = float(description.get("ridge", 0.0))
+        self.intercept = bool(description.get("intercept", False))
+        self.floor = 0.0 if self.ridge >= 0 else -math.inf
+        self.remarks = (description["trusted"],) if description.get("trusted") else ()
+
+    def ridged(self, constant: Interval, slope: Interval, t: np.ndarray) -> Tangent:
+        """Return a tangent of the mean loss with that of the ridge term at t, which it leaves by its square."""
+        if self.ridge:
+            slope = slope + Interval(self.ridge) * t
+            constant = constant - dot(t, t) * (0.5 * self.ridge)
+        return Tangent(constant, slope, -self.ridge, t)
+
+    def mean(self, values: Interval) -> Interval:
+        """Return the weighted mean over the rows."""
+        return (values * self.weights).sum() / self.total
+
+    def check(self, x: np.ndarray) -> None:
+        """Raise unless x has the shape of a point."""
+        shape = (self.A.shape[1],) if self.columns is None else (self.A.shape[1], self.columns)
+        if not isinstance(x, np.ndarray) or x.shape != shape:
+            raise CannotShow(f"a point must have shape {shape}, and this one has {np.shape(x)}")
+
+
+class LinearModel(RowModel):
     """f(x) = Σ share_i φ(a_i'x + c, b_i) + ridge/2 \\|x\\|², c zero or, with an intercept, the best one."""
 
     def __init__(self, description: dict[str, Any]) -> None:
-        self.loss = loss_of(description)
-        self.A = matrix_of(description["A"])
-        self.b = np.asarray(description["b"], np.float64)
-        share = description.get("share")
-        # Shares are weights / total: without weights one each, which are exact numbers, and n.
-        self.weights = np.ones(len(self.b)) if share is None else np.asarray(share, np.float64)
-        self.total = float(len(self.b)) if share is None else 1.0
-        self.ridge = float(description.get("ridge", 0.0))
-        self.intercept = bool(description.get("intercept", False))
+        super().__init__(description)
+        self.loss, self.b = loss_of(description), np.asarray(description["b"], np.float64)
         self._last: tuple[np.ndarray, Interval, float] | None = None
 
     def value(self, x: np.ndarray) -> Value:
         m, shift = self._margins(x)
         u = self._slopes(m.middle + shift)
         shifted = m + shift if self.intercept else m
-        loss = self._mean(self.loss.value(shifted, self.b))
+        loss = self.mean(self.loss.value(shifted, self.b))
         if self.intercept:  # the intercept is the best one only to rounding; the tangent bounds f(x) from below
             constant, parts, j, residue = self._dual(u)
             below = constant + sums_of([(m * part).sum() for part in parts] + [m[j] * -s for s in residue]) / self.total
             loss = Interval(np.minimum(below.lo, loss.lo), loss.hi)
         square = dot(x, x) * (0.5 * self.ridge)
         sizes = self.A.sizes(x)
-        second = SECOND * (sizes + abs(shift) + np.abs(self.b)) ** 2
+        second = SECOND * (sizes + abs(shift) + np.abs(self.b)) ** 2 + self.loss.size(shifted.middle, self.b)
         felt = float(self.weights @ (np.abs(u) * sizes + second)) / self.total
         value = loss + square
         return Value(value, felt + float(abs(value).hi))
@@ -109,33 +142,22 @@ class LinearModel(Objective):
             u += weight * self._slopes_at(point)
         constant, parts, j, residue = self._dual(self.loss.tamed(u, self.b))
         slope = sums_of([self.A.adjoint(part) for part in parts] + [self.A.row(j, -s) for s in residue])
-        slope = slope / self.total
-        if self.ridge:
-            slope = slope + Interval(self.ridge) * t
-            constant = constant - dot(t, t) * (0.5 * self.ridge)
-        return Tangent(constant, slope)
-
-    def _mean(self, values: Interval) -> Interval:
-        return (values * self.weights).sum() / self.total
+        return self.ridged(constant, slope / self.total, t)
 
     def _slopes_at(self, point: np.ndarray) -> np.ndarray:
         """Return about the slopes of the losses at a point."""
         if self._last is not None and np.array_equal(self._last[0], point):
             return self._slopes(self._last[1].middle + self._last[2])
-        self._check(point)
+        self.check(point)
         m = self.A.roughly(point)
         if not np.isfinite(m).all():
             raise CannotShow("the products of the rows with the point of tangency are not finite")
         return self._slopes(m + self.loss.shift(m, self.b, self.weights) if self.intercept else m)
 
-    def _check(self, x: np.ndarray) -> None:
-        if not isinstance(x, np.ndarray) or x.shape != (self.A.shape[1],):
-            raise CannotShow(f"a point must have shape {(self.A.shape[1],)}, and this one has {np.shape(x)}")
-
     def _margins(self, x: np.ndarray) -> tuple[Interval, float]:
         """Return Ax, and about the best intercept; kept, for a point is often asked about twice."""
         if self._last is None or not np.array_equal(self._last[0], x):
-            self._check(x)
+            self.check(x)
             m = self.A.times(x)
             if not np.isfinite(m.middle).all():
                 raise CannotShow("the products of the rows with the point are not finite")
@@ -167,7 +189,7 @@ class LinearModel(Objective):
         conjugate = self.loss.conjugate(at, self.b)
         if not np.isfinite(conjugate.hi).all():
             raise CannotShow("the slopes of the losses cannot be balanced for the intercept inside their domain")
-        return -self._mean(conjugate), parts, j, residue
+        return -self.mean(conjugate), parts, j, residue
 
 
 def sums_of(terms: list[Interval]) -> Interval:
@@ -200,7 +222,7 @@ class Quadratic(Objective):
 
     @property
     def bend(self) -> float:
-        """A number with λmin(Q) >= -bend, proven."""
+        """A number with λmin(Q) >= -bend, proven; negative where f is strongly convex."""
         if self._bend is None:
             Q = self.Q.dense
             if Q is None:
@@ -217,7 +239,7 @@ LARGEST = 4000
 
 
 def lowest_eigenvalue(Q: np.ndarray) -> float:
-    """Return e >= 0 such that no eigenvalue of the symmetric part of Q is below -e, by a Cholesky factorisation.
+    """Return e such that no eigenvalue of the symmetric part of Q is below -e, by a Cholesky factorisation.
 
     A factorisation that ends is that of a matrix within γ/(1-γ) trace of S + shift I, γ = (d + 1)u/(1 - (d + 1)u),
     whatever the order of its sums (Higham, Accuracy and stability of numerical algorithms, theorem 10.3); the symmetric
@@ -227,19 +249,19 @@ def lowest_eigenvalue(Q: np.ndarray) -> float:
     if d > LARGEST:
         raise CannotShow(f"Q has order {d}: that it is positive semidefinite was not shown")
     S = 0.5 * (Q + Q.T)
-    if np.array_equal(Q, Q.T) and np.all(np.abs(S).sum(axis=1) * (1 + d * 2.0**-51) <= 2 * np.diagonal(S)):
-        return 0.0  # diagonally dominant
     scale = float(np.trace(np.abs(S)))
     gamma = (d + 2) * 2.0**-52
     rounding = gamma * scale * 1.01 + 2.0**-52 * float(np.linalg.norm(S)) + d * 1e-290
-    for shift in (-4 * rounding, *(rounding * 4.0**k for k in range(24))):
+    dominant = np.array_equal(Q, Q.T) and np.all(np.abs(S).sum(axis=1) * (1 + d * 2.0**-51) <= 2 * np.diagonal(S))
+    guess = -(1 - 1e-7) * float(np.linalg.eigvalsh(S)[0]) if d <= 1000 else 0.0
+    for shift in (guess + 4 * rounding, -4 * rounding, *(rounding * 4.0**k for k in range(24))):
         try:
             np.linalg.cholesky(S + shift * np.eye(d))
         except np.linalg.LinAlgError:
             continue
         found = float(up(shift + gamma * (scale + d * abs(shift)) * 1.01 + rounding))
         if math.isfinite(found):
-            return max(found, 0.0)
+            return min(found, 0.0) if dominant else found
     raise CannotShow("Q is not positive semidefinite, or not near enough to show a bound")
 
 

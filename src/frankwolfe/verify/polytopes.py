@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.verify.arithmetic import Interval, dot, running, sums, up
+from frankwolfe.verify.arithmetic import SMALLEST, Interval, dot, running, sums, up
 from frankwolfe.verify.domains import CannotShow, Domain, largest, require
 from frankwolfe.verify.matrices import Matrix
 
@@ -17,7 +17,7 @@ class Box(Domain):
 
     def __init__(self, description: dict[str, Any]) -> None:
         self.lower, self.upper = (np.asarray(description[end], np.float64) for end in ("lower", "upper"))
-        self.size = max(float(np.max(np.abs(self.lower))), float(np.max(np.abs(self.upper))), 5e-324)
+        self.size = max(float(np.max(np.abs(self.lower))), float(np.max(np.abs(self.upper))), SMALLEST)
 
     def support(self, h: np.ndarray) -> float:
         return float(dot(h, np.where(h > 0, self.upper, self.lower)).hi)
@@ -38,47 +38,27 @@ class Box(Domain):
         return np.where(corner == 1, high, low)
 
 
-class Simplex(Domain):
-    """Nonnegative entries that add up to the radius."""
-
-    def __init__(self, description: dict[str, Any]) -> None:
-        self.radius, self.dim = float(description["radius"]), int(description["dim"])
-        self.size = self.radius
-
-    def support(self, h: np.ndarray) -> float:
-        require(h, (self.dim,))
-        return float((Interval(np.max(h)) * self.radius).hi)
-
-    def reach(self, e: np.ndarray) -> float:
-        return self.support(e)
-
-    def excess(self, x: np.ndarray) -> Interval:
-        require(x, (self.dim,))
-        return largest(abs(sums(x) - self.radius), Interval(-np.min(x))) / self.radius
-
-    def vertices(self, shape: tuple[int, ...]) -> np.ndarray | None:
-        return self.radius * np.eye(self.dim)
-
-
 class Hypersimplex(Domain):
-    """Entries from zero to one that add up to k."""
-
-    size = 1.0
+    """Entries from zero to the size that add up to k times it; the simplex is that with k = 1."""
 
     def __init__(self, description: dict[str, Any]) -> None:
-        self.n, self.k = int(description["n"]), int(description["k"])
+        self.n, self.k = int(description.get("n", description.get("dim", 0))), int(description.get("k", 1))
+        self.size = float(description.get("radius", 1.0))
 
     def support(self, h: np.ndarray) -> float:
         require(h, (self.n,))
-        return float(sums(np.sort(h)[self.n - self.k :]).hi)
+        return float((sums(np.sort(h)[self.n - self.k :]) * self.size).hi)
 
     def reach(self, e: np.ndarray) -> float:
         return self.support(e)
 
     def excess(self, x: np.ndarray) -> Interval:
         require(x, (self.n,))
-        off = abs(sums(x) - float(self.k)) / float(self.k)
-        return largest(off, Interval(-np.min(x)), Interval(np.max(x)) - 1.0)
+        off = abs(sums(x) - Interval(self.size) * float(self.k)) / float(self.k)
+        return largest(off, Interval(-np.min(x)), Interval(np.max(x)) - self.size) / self.size
+
+    def vertices(self, shape: tuple[int, ...]) -> np.ndarray | None:
+        return self.size * np.eye(self.n) if self.k == 1 else None
 
 
 class Permutahedron(Domain):
@@ -86,7 +66,7 @@ class Permutahedron(Domain):
 
     def __init__(self, description: dict[str, Any]) -> None:
         self.c = np.sort(np.asarray(description["c"], np.float64))[::-1]
-        self.size = max(float(np.sum(np.abs(self.c))), 5e-324)
+        self.size = max(float(np.sum(np.abs(self.c))), SMALLEST)
 
     def support(self, h: np.ndarray) -> float:
         require(h, self.c.shape)
@@ -143,7 +123,7 @@ class ConvexHull(Domain):
     def __init__(self, description: dict[str, Any]) -> None:
         points = np.asarray(description["points"], np.float64)
         self.shape, self.points = points.shape[1:], points.reshape(len(points), -1)
-        self.size = max(float(np.max(np.abs(points))), 5e-324)
+        self.size = max(float(np.max(np.abs(points))), SMALLEST)
 
     def support(self, h: np.ndarray) -> float:
         require(h, self.shape)
@@ -164,7 +144,7 @@ def nearest_in_hull(x: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Return the weights of about the nearest average of the rows."""
     from scipy.optimize import nnls
 
-    scale = max(float(np.max(np.abs(points))), float(np.max(np.abs(x))), 5e-324)
+    scale = max(float(np.max(np.abs(points))), float(np.max(np.abs(x))), SMALLEST)
     away = (points - x) / scale
     # The shortest average of `away`: nonnegative least squares with the sum of the weights as one more equation.
     try:
@@ -193,7 +173,7 @@ def distance_from_hull(x: np.ndarray, points: np.ndarray) -> Interval:
 
 DOMAINS: dict[str, Any] = {
     "box": Box,
-    "simplex": Simplex,
+    "simplex": Hypersimplex,
     "hypersimplex": Hypersimplex,
     "permutahedron": Permutahedron,
     "birkhoff": Birkhoff,

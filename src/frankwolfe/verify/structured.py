@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.verify.arithmetic import Interval, dot, sums
+from frankwolfe.verify.arithmetic import SMALLEST, Interval, dot, sums
 from frankwolfe.verify.domains import CannotShow, Domain, largest, require
 from frankwolfe.verify.objectives import Objective, Tangent, Touching, Value, average
 from frankwolfe.verify.polytopes import distance_from_hull
@@ -49,7 +49,7 @@ class Outputs(Domain):
     def __init__(self, description: dict[str, Any]) -> None:
         self.slopes, self.answers = (np.asarray(description[name], np.float64) for name in ("slopes", "answers"))
         self.points = [np.asarray(points, np.float64) for points in description["points"]]
-        self.size = max(max(float(np.max(np.abs(points))) for points in self.points), 5e-324)
+        self.size = max(max(float(np.max(np.abs(points))) for points in self.points), SMALLEST)
 
     def support(self, h: np.ndarray) -> float:
         n, length = len(self.points), self.slopes.shape[1] + 1

@@ -123,7 +123,7 @@ def verify(result: Any, objective: Any = None, domain: Any = None, *, slack: flo
         return judge(claims, slack)
     if objective is None:
         raise TypeError("objective is missing: verify(result, objective, domain), or verify(path) of a saved result")
-    claims = claims_of(result)
+    claims = claims_of(result, objective)
     return judge(claims | described(objective, domain, result), slack)
 
 
@@ -142,14 +142,17 @@ def described(objective: Any, domain: Any, result: Any) -> dict[str, Any]:
     return out
 
 
-def claims_of(result: Any) -> dict[str, Any]:
+def claims_of(result: Any, objective: Any = None) -> dict[str, Any]:
     """Return what a result says, as plain data."""
     tangents = None
     if result.tangents is not None:
         weights, points = result.tangents
-        tangents = {"weights": np.asarray(weights, np.float64), "points": [describe_point(p) for p in points]}
+        tangents = {
+            "weights": np.asarray(weights, np.float64),
+            "points": [describe_point(p, objective) for p in points],
+        }
     return {
-        "x": describe_point(result.x),
+        "x": describe_point(result.x, objective),
         "tangents": tangents,
         "residuals": None if result.residuals is None else np.asarray(result.residuals),
         "fun": float(result.fun),
@@ -244,15 +247,15 @@ class _Case:
 
     def _bound(self, objective: Objective | None, domain: Domain | None) -> tuple[float, float]:
         """Return the best lower bound that the points at hand prove, and about the size of what it was made from."""
-        best, scale, trouble = -math.inf, 0.0, ""
-        if objective is None or domain is None:
-            return best, scale
+        if objective is None or (domain is None and self.claims["domain"] is not None):
+            return -math.inf, 0.0
+        best, scale, trouble = objective.floor, 0.0, ""
         for witness in self._witnesses(objective):
             try:
                 constant, slope, bend, at = witness()
-                height = domain.highest(-slope)
+                height = domain.highest(-slope) if domain is not None else _anywhere(slope, bend, at)
                 bound = constant - height
-                if bend:
+                if bend > 0 and domain is not None:
                     bound = bound - Interval(0.5 * bend) * domain.farthest(at)
             except (CannotShow, np.linalg.LinAlgError) as error:
                 trouble = str(error)
@@ -287,6 +290,13 @@ class _Case:
                 f"lower_bound = {claimed:.17g}: only {lower:.17g} is proven, {short:.3g} less (claimed gap "
                 f"{fun - claimed:.3g})"
             )
+
+
+def _anywhere(slope: Interval, bend: float, at: np.ndarray) -> float:
+    """Return an upper bound of -<slope, y> + bend/2 \\|y - at\\|² over all y."""
+    if not bend < 0:
+        raise CannotShow("there is no set, and the objective was not shown to be strongly convex")
+    return float((slope.squared().sum() / (-2 * bend) - (slope * at).sum()).hi)
 
 
 def _double(point: Any) -> Any:

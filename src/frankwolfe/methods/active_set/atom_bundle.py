@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frankwolfe.atoms import Atom
 from frankwolfe.backends.namespace import as_like, is_foreign
 from frankwolfe.lowrank import LowRank
 from frankwolfe.methods.active_set.atom_stacks import Images, SparseStack, Stack, key, low_rank_sum
@@ -106,7 +105,7 @@ class Bundle(_Points):
         if isinstance(like, LowRank):
             return low_rank_sum(weights, [p.coords for p in self.points], like)
         if not isinstance(like, np.ndarray):
-            arrays = [p.coords.toarray() if isinstance(p.coords, Atom) else p.coords for p in self.points]
+            arrays = [p.array for p in self.points]
             return weighted_sum(list(zip(weights.tolist(), arrays, strict=True)))
         total = np.zeros(like.size, like.dtype)
         for places, stack in self._stacks:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
-from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, namespace, vdot
 from frankwolfe.methods.active_set.active_set import coarse, steady
 from frankwolfe.methods.base import Evidence, Method
@@ -81,7 +80,7 @@ class DecompositionInvariant(Method):
         toward = (steady(problem, at_x.slope, at_x.inner, vertex) if quick else vertex).point
         away = problem.lmo(_on_face(coarse(at_x.slope, problem.eps), x.coords, top), k, share=0.0).point
 
-        d = _array(toward.coords) - _array(away.coords)
+        d = toward.array - away.array
         cap = _room(x.coords, d, top)
         if not (cap > 0 and float(vdot(at_x.slope, d)) < 0):
             return DICGState(k + 1, x), evidence
@@ -113,7 +112,3 @@ def _snapped(x: Array, top: float, eps: float) -> Array:
     rounding = ROUNDING * eps
     x = xp.where(x <= rounding * top, xp.zeros_like(x), x)
     return xp.where(x >= (1 - rounding) * top, xp.full_like(x, top), x)
-
-
-def _array(coords: Any) -> Array:
-    return coords.toarray() if isinstance(coords, Atom) else coords

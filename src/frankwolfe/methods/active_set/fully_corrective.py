@@ -90,7 +90,7 @@ class FullyCorrective(Method):
 
     def check(self, problem: Problem) -> None:
         super().check(problem)
-        if not isinstance(problem.objective, Composite | Quadratic):
+        if not problem.objective.holds_images:
             raise TypeError(
                 f"method 'fcfw' needs the curvature of the objective, which {type(problem.objective).__name__} does "
                 "not tell; use 'bpcg' or 'away', or an objective such as Logistic, LeastSquares or Quadratic"
@@ -250,5 +250,4 @@ class _Model(NamedTuple):
 
     def _products(self, i: int) -> np.ndarray:
         """Return the inner products of atom i with all atoms."""
-        coords = self.atoms.points[i].coords
-        return self.atoms.inner(self.problem, coords.toarray() if isinstance(coords, Atom) else coords)
+        return self.atoms.inner(self.problem, self.atoms.points[i].array)

@@ -96,7 +96,8 @@ class HeavyBallFrankWolfe(Method):
         super().check(problem)
         if self.restart or self.steps == "smooth":
             require_smoothness(self, problem, None)
-        if self.steps == "directional" and not isinstance(problem.objective, LinearModel | Quadratic):
+        modelled = isinstance(problem.objective, LinearModel | Quadratic) and problem.objective.holds_images
+        if self.steps == "directional" and not modelled:
             raise TypeError(
                 "steps='directional' needs the image of the direction under the data (Logistic, LeastSquares or "
                 f"Quadratic), not {type(problem.objective).__name__}; use steps='smooth' or steps='search'"
@@ -121,7 +122,7 @@ class HeavyBallFrankWolfe(Method):
         delta = 1.0 / (age + 1) if self.weights == "uniform" else 2.0 / (age + 2 + shift)
         theta = mix(theta, at_x.tangent, delta)
         vertex = problem.lmo(theta.slope, k, share=0.1 * delta**2, keep=x)
-        x_next = problem.mix(x, vertex.point, self._eta(problem, k, x, vertex.point, at_x, delta))
+        x_next = problem.move(x, vertex.point, self._eta(problem, k, x, vertex.point, at_x, delta))
 
         bound = max(bound, floor, float(problem.bound(theta, vertex.lower, k)))
         minorants = ((theta, vertex), (at_x.tangent, None))

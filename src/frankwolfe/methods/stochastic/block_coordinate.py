@@ -134,7 +134,7 @@ def _block_gradient(problem: Problem, x: Point, block: slice) -> Any:
     f = problem.objective
     if isinstance(f, Blockwise):
         return f.block_gradient(problem.image(x), block)
-    if isinstance(f, LinearModel) and not isinstance(f.data, OperatorMatrix):
+    if isinstance(f, LinearModel) and f.holds_images and not isinstance(f.data, OperatorMatrix):
         indices = _places(block, x.coords)
         g = f.data.columns(indices).T @ f.loss_slope(problem.image(x))
         problem.counts.n_pass += (block.stop - block.start) / f.data.shape[1]

@@ -92,7 +92,7 @@ class StochasticFrankWolfe(Method):
     def check(self, problem: Problem) -> None:
         super().check(problem)
         objective = problem.objective
-        if not isinstance(objective, LinearModel):
+        if not isinstance(objective, LinearModel) or not objective.holds_images:
             raise TypeError(
                 "method 'stochastic' needs a sum over rows of data (Logistic or LeastSquares), not "
                 f"{type(objective).__name__}; use 'afw' or 'fw'"
@@ -106,7 +106,7 @@ class StochasticFrankWolfe(Method):
         if isinstance(objective.data, OperatorMatrix) or hidden:
             raise TypeError(
                 "method 'stochastic' picks single rows, which needs a dense array or a SciPy sparse matrix, not "
-                f"{type(objective.data.matrix).__name__}; use 'afw' or 'fw'"
+                f"{type(objective.data).__name__}; use 'afw' or 'fw'"
             )
 
     def init(self, problem: Problem, x0: Point) -> StochasticState:

@@ -55,17 +55,10 @@ def _read(group: str) -> tuple[Claim, ...]:
     """Return the claims of a group; `like` names one whose sentence and number a claim shares."""
     found = read("claims")[group]
     told = {key: {**found.get(entry.get("like"), {}), **entry} for key, entry in found.items()}
+    names = ("text", "where", "figure", "sentence", "number")
     return tuple(
-        Claim(
-            key,
-            told[key]["text"],
-            told[key]["where"],
-            told[key]["figure"],
-            told[key]["sentence"],
-            told[key].get("number", ""),
-            found[key].get("quotation", ""),
-        )
-        for key in found
+        Claim(key, **{name: told[key].get(name, "") for name in names}, quotation=entry.get("quotation", ""))
+        for key, entry in found.items()
     )
 
 

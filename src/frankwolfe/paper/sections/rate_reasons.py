@@ -137,10 +137,10 @@ class Survey(Task):
             problem = random_polygons(seed, POLYGONS, weak)
             found = {m: scaled(m, problem, SURVEYED // 2) for m in PAIR}
             for m, (most, jump) in found.items():
-                note(f"{m}_largest", np.max(most))
-                note(f"{m}_median", np.median(most))
-                note(f"{m}_jumping", np.mean(jump > 0))
-            note("behind", np.max(found["afw"][0] / found["fw"][0]))
+                note(f"{m}_largest", float(np.max(most)))
+                note(f"{m}_median", float(np.median(most)))
+                note(f"{m}_jumping", float(np.mean(jump > 0)))
+            note("behind", float(np.max(found["afw"][0] / found["fw"][0])))
         for d in DIMENSIONS:
             unit = np.eye(d)
             problem = Instances(

@@ -283,7 +283,7 @@ class LinearImage(Combination):
         residual = float(np.max(np.abs(self.matrix @ inner - x64)))
         near = residual <= slack(x, tol) * float(np.max(np.abs(x64)) + s[0] * np.max(np.abs(inner)))
         # An ulp of x may be many of what it is the image of.
-        condition = float(np.linalg.norm(x64)) / (s[-1] * max(float(np.linalg.norm(inner)), np.finfo(float).tiny))
+        condition = float(np.linalg.norm(x64) / (s[-1] * max(float(np.linalg.norm(inner)), np.finfo(float).tiny)))
         room = max(tol, slack(x, 0.0) * max(condition, 1.0))
         return near and self.part.contains(as_like(inner.reshape(self._inner_shape), x), room)
 

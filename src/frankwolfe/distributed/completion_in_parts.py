@@ -1,0 +1,232 @@
+"""Matrix completion with the observed entries in parts: the oracle's Lanczos steps are products on the workers."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from frankwolfe.backends import Array, Scalar
+from frankwolfe.distributed import observed_entries, shards
+from frankwolfe.distributed.cluster import ClusterParts, current_client
+from frankwolfe.distributed.collections import row_blocks, vector_blocks
+from frankwolfe.distributed.distribute import placed
+from frankwolfe.kernels.pattern.pattern_matrix import Pattern, PatternMatrix
+from frankwolfe.kernels.spectral.implicit_matrix import ImplicitMatrix
+from frankwolfe.lowrank import LowRank
+from frankwolfe.objectives.base import Evaluation, Line
+from frankwolfe.objectives.matrix_completion import MatrixCompletion
+from frankwolfe.points import Point
+from frankwolfe.rows.parts import Part, PartTask
+from frankwolfe.rows.rows_in_parts import UNKEPT
+from frankwolfe.serialisation import register
+
+FETCH_UP_TO = 1 << 18  # entries of a gradient that are sooner brought to the oracle than multiplied where they are
+COMPRESS_FROM = 128  # factors of an average of points; its rank is far less
+
+
+class CompletionInParts(MatrixCompletion):
+    """Half the sum of squared errors on observed entries that are in parts, usually by rows of the matrix.
+
+    Entries never move. The gradient at X is the observed part of X minus the values, so an average of gradients belongs
+    to the average of the points: it is kept as a low-rank matrix and a weight, and what moves for a product with it is
+    a vector. Made by `MatrixCompletion` from Dask arrays or lists of delayed blocks.
+
+    The oracle takes the same steps from the same random start as in memory, so that iterates agree up to rounding.
+
+    Examples
+    --------
+    >>> import dask.array as da, frankwolfe as fw
+    >>> i, j = da.from_array([0, 1, 2], chunks=2), da.from_array([0, 1, 0], chunks=2)
+    >>> f = fw.MatrixCompletion(i, j, da.from_array([3.0, 4.0, 0.0], chunks=2), shape=(3, 2))
+    >>> float(f.value(f.start(None, dense=False)))
+    12.5
+    """
+
+    def __init__(self, rows: Any, cols: Any, values: Any, shape: Any, *, weights: Any = None) -> None:
+        self.parts = _entries_on_cluster(rows, cols, values, shape, weights)
+        self.shape = self.parts.shape
+
+    @property
+    def holds_images(self) -> bool:
+        return False
+
+    @cached_property
+    def smoothness(self) -> float:
+        return float(self.parts.total(observed_entries.heaviest, reads=False)[0])
+
+    @property
+    def note(self) -> str:
+        return self.parts.note
+
+    def grad(self, x: Any) -> Any:
+        return Residuals(self.parts, x, 1.0)
+
+    def start(self, x0: Any, dense: bool) -> Any:
+        if dense:
+            raise TypeError("projected methods need the whole matrix in memory; use 'fw' or 'afw'")
+        if x0 is None:
+            return LowRank.zero(self.parts.shape, self.parts.dtype)
+        if not isinstance(x0, LowRank):
+            raise TypeError(f"x0 must be a LowRank over entries in parts, got {type(x0).__name__}")
+        return x0
+
+    def evaluate(self, y: Point, watch: Point) -> Evaluation:
+        for leaf in (*y.pending, *watch.pending):
+            leaf.resolve(UNKEPT)
+        end = None if watch is y else watch.coords
+        value, inner, watched = self.parts.total(observed_entries.errors, y.coords, end)
+        return Evaluation(value, self.grad(y.coords), inner, watched, 1.0, float(np.finfo(self.parts.dtype).eps))
+
+    @property
+    def additions(self) -> int:
+        return self.parts.entries + sum(self.shape)
+
+    def value_at(self, x: Point) -> tuple[Scalar, float]:
+        return self.parts.total(observed_entries.errors, x.coords, None)[0], 1.0
+
+    def line(self, x: Point, v: Point) -> tuple[Line, float]:
+        return _Parabola(self.parts, x.coords, v.coords), 1.0
+
+    def doubled(self) -> None:
+        return None
+
+    def dual(self, values: Any) -> Residuals:
+        return Residuals(self.parts, *values)
+
+    def fingerprint(self, start: Any) -> list[Any]:
+        (number,) = self.parts.total(observed_entries.checksum)
+        return ["MatrixCompletion", *self.shape, self.parts.entries, number]
+
+
+class Residuals(ImplicitMatrix):
+    """The observed part of `point` minus `weight` times the values: a gradient, or an average of gradients."""
+
+    def __init__(self, parts: CompletionParts, point: Any, weight: float) -> None:
+        self.parts, self.shape, self.dtype = parts, parts.shape, parts.dtype
+        many = isinstance(point, LowRank) and point.stored > COMPRESS_FROM
+        self.point, self.weight = point.compress(1e-14) if many else point, float(weight)
+
+    @cached_property
+    def _kept(self) -> Any:
+        return self.parts.keep(observed_entries.residuals, self.point, self.weight)
+
+    @cached_property
+    def largest(self) -> float:
+        if self.fetched is not None:
+            return float(np.max(np.abs(self.fetched.values)))
+        return float(self.parts.total(observed_entries.largest, kept=self._kept, reads=False)[0])
+
+    def __matmul__(self, w: np.ndarray) -> np.ndarray:
+        return self._product(observed_entries.product, w)
+
+    def rmatvec(self, u: np.ndarray) -> np.ndarray:
+        return self._product(observed_entries.transposed, u)
+
+    def gram_matvec(self, w: np.ndarray) -> np.ndarray:
+        # With every row in one part the squares add up: one round instead of two, and nothing as long as a column.
+        return self._product(observed_entries.squared, w) if self.parts.whole_rows else self.rmatvec(self @ w)
+
+    @cached_property
+    def fetched(self) -> PatternMatrix | None:
+        if self.parts.entries > FETCH_UP_TO:
+            return None
+        (values,) = self.parts.total(observed_entries.entries, self.point, self.weight)
+        return self.parts.pattern.matrix(np.concatenate(values))
+
+    def _product(self, task: PartTask, *args: np.ndarray) -> np.ndarray:
+        return self.parts.total(task, *args, kept=self._kept, reads=False)[0]
+
+    def __add__(self, other: Residuals) -> Residuals:
+        return Residuals(self.parts, self.point + other.point, self.weight + other.weight)
+
+    def __sub__(self, other: Residuals) -> Residuals:
+        return self + (-1.0) * other
+
+    def __mul__(self, c: Any) -> Residuals:
+        return Residuals(self.parts, float(c) * self.point, float(c) * self.weight)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, c: Any) -> Residuals:
+        return self * (1.0 / float(c))
+
+    def __neg__(self) -> Residuals:
+        return self * -1.0
+
+
+register(Residuals, lambda g: [g.point, g.weight], lambda f, dual: dual(f))  # pyright: ignore[reportArgumentType]
+
+
+class _Parabola(Line):
+    """The segment on entries that stay with the parts; f is a parabola on it, so two numbers are all."""
+
+    def __init__(self, parts: CompletionParts, x: Any, v: Any) -> None:
+        self.first, self.second = parts.total(observed_entries.along, x, v)
+
+    def __call__(self, gamma: float) -> tuple[float, float]:
+        return self.first + gamma * self.second, self.second
+
+
+class CompletionParts(ClusterParts):
+    """Observed entries of a matrix on the workers of a cluster."""
+
+    def __init__(self, client: Any, held: list[Any], entries: int, shape: tuple[int, int], dtype: np.dtype) -> None:
+        super().__init__(client, held, [])
+        self.entries, self.shape, self.dtype = entries, shape, dtype
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        """Where the entries are, part after part."""
+        rows, cols = (np.concatenate(pieces) for pieces in self.total(observed_entries.positions, reads=False))
+        return Pattern(rows, cols, self.shape)
+
+    @cached_property
+    def whole_rows(self) -> bool:
+        """Whether every row of the matrix has all its entries in one part."""
+        return int(self.total(observed_entries.rows_held, reads=False)[0].max()) <= 1
+
+
+def _entries_on_cluster(rows: Any, cols: Any, values: Any, shape: Any, weights: Any) -> CompletionParts:
+    """Return entries on a cluster from three or four collections, cut alike."""
+    import dask.array as da
+
+    client = current_client()
+    given = {"rows": rows, "cols": cols, "values": values} | ({} if weights is None else {"weights": weights})
+    if isinstance(rows, da.Array):
+        pieces = [vector_blocks(name, v, list(rows.chunks[0])) for name, v in given.items()]
+    else:
+        pieces = [row_blocks(name, v) for name, v in given.items()]
+    count = len(pieces[0])
+    if {len(p) for p in pieces} != {count}:
+        raise ValueError(f"{', '.join(given)} must be in equally many blocks; repartition them")
+    groups = np.array_split(np.arange(count), min(len(client.nthreads()) or 1, count))
+    held = []
+    for group in groups:
+        loaded = placed(client, list, [p[i] for p in pieces for i in group])
+        held.append(client.submit(_shard, loaded, len(pieces), tuple(shape), pure=False))
+    found = [seen for seen in client.gather(client.map(_described, held, pure=False)) if seen is not None]
+    if not found:
+        raise ValueError("values is empty; at least one observed entry is needed")
+    dtype = np.result_type(*{np.dtype(kind) for _, kind in found})
+    size = int(shape[0]), int(shape[1])
+    return CompletionParts(client, held, sum(n for n, _ in found), size, dtype)
+
+
+def _shard(loaded: list[Array], kinds: int, shape: tuple[int, int]) -> shards.Shard:
+    """Make the part of a worker from its pieces: all of rows, then of cols, of values and, if any, of weights."""
+    n = len(loaded) // kinds
+    columns = [np.concatenate([np.asarray(p) for p in loaded[i * n : (i + 1) * n]]) for i in range(kinds)]
+    if not len(columns[2]):
+        return shards.Shard([])
+    rows, cols, values, weights = [*columns, None][:4]
+    return shards.Shard([Part(MatrixCompletion(rows, cols, values, shape, weights=weights))])
+
+
+def _described(shard: shards.Shard) -> tuple[int, str] | None:
+    """Return the number of entries and their type; None for an empty shard."""
+    for part in shard.parts:
+        values = part.objective.values  # pyright: ignore[reportAttributeAccessIssue]
+        return values.size, values.dtype.str
+    return None

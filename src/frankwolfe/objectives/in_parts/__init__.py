@@ -1,1 +1,0 @@
-"""Objectives whose rows are in parts, on a cluster or on disk."""

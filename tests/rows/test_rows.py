@@ -1,0 +1,114 @@
+"""Rows answer the same questions wherever they live, and say how they were read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.linalg import aslinearoperator
+
+import frankwolfe as fw
+from frankwolfe.points import Point
+from frankwolfe.rows.disk_stream import stream
+from frankwolfe.rows.reading import TwoReads
+from frankwolfe.rows.rows import Rows
+from frankwolfe.rows.rows_in_parts import RowsInParts
+
+N, D = 90, 5
+rng = np.random.default_rng(0)
+A = rng.standard_normal((N, D)) * (rng.random((N, D)) < 0.7)
+B = np.sign(A[:, 0] + 0.5 * rng.standard_normal(N))
+WEIGHTS = rng.random(N)
+FORMS = ["dense", "csr", "csc", "operator", "disk", "dask"]
+KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "logistic": (fw.Logistic, {}),
+    "squares": (fw.LeastSquares, {}),
+    "huber": (fw.Huber, {"delta": 0.3}),
+    "classes": (fw.Multinomial, {}),
+}
+
+
+def as_form(form: str, folder: Path) -> Any:
+    if form == "disk":
+        np.save(folder / "A.npy", A)
+        return stream(folder / "A.npy", block_bytes=A.nbytes // 4)
+    if form == "dask":
+        return pytest.importorskip("dask.array").from_array(A, chunks=(25, D))
+    return {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_array, "operator": aslinearoperator}[form](A)
+
+
+def row_sums(model: Any, m: np.ndarray, c: float) -> tuple[float, float]:
+    return float(model.share @ m), float(c * (model.share @ model.b))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_products_and_sums(form: str, tmp_path: Path) -> None:
+    """Product, adjoint, Gram matrix, sums over images and the largest eigenvalue, against plain NumPy."""
+    f = fw.LeastSquares(as_form(form, tmp_path), B, sample_weight=WEIGHTS)
+    rows, share = f.data, WEIGHTS / WEIGHTS.sum()
+    assert isinstance(rows, Rows)
+    assert rows.shape == (N, D)
+    x = np.linspace(-1, 1, D)
+    image = rows.product(x)
+    assert np.allclose(rows.adjoint(image), A.T @ (A @ x), rtol=1e-12)
+    assert f.total(row_sums, 2.0, images=[image]) == pytest.approx((share @ A @ x, 2 * share @ B), rel=1e-12)
+    gram = A.T @ (share[:, None] * A)
+    assert rows.gram_norm(f) == pytest.approx(np.linalg.eigvalsh(gram)[-1], rel=1e-9)
+    if form != "operator":
+        assert np.allclose(rows.gram(image), A.T @ ((A @ x)[:, None] * A), rtol=1e-12)
+        assert np.allclose(f.column_norms(None) ** 2, np.diag(gram), rtol=1e-12)
+
+
+@pytest.mark.parametrize("form", ["disk", "dask"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("intercept", [False, True])
+def test_a_model_over_parts_is_the_model(form: str, kind: str, intercept: bool, tmp_path: Path) -> None:
+    """Its class, and everything that certificates are made of."""
+    made, options = KINDS[kind]
+    f = made(as_form(form, tmp_path), B, intercept=intercept, ridge=0.1, sample_weight=WEIGHTS, **options)
+    g = made(A, B, intercept=intercept, ridge=0.1, sample_weight=WEIGHTS, **options)
+    assert type(f) is made
+    assert isinstance(f.data, RowsInParts)
+    assert f.shape == g.shape
+    extent = fw.problem.Problem(g, fw.L2Ball(1.0)).extent
+    x = 0.3 * rng.standard_normal(g.shape)
+    ours, theirs = (h.evaluate(Point.at(x), Point.at(-x)) for h in (f, g))
+    assert np.allclose(ours.slope, theirs.slope, rtol=1e-9, atol=1e-12)
+    assert (ours.value, ours.inner, ours.watched) == pytest.approx((theirs.value, theirs.inner, theirs.watched))
+    assert np.allclose(f.column_norms(extent), g.column_norms(extent), rtol=1e-12)
+    assert f.noise(ours, extent) == pytest.approx(g.noise(theirs, extent), rel=0.5)
+    assert f.smoothness == pytest.approx(g.smoothness, rel=1e-9)
+    assert f.best_intercept(f.map.apply(x)) == pytest.approx(g.best_intercept(g.map.apply(x)), rel=1e-8, abs=1e-10)
+
+
+def test_classes_that_are_given_are_kept(tmp_path: Path) -> None:
+    """Their order is the user's, whatever the targets hold."""
+    given = ["c", "a", "b"]
+    labels = np.array(["a", "b", "c"])[np.arange(N) % 3]
+    X = rng.standard_normal((D, 3))
+    f = fw.Multinomial(as_form("disk", tmp_path), labels, classes=given)
+    assert list(f.classes) == given
+    assert f.value(X) == pytest.approx(fw.Multinomial(A, labels, classes=given).value(X))
+    one = fw.Logistic(as_form("disk", tmp_path), np.ones(N), classes=[-1.0, 1.0])
+    assert one.value(np.ones(D)) == pytest.approx(fw.Logistic(A, np.ones(N), classes=[-1.0, 1.0]).value(np.ones(D)))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_results_name_the_path(form: str, tmp_path: Path) -> None:
+    f = fw.Logistic(as_form(form, tmp_path), B)
+    result = fw.minimize(f, fw.L2Ball(2.0), method="afw", tol=1e-2)
+    assert set(result.paths) <= {path.name for path in f.data.paths}
+    assert result.paths[0] in str(fw.explain(result))
+
+
+def test_a_path_can_be_forced() -> None:
+    f = fw.Logistic(A, B)
+    usual = fw.minimize(f, fw.L2Ball(2.0), method="afw", tol=1e-3)
+    f.data.paths = (TwoReads(),)
+    forced = fw.minimize(f, fw.L2Ball(2.0), method="afw", tol=1e-3)
+    assert forced.paths == (TwoReads.name,)
+    assert usual.paths != forced.paths
+    assert np.allclose(usual.x, forced.x, atol=1e-9)
