@@ -39,6 +39,7 @@ from frankwolfe.datasets._libsvm import parse_libsvm
 from frankwolfe.datasets._ratings import parse_ratings
 from frankwolfe.problem import Problem
 from frankwolfe.run import Run
+from frankwolfe.stopping import Tolerance
 
 SECONDS = 10.0  # more than that on a file of a few kilobytes is a hang
 MEMORY = 6 << 30
@@ -243,7 +244,7 @@ def _checkpoints(folder: Path) -> dict[str, Reader]:
         path.write_bytes(raw)
         problem = Problem(f, fw.L2Ball(1.0))
         method = fw.AcceleratedFrankWolfe()
-        run = Run(problem, method.init(problem, problem.start(None, False)), 0.0, 0.0, 1)
+        run = Run(problem, method.init(problem, problem.start(None, False)), Tolerance(0.0), 1)
         with np.load(path) as parts:
             identity = json.loads(bytes(parts["header"]))["identity"]
         run.restore(fw.Checkpoint(path).load(identity, f.dual))

@@ -132,3 +132,26 @@ def project_l1(x, radius):
         return x
     flat = np.abs(x).ravel()
     return np.sign(x) * project_simplex(flat, radius).reshape(x.shape)
+
+
+def whole_plans(supply, demand):
+    """Every transport plan in whole numbers, by trying all."""
+    ranges = [range(min(s, d) + 1) for s in supply for d in demand]
+    plans = (np.array(plan, dtype=float).reshape(len(supply), -1) for plan in itertools.product(*ranges))
+    return [p for p in plans if np.array_equal(p.sum(1), supply) and np.array_equal(p.sum(0), demand)]
+
+
+def least_in_ball_and_box(g, radius, lower, upper):
+    """Each entry is at an end or free; free ones lie against g, as far as the ball allows. All choices are tried."""
+    size, found = float(np.max(np.abs(g))) or 1.0, []
+    g = g / size
+    for choice in itertools.product((0, 1, 2), repeat=len(g)):
+        x = np.choose(choice, [lower, upper, np.zeros(len(g))]).astype(float)
+        free, left = np.array(choice) == 2, radius**2 - float(x @ x)
+        if free.any() and left >= 0:
+            length = float(np.linalg.norm(g[free]))
+            x[free] = -g[free] * (left**0.5 / length) if length > 0 else np.clip(0.0, lower, upper)[free]
+        near = x @ x <= radius**2 * (1 + 1e-12)
+        if near and np.all(x >= np.array(lower) - 1e-12) and np.all(x <= np.array(upper) + 1e-12):
+            found.append(float(g @ x))
+    return size * min(found)

@@ -21,7 +21,7 @@ LAYERS = [
     {"problem", "serialisation", "distributed"},
     {"methods"},
     {"engine"},
-    {"certificates", "trace", "result", "checkpoint", "progress", "interruption"},
+    {"certificates", "trace", "result", "checkpoint", "progress", "interruption", "stopping", "notebook"},
     {"run"},
     {"minimize"},
     {"compare", "path"},

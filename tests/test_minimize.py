@@ -287,16 +287,16 @@ def test_progress_on_a_terminal(monkeypatch) -> None:
         def flush(self) -> None: ...
 
     terminal = Terminal()
-    line = Progress(None, 1e-6, 100, stream=terminal)  # pyright: ignore[reportArgumentType]
-    line.update(1, 1.0, 1e-3)
+    line = Progress(None, 100, stream=terminal)  # pyright: ignore[reportArgumentType]
+    line.update(1, 1e-6, 1.0, 1e-3)
     assert terminal.text == "", "silent for the first two seconds"
     line.next = 0.0
-    line.update(2, 1.0, 1e-3)
+    line.update(2, 1e-6, 1.0, 1e-3)
     assert "k=2" in terminal.text
     assert "##########" in terminal.text, "half the way from 1 to 1e-6"
     monkeypatch.setenv("COLUMNS", "40")
     terminal.text, line.next = "", 0.0
-    line.update(3, 1.0, 1e-3)
+    line.update(3, 1e-6, 1.0, 1e-3)
     assert "k=3" in terminal.text
     assert len(terminal.text.strip("\r").rstrip()) < 40, "a line that wraps cannot be rewritten in place"
     line.close()

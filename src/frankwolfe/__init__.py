@@ -91,7 +91,9 @@ from frankwolfe.sets import (
     Spectrahedron,
     SpectralBall,
     TotalVariationBall,
+    TransportPolytope,
     UnionHull,
+    check_set,
 )
 from frankwolfe.trace import Trace
 from frankwolfe.verify import Verification, verify
@@ -186,9 +188,11 @@ __all__ = [
     "SubspaceFrankWolfe",
     "TotalVariationBall",
     "Trace",
+    "TransportPolytope",
     "UnionHull",
     "Verification",
     "check_gradient",
+    "check_set",
     "compare",
     "explain",
     "minimize",

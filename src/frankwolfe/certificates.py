@@ -14,8 +14,11 @@ from frankwolfe.methods.base import Evidence
 from frankwolfe.objectives.gradient_check import directional_error
 from frankwolfe.points import Point, Tangent, Touches
 from frankwolfe.problem import Problem
+from frankwolfe.result import Status
 from frankwolfe.rounding import FEW
 from frankwolfe.sets.base import IterativeSet
+from frankwolfe.sets.oracle_set import OracleSet
+from frankwolfe.sets.set_check import unlike_a_minimum
 
 PROOF_GROWTH = 2.0  # a bound that is expensive to prove is proven at iterations growing by this factor
 RETRY_GROWTH = 1.1  # and, when it would end the run, at iterations growing by this one
@@ -145,22 +148,26 @@ def proof_growth(problem: Problem, goal: Any, value: Any, hoped: Any) -> Any:
     return FAR_GROWTH + (PROOF_GROWTH - FAR_GROWTH) * near + (RETRY_GROWTH - PROOF_GROWTH) * ends
 
 
-def blame(problem: Problem, at: Point, best: Point) -> str:
-    """Say why a lower bound exceeds a value that was reached: is the gradient wrong, or f not convex?"""
+def blame(problem: Problem, at: Point, best: Point) -> tuple[Status, str]:
+    """Say why a lower bound exceeds a value that was reached: is the oracle or the gradient wrong, or f not convex?"""
     x, other = at.coords, best.coords
     if hasattr(x, "toarray"):
         x, other = x.toarray(), other.toarray()
     g = problem.objective.grad(x)
+    if isinstance(problem.domain, OracleSet):
+        wrong = unlike_a_minimum(problem.domain, g, [x, other])
+        if wrong is not None:
+            return Status.WRONG_ORACLE, wrong
     step = other - x
     if not float(vdot(step, step)) > 0:
         step = g
     error, (stated, measured) = directional_error(problem.objective, x, g, step)
     if error > 1e-3:
-        return (
+        return Status.WRONG_GRADIENT, (
             f"the gradient does not match the function (along the last direction it says {stated:.4g}, differences "
             f"of f say {measured:.4g}); frankwolfe.check_gradient helps to find the error"
         )
-    return (
+    return Status.NOT_CONVEX, (
         "the objective is not convex: a tangent lies above a value that was reached. The point is the best one seen, "
         "but no bound on the optimum holds"
     )

@@ -58,6 +58,14 @@ class Comparison(Mapping[str, Result]):
         pandas = optional("pandas", extra="pandas")
         return pandas.concat([r.trace.to_pandas().assign(method=name) for name, r in self.results.items()])
 
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        from frankwolfe.notebook import curves
+
+        shown = {name: (r.trace["k"], r.trace["fun"] - self.lower_bound) for name, r in self.results.items()}
+        return f"<div><pre>{escape(repr(self))}</pre>{curves(shown, 'f(x) minus the best bound')}</div>"
+
     def __repr__(self) -> str:
         width = max(len(name) for name in self.results)
         head = f"{'method':<{width}}  {'fun':>14} {'gap':>10} {'status':>12} {'steps':>7} {'passes':>8} {'seconds':>8}"

@@ -211,14 +211,24 @@ def _next(result: Result) -> str:
     return {
         Status.OPTIMAL: "nothing: the answer is as good as was asked for. A smaller tol asks for more digits.",
         Status.PRECISION: "nothing in this arithmetic: the rest of the gap is what rounding may have done. Data in "
-        "double precision, or columns of like size, allow more digits.",
+        f"double precision, columns of like size, or another method ({_others(result)}) may allow more digits.",
+        Status.STALLED: f"another method: {_others(result)}; scaling columns of the data to like size helps as well.",
         Status.CALLBACK: "nothing, if that is what the callback was for; minimize(..., x0=result) goes on from here.",
         Status.INTERRUPTED: "minimize(..., x0=result) goes on from here; checkpoint=Checkpoint('run.npz') saves a run.",
         Status.NOT_FINITE: "look for NaN, infinity or overflow in the data and in f; scale the data or shrink the set.",
         Status.NOT_CONVEX: "check the sign of f: these methods and their bounds need a convex function.",
+        Status.WRONG_ORACLE: "check_set(domain) finds out what is wrong with the oracle: it must minimise <g, v>.",
         Status.WRONG_GRADIENT: "compare the gradient with finite differences: check_gradient(objective, x) finds the "
         "entry.",
     }[result.status]
+
+
+def _others(result: Result) -> str:
+    """Name methods that have not been tried."""
+    tried = result.method.split(" -> ")
+    automatic = ["method='auto'"] if result.reason == "chosen by the caller" else []
+    others = [repr(name) for name in ("fcfw", "apgd", "newton", "bpcg") if name not in tried]
+    return " or ".join([*automatic, *others][:3])
 
 
 def _more(result: Result, limit: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
+import math
 import threading
 from collections.abc import Callable, Iterator
 from time import monotonic
@@ -14,16 +16,18 @@ from frankwolfe.backends.precision import exact_products
 from frankwolfe.checkpoint import Checkpoint, identity
 from frankwolfe.engine import advance, pace
 from frankwolfe.interruption import interruptible
+from frankwolfe.kernels.compile_clock import CLOCK
 from frankwolfe.kernels.threads import libraries, limited
 from frankwolfe.methods import Auto, Method, auto, named
 from frankwolfe.objectives.base import Objective
 from frankwolfe.points import Point
 from frankwolfe.problem import OutOfTime, Problem
-from frankwolfe.progress import Progress
+from frankwolfe.progress import Progress, compiling_shown
 from frankwolfe.result import Result, Status
 from frankwolfe.run import Driven, Run, with_room
 from frankwolfe.sets.base import IterativeSet, Set
-from frankwolfe.validation import integer, nonnegative, seed_of
+from frankwolfe.stopping import Tolerance
+from frankwolfe.validation import integer, named_options, nonnegative, seed_of
 
 
 class Iteration(NamedTuple):
@@ -37,13 +41,14 @@ class Iteration(NamedTuple):
     time: float
 
 
+@named_options
 def minimize(
     objective: Objective,
     domain: Set | None,
     x0: Any = None,
     *,
     method: str | Method = "auto",
-    tol: float = 1e-6,
+    tol: float | None = None,
     rtol: float = 0.0,
     max_iter: int = 10_000,
     time_limit: float | None = None,
@@ -67,13 +72,16 @@ def minimize(
         from its point, with the schedule shifted so that the start is not thrown away.
     method : str or Method, default "auto"
         A name, or an object with options such as `AcceleratedFrankWolfe(offset=2)`.
-    tol, rtol : float
-        Stop when the certified gap is at most `tol`, or at most `rtol` times ``max(1, |fun|)``. Both zero: run to the
-        iteration limit.
+    tol : float, optional
+        Stop when the certified gap is at most this. Zero: run to the iteration limit. By default the gap is relative:
+        at most a millionth of the smaller of ``|fun|`` and what was gained since the start; see Notes.
+    rtol : float, default 0
+        Stop when the certified gap is at most this times ``max(1, |fun|)``.
     max_iter : int, default 10000
         Largest number of steps.
     time_limit : float, optional
-        Largest number of seconds, over all sessions of a resumed run.
+        Largest number of seconds, over all sessions of a resumed run. The compilation of kernels, once after
+        installation, is not counted.
     callback : callable, optional
         Called with an `Iteration` after each step; stops the run by returning True.
     trace_every : int, default 1
@@ -93,6 +101,16 @@ def minimize(
     Result
         The best point seen, its value, a proven lower bound, and why the run stopped.
 
+    Notes
+    -----
+    The default tolerance does not depend on units: with F = f(start) - fun, the gain, a run ends when its certified gap
+    is at most 1e-6 min(F, max(``|fun|``, F/1000)). The start is the default one, whatever `x0` is (or `x0`, where f is
+    larger there), so that a warm start is not asked for more; F/1000 stands in for ``|fun|`` where that is next to
+    nothing. A start that is optimal up to rounding ends the run at once.
+
+    A run whose value and bound no longer change ends too, after as many steps as it took until then: with the status
+    `precision` where rounding explains what is left of the gap, else `stalled`.
+
     Examples
     --------
     >>> import numpy as np, frankwolfe as fw
@@ -101,16 +119,17 @@ def minimize(
     >>> result.success, result.x.round(6), bool(result.gap <= 1e-8)
     (True, array([0. , 0.4]), True)
     """
-    _check_arguments(objective, domain, callback, checkpoint)
+    _check_arguments(objective, domain, x0, callback, checkpoint)
     max_iter = integer("max_iter", max_iter, 0)
     seed = seed_of(random_state)
     limit = None if time_limit is None else nonnegative("time_limit", time_limit)
     threads = None if n_threads is None else integer("n_threads", n_threads, 1)
-    limits = (nonnegative("tol", tol), nonnegative("rtol", rtol), integer("trace_every", trace_every, 1))
-    with thread_limit(threads), exact_products():
+    tolerance = tolerance_of(tol, rtol)
+    trace_every = integer("trace_every", trace_every, 1)
+    with thread_limit(threads), exact_products(), compiling_shown(progress):
         forms = (False, False) if domain is None else (domain.sparse_atoms, domain.parallel_atoms)
         problem = Problem(objective.oriented(*forms), domain, seed)
-        run = Run(problem, None, *limits)
+        run = Run(problem, None, tolerance, trace_every)
         chosen, reason, start = with_room(run, lambda: _begin(run, x0, method))
         digest = ""
         if checkpoint is not None:
@@ -131,10 +150,17 @@ def _begin(run: Run, x0: Any, method: str | Method) -> tuple[Method, str, Point]
     chosen.check(problem)
     start = problem.start(x0.x if isinstance(x0, Result) else x0, chosen.dense)
     chosen.check_start(problem, start)
+    if x0 is not None and run.tolerance.relative:
+        run.start_value = problem.default_value(start, chosen.dense)
     if isinstance(x0, Result) and problem.domain is not None:
         chosen = _warm(problem, chosen, start, run)
     run.state = chosen.init(problem, start)
     return chosen, reason, start
+
+
+def tolerance_of(tol: Any, rtol: Any) -> Tolerance:
+    """Return the tolerance that a user asks for."""
+    return Tolerance(None if tol is None else nonnegative("tol", tol), nonnegative("rtol", rtol))
 
 
 def drive(
@@ -147,7 +173,7 @@ def drive(
     save: Callable[[], None] = lambda: None,
 ) -> Status:
     """Step until something says stop; return what."""
-    shown = progress if isinstance(progress, Progress) else Progress(progress, run.goal, max_iter)
+    shown = progress if isinstance(progress, Progress) else Progress(progress, max_iter)
     with interruptible() as interrupted:
         return with_room(run, lambda: _loop(run, method, max_iter, time_limit, callback, shown, interrupted, save))
 
@@ -162,10 +188,10 @@ def _loop(
     interrupted: threading.Event,
     save: Callable[[], None],
 ) -> Status:
-    began = monotonic() - run.elapsed
+    began, compiled = monotonic() - run.elapsed, CLOCK.seconds
 
     def late() -> bool:
-        return time_limit is not None and monotonic() - began >= time_limit
+        return time_limit is not None and monotonic() - began - (CLOCK.seconds - compiled) >= time_limit
 
     run.problem.over = lambda: interrupted.is_set() or late()
     try:
@@ -178,6 +204,11 @@ def _loop(
                 return run.trouble[0]
             if run.exhausted():
                 return Status.PRECISION
+            if run.stalled():
+                state = method.after_stall(run.problem, run.state)
+                if state is None:
+                    return Status.STALLED
+                run.go_on(state)
             if run.state.k >= max_iter:
                 return Status.MAX_ITER
             if late():
@@ -187,9 +218,10 @@ def _loop(
             before, run.problem.goal = run.state, run.goal
             # A callback sees every step; otherwise a device works on for a while before the host looks.
             many = pace(run.problem, method, before.k) if callback is None else 1
-            state, evidence = advance(run.problem, method, before, min(many, max_iter - before.k))
+            with _noted(before.k):
+                state, evidence = advance(run.problem, method, before, min(many, max_iter - before.k))
             run.absorb_all(state, evidence, monotonic() - began)
-            shown.update(before.k, *run.headline())
+            shown.update(before.k, run.goal, *run.headline())
             save()
             if callback is not None and isinstance(run, Run) and run.trouble is None:
                 fun = float(evidence[0].seen[0][0])
@@ -210,13 +242,18 @@ def _loop(
 def conclude(run: Run, status: Status, method: Method, reason: str, max_iter: int) -> Result:
     """Return what a finished run has found."""
     assert run.best is not None
-    if status in (Status.MAX_ITER, Status.TIME_LIMIT, Status.PRECISION) and run.goal > 0 and run.gap <= run.goal:
+    if status is Status.STALLED and run.gap <= run.rounding_gap:
+        status = Status.PRECISION
+    limits = (Status.MAX_ITER, Status.TIME_LIMIT, Status.PRECISION, Status.STALLED)
+    if status in limits and run.goal > 0 and run.gap <= run.goal:
         status = Status.OPTIMAL  # the last iterate, or the last proof, closed the gap
     lower_bound = min(run.certificate.lower_bound, run.best_value)
-    left = f"a certified gap of {run.best_value - lower_bound:.3g}"
+    gap = run.best_value - lower_bound
+    left = f"a certified gap of {gap:.3g}" if gap < math.inf else "no bound on the optimum"
     messages = {
         Status.OPTIMAL: f"the certified gap is at most {run.goal:.3g}",
         Status.PRECISION: f"as exact as this arithmetic allows, with {left}",
+        Status.STALLED: f"the method made no more progress after {run.rest.since} steps, with {left}",
         Status.MAX_ITER: f"stopped after {max_iter} steps with {left}",
         Status.TIME_LIMIT: f"stopped by the time limit with {left}",
     }
@@ -263,18 +300,58 @@ def _warm(problem: Problem, method: Method, start: Point, run: Run) -> Method:
     return method.warm(value, value - run.certificate.lower_bound, problem.curvature)
 
 
-def _check_arguments(objective: Any, domain: Any, callback: Any, checkpoint: Any) -> None:
-    if not isinstance(objective, Objective):
-        raise TypeError(
-            f"objective must be an Objective such as Logistic(A, b), got {type(objective).__name__}; wrap your own "
-            "function as Function(f, grad)"
-        )
+def _check_arguments(objective: Any, domain: Any, x0: Any, callback: Any, checkpoint: Any) -> None:
+    check_objective(objective)
+    if isinstance(domain, type) and issubclass(domain, Set):
+        raise TypeError(f"domain is the class {domain.__name__}; make a set of it, such as {domain.__name__}(1.0)")
     if domain is not None and not isinstance(domain, Set):
-        raise TypeError(f"domain must be a Set such as L2Ball(1.0), or None, got {type(domain).__name__}")
-    if callback is not None and not callable(callback):
-        raise TypeError(f"callback must be a function of one Iteration, got {type(callback).__name__}")
+        start = "; a starting point comes after the set, as minimize(objective, domain, x0)"
+        raise TypeError(
+            f"domain must be a Set such as L2Ball(1.0), or None, got {type(domain).__name__}"
+            f"{start if isinstance(domain, np.ndarray | list | tuple) else ''}"
+        )
+    if isinstance(x0, str | Method):
+        raise TypeError(f"x0 must be a point of the set, got {x0!r}; did you mean method={x0!r}?")
+    if callback is not None and not (callable(callback) and _takes_one(callback)):
+        raise TypeError(
+            f"callback must be a function of one Iteration (it has k, x, fun, gap and time), got {callback!r}"
+        )
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
         raise TypeError(f"checkpoint must be a Checkpoint, got {type(checkpoint).__name__}; try Checkpoint('run.npz')")
+
+
+def check_objective(objective: Any) -> None:
+    """Raise a TypeError that teaches unless this is an objective."""
+    if isinstance(objective, Objective):
+        return
+    if isinstance(objective, type) and issubclass(objective, Objective):
+        raise TypeError(f"objective is the class {objective.__name__}; make one of your data, such as Logistic(A, b)")
+    raise TypeError(
+        f"objective must be an Objective such as Logistic(A, b), got {type(objective).__name__}; wrap your own "
+        "function as Function(f, grad), and call minimize(Function(f, grad), domain, x0)"
+    )
+
+
+def _takes_one(callback: Any) -> bool:
+    try:
+        inspect.signature(callback).bind(None)
+    except TypeError:
+        return False
+    except ValueError:  # nobody can tell
+        return True
+    return True
+
+
+@contextlib.contextmanager
+def _noted(k: int) -> Iterator[None]:
+    """Let an error from a user's function or oracle say in which iteration it arose."""
+    try:
+        yield
+    except OutOfTime:
+        raise
+    except Exception as error:
+        error.add_note(f"(in iteration {k} of frankwolfe's loop)")
+        raise
 
 
 def _read_only(x: Point) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -28,6 +29,7 @@ from frankwolfe.sets.norms import norm
 
 COMPRESS_FROM = 512
 COMPRESS_TOL = 1e-9
+MANY = 4096  # coordinates up to which a middle point is the mean of vertices along each of them
 ROUNDED = 4.0  # ulps, of the size of the set and the roots of long sums, that a point may be outside it
 
 
@@ -142,7 +144,9 @@ class Problem:
         return MIXED * k / (FEW + self.objective.additions)
 
     def value(self, x: Point) -> Scalar:
-        """Return f at a point, from its image."""
+        """Return f at a point, from its image; infinity where a user's function is not defined there."""
+        if not self.objective.ours:
+            return self.objective.value_inside(x.coords)
         value, passes = self.objective.value_at(x)
         self.counts.n_pass += passes
         return value
@@ -164,6 +168,29 @@ class Problem:
         moved = mix(x, v, delta)
         if isinstance(moved.coords, LowRank) and moved.coords.stored > max(COMPRESS_FROM, 2 * moved.coords.settled):
             return Point.at(moved.coords.compress(COMPRESS_TOL))
+        return moved
+
+    def move(self, x: Point, v: Point, delta: Scalar) -> Point:
+        """Return (1 - delta) x + delta v for the next iterate; nearer to x where f is not defined there."""
+        return self._inside(self.mix, x, v, delta)
+
+    def ahead(self, x: Point, v: Point, delta: Scalar) -> Point:
+        """Return (1 - delta) x + delta v for a look ahead; nearer to x where f is not defined there."""
+        return self._inside(mix, x, v, delta)
+
+    def _inside(self, made: Callable[[Point, Point, Scalar], Point], x: Point, v: Point, delta: Scalar) -> Point:
+        """Return a mixture where f is defined, as log x is not at zero; half as far, and half again, where it is not.
+
+        A function that is computed on a device is not looked at.
+        """
+        moved = made(x, v, delta)
+        if self.objective.ours or not isinstance(moved.coords, np.ndarray):
+            return moved
+        while not math.isfinite(self.objective.value_inside(moved.coords)):
+            delta = 0.5 * delta
+            if delta < self.eps:
+                return x
+            moved = made(x, v, delta)
         return moved
 
     @cached_property
@@ -360,12 +387,34 @@ class Problem:
             raise ValueError(f"x0 must have shape {tuple(shape)} to match the problem, got {tuple(coords.shape)}")
         if not isinstance(coords, LowRank) and not all_finite(coords):
             raise ValueError("x0 contains NaN or infinity; pass a finite point or leave x0=None")
-        if self.domain is None or self.domain.contains(coords, tol=ROUNDED * self.eps):
-            return Point.at(coords)
-        if x0 is not None:
-            return Point.at(self.pulled_in(coords))
-        atom = self.domain.lmo(self.objective.grad(coords))
-        return Point.at(_low_rank(atom) if isinstance(coords, LowRank) else atom.toarray())
+        if x0 is None:
+            return self._default(coords)
+        inside = self.domain is None or self.domain.contains(coords, tol=ROUNDED * self.eps)
+        return Point.at(coords if inside else self.pulled_in(coords))
+
+    def _default(self, zero: Any) -> Point:
+        """Return zero where it is feasible, else the vertex for the gradient there; where f is finite, in any case."""
+        domain, ours = self.domain, self.objective.ours
+        feasible = domain is None or domain.contains(zero, tol=ROUNDED * self.eps)
+        if feasible and (ours or math.isfinite(self.objective.value_inside(zero))):
+            return Point.at(zero)
+        if domain is None:
+            return Point.at(zero)
+        if ours:
+            atom = domain.lmo(self.objective.grad(zero))
+            return Point.at(_low_rank(atom) if isinstance(zero, LowRank) else atom.toarray())
+        slope = None if feasible else self.objective.grad_inside(zero)
+        if slope is not None:
+            vertex = domain.lmo(slope).toarray()
+            if math.isfinite(self.objective.value_inside(vertex)):
+                return Point.at(vertex)
+        return Point.at(_middle(domain, zero))
+
+    def default_value(self, start: Point, dense: bool) -> float:
+        """Return f where a run starts by default, for one that starts elsewhere."""
+        coords, known = start.coords, self.objective.shape is not None
+        zero = self.objective.start(None, dense) if known else coords * 0.0
+        return float(self.value(self._default(zero)))
 
     def pulled_in(self, coords: Any) -> Any:
         """Return a point of the set beside one that rounding, or a narrower type, has put just outside it."""
@@ -391,6 +440,23 @@ def _centre(domain: Set, like: Array) -> Array:
     draws = np.random.default_rng(0).standard_normal((8, *like.shape))
     corners = [domain.lmo(as_like(sign * g, like)).toarray() for g in draws for sign in (1.0, -1.0)]
     return sum(corners[1:], start=corners[0]) / len(corners)
+
+
+def _middle(domain: Set, like: Array) -> Array:
+    """Return the mean of the vertices along all coordinates and against them, a point deep inside.
+
+    Where there are very many coordinates, along some directions at random.
+    """
+    n = math.prod(like.shape)
+    if n > MANY:
+        return _centre(domain, like)
+    total, unit = 0.0 * like, np.zeros(n)
+    for j in range(n):
+        for sign in (1.0, -1.0):
+            unit[j] = sign
+            total = total + domain.lmo(as_like(unit.reshape(like.shape), like)).toarray()
+        unit[j] = 0.0
+    return total / (2 * n)
 
 
 def _vanishes(slope: Any) -> bool:

@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import shutil
 import sys
+from collections.abc import Iterator
 from time import monotonic
 from typing import TextIO
 
+from frankwolfe.kernels.compile_clock import CLOCK
+
 PATIENCE = 2.0  # seconds of silence before anything is shown
 EVERY = 0.2  # seconds between two updates
+
+
+@contextlib.contextmanager
+def compiling_shown(wanted: bool | None, stream: TextIO | None = None) -> Iterator[None]:
+    """Say on the terminal that kernels are being compiled, which may take longer than all the rest."""
+    stream = sys.stderr if stream is None else stream
+    if wanted is False or stream is None or not (wanted or stream.isatty()):
+        yield
+        return
+
+    def tell(busy: bool) -> None:
+        line = "  compiling kernels (once after installation) ..."
+        if stream.isatty():
+            stream.write("\r" + line if busy else "\r" + " " * len(line) + "\r")
+        elif busy:
+            stream.write(line + "\n")
+        stream.flush()
+
+    with CLOCK.told(tell):
+        yield
 
 
 class Progress:
@@ -19,22 +43,20 @@ class Progress:
     ----------
     wanted : bool or None
         True shows it at once, False never, None on a terminal after two seconds.
-    goal : float
-        The gap that ends the run.
     limit : int
         The iteration limit.
     """
 
-    def __init__(self, wanted: bool | None, goal: float, limit: int, stream: TextIO | None = None) -> None:
+    def __init__(self, wanted: bool | None, limit: int, stream: TextIO | None = None) -> None:
         self.stream = sys.stderr if stream is None else stream
         self.shown = wanted is True or (wanted is None and self.stream is not None and self.stream.isatty())
-        self.goal, self.limit = goal, limit
+        self.limit = limit
         self.started = monotonic()
         self.next = self.started if wanted else self.started + PATIENCE
         self.first: tuple[int, float] | None = None
         self.width = 0
 
-    def update(self, k: int, fun: float, gap: float, note: str = "") -> None:
+    def update(self, k: int, goal: float, fun: float, gap: float, note: str = "") -> None:
         """Show the state of iteration k, with a note where there is one, if it is time to."""
         if not self.shown:
             return
@@ -44,14 +66,16 @@ class Progress:
         if self.first is None or k < self.first[0]:  # iterations count from zero again: another run of a path
             self.first = (k, now)
         self.next = now + (EVERY if self.stream.isatty() else PATIENCE)
-        rate = (k - self.first[0]) / (now - self.first[1]) if now > self.first[1] else math.nan
-        self._write(f"  {self._bar(k, gap)} k={k:<7d} f={fun:<12.6g} gap={gap:<9.2e} {rate:8.1f} it/s  {note}".rstrip())
+        # Of a single step there is no rate yet.
+        rate = f"{(k - self.first[0]) / (now - self.first[1]):8.1f} it/s" if now > self.first[1] else " " * 13
+        bar = self._bar(k, goal, gap)
+        self._write(f"  {bar} k={k:<7d} f={fun:<12.6g} gap={gap:<9.2e} {rate}  {note}".rstrip())
 
-    def _bar(self, k: int, gap: float) -> str:
+    def _bar(self, k: int, goal: float, gap: float) -> str:
         done = k / self.limit if self.limit else 1.0
-        if self.goal > 0 and 0 < gap < math.inf:
+        if goal > 0 and 0 < gap < math.inf:
             # Gaps fall by powers of ten: half the way from 1e-0 to 1e-6 is 1e-3.
-            done = max(done, min(math.log10(max(1.0, 1 / gap)) / max(1e-9, math.log10(max(10.0, 1 / self.goal))), 1.0))
+            done = max(done, min(math.log10(max(1.0, 1 / gap)) / max(1e-9, math.log10(max(10.0, 1 / goal))), 1.0))
         filled = round(20 * min(done, 1.0))
         return "[" + "#" * filled + "." * (20 - filled) + "]"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 import os
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,8 +20,10 @@ class Status(enum.Enum):
     CALLBACK = "the callback asked to stop"
     INTERRUPTED = "the run was interrupted"
     PRECISION = "the point is as exact as this arithmetic allows"
+    STALLED = "the method makes no more progress"
     NOT_FINITE = "a value or gradient was not finite"
     NOT_CONVEX = "the objective is not convex"
+    WRONG_ORACLE = "the oracle of the set does not minimise"
     WRONG_GRADIENT = "the gradient does not match the function"
 
     def __str__(self) -> str:
@@ -164,12 +167,27 @@ class Result:
         status, trace = Status[tree["status"]], Trace.from_array(tree["trace"])
         return cls(**points, **claims, **tree["plain"], status=status, trace=trace)
 
-    def __repr__(self) -> str:
+    @property
+    def _certified(self) -> str:
+        """The gap in words."""
+        if not math.isfinite(self.lower_bound):
+            return "unknown (nothing is proven about f*: no lower bound was found)"
         proven = "proven" if not self.failure_probability else f"wrong with probability {self.failure_probability:.0e}"
+        return f"{self.gap:.3g} ({proven}: f* >= {self.lower_bound:.10g})"
+
+    def _repr_html_(self) -> str:
+        from frankwolfe.notebook import table
+
+        steps = f"{self.n_iter} in {self.time:.3g} s"
+        rows = {"status": f"{self.status}: {self.message}", "fun": f"{self.fun:.10g}", "gap": self._certified}
+        rows |= {"method": f"{self.method} ({self.reason})", "steps": steps, "x": _summary(self.x)}
+        return f"<div><b>{self.problem or 'Result'}</b>{table(rows)}{self.trace.picture()}</div>"
+
+    def __repr__(self) -> str:
         return (
             f"Result: {self.message}\n"
             f"     fun: {self.fun:.10g}\n"
-            f"     gap: {self.gap:.3g} ({proven}: f* >= {self.lower_bound:.10g})\n"
+            f"     gap: {self._certified}\n"
             f"  status: {self.status}\n"
             f"  method: {self.method} ({self.reason})\n"
             f"   steps: {self.n_iter} in {self.time:.3g} s ({self.n_grad} gradients, {self.n_lmo} oracle calls, "

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.certificates import Certificate, blame, proof_growth
+from frankwolfe.certificates import DOUBT, Certificate, blame, proof_growth
 from frankwolfe.checkpoint import CheckpointError
 from frankwolfe.engine.evidence_numbers import fetched
 from frankwolfe.methods.base import Evidence
@@ -20,6 +20,10 @@ from frankwolfe.problem import Counts, Problem
 from frankwolfe.result import Status
 from frankwolfe.rows.out_of_memory import is_out_of_memory
 from frankwolfe.serialisation import plain
+from frankwolfe.sets.base import IterativeSet
+from frankwolfe.sets.oracle_set import OracleSet
+from frankwolfe.sets.set_check import unlike_a_minimum
+from frankwolfe.stopping import Rest, Tolerance
 from frankwolfe.trace import Trace
 
 PATIENCE = 32  # steps in which a gap that is mostly rounding must lose half of what is not
@@ -46,7 +50,9 @@ class Saved(NamedTuple):
     checked: Point | None
     checked_value: float
     drift: float
-    rest: tuple[int, float]
+    halved: tuple[int, float]
+    start_value: float
+    rest: Rest
 
 
 class Driven(Protocol):
@@ -78,6 +84,14 @@ class Driven(Protocol):
         """Tell whether the arithmetic allows no better."""
         ...
 
+    def stalled(self) -> bool:
+        """Tell whether the method no longer gets on."""
+        ...
+
+    def go_on(self, state: Any) -> None:
+        """Go on from a new state, of another method perhaps, after a stall."""
+        ...
+
 
 T = TypeVar("T")
 
@@ -104,8 +118,7 @@ class Run:
 
     problem: Problem
     state: Any
-    tol: float
-    rtol: float
+    tolerance: Tolerance
     trace_every: int
     best_value: float = math.inf
     best: Point | None = None
@@ -117,13 +130,15 @@ class Run:
     note: str = ""
     checked: Point | None = None  # the best point whose value was computed afresh
     checked_value: float = math.inf
-    rest: tuple[int, float] = (0, math.inf)  # when, near the end, the gap without rounding was last halved, and to what
+    halved: tuple[int, float] = (0, math.inf)  # when, near the end, the gap but for rounding was last halved; to what
+    start_value: float = -math.inf  # f at the start, which the default tolerance is relative to
+    rest: Rest = field(default_factory=Rest)
     drift: float = 0.0  # by how much the value of the last point that was checked had been too low
 
     @property
     def goal(self) -> float:
         """The gap that ends the run."""
-        return max(self.tol, self.rtol * max(1.0, abs(self.best_value))) if self.rtol else self.tol
+        return self.tolerance.goal(self.best_value, self.start_value, self.certificate.noise)
 
     @property
     def gap(self) -> float:
@@ -155,13 +170,22 @@ class Run:
         for value, (_, point) in zip(values, evidence.seen, strict=True):
             if value < self.best_value or self.best is None:
                 self.best_value, self.best = value, point
+        if k == 0:
+            self.start_value = max(self.start_value, values[0])
         bounds = self.hoped if self._hopes else self.certificate
         slack = bounds.update(self.problem, k, evidence, self.best_value, self.goal)
         self.check_convex(evidence.seen[-1][1], slack)
         if bounds is self.hoped and self.trouble is None:
             self.certify(k)
+        self.watch(k, values[0], slack / DOUBT)
         if k % self.trace_every == 0:
             self._row(k, values[0])
+
+    def watch(self, k: int, value: float, noise: float) -> None:
+        """Take note of whether step k, from a point of this value, has changed anything."""
+        noise = max(noise, 4 * self.problem.eps * abs(self.best_value))
+        bound = max(self.certificate.lower_bound, self.hoped.lower_bound)
+        self.rest = self.rest.after(k, value, self.best_value, self.best_value - bound, noise)
 
     def not_finite(self, k: int, what: str) -> None:
         """Say what was not finite, which ends the run."""
@@ -179,15 +203,11 @@ class Run:
         self._check_value()
         if max(self.certificate.lower_bound, self.hoped.lower_bound) <= self.best_value + slack:
             return
-        reason = None if self.problem.objective.proven else blame(self.problem, at, self.best)
+        proven = self.problem.objective.proven and not isinstance(self.problem.domain, OracleSet)
+        reason = None if proven else blame(self.problem, at, self.best)
         self.certificate, self.hoped = Certificate(next_proof=self.certificate.next_proof), Certificate()
         if reason is not None:
-            self._accuse(reason)
-
-    def _accuse(self, reason: str) -> None:
-        """Say what is wrong with the objective, which ends the run."""
-        wrong = reason.startswith("the gradient")
-        self.trouble = (Status.WRONG_GRADIENT if wrong else Status.NOT_CONVEX, reason)
+            self.trouble = reason
 
     @property
     def _hopes(self) -> bool:
@@ -229,17 +249,25 @@ class Run:
         if not self.goal > 0 or not self.gap + drift <= self.goal or self.best is None:
             return False
         self._check_value()
-        if self.gap <= self.goal and not self.problem.objective.ours:
-            self._try_function()
+        if self.gap <= self.goal:
+            self._try_users_code()
         return self.gap <= self.goal
 
-    def _try_function(self) -> None:
-        """See whether a user's function and gradient agree between the answer and a point on the way to a vertex.
+    def _try_users_code(self) -> None:
+        """See whether a user's oracle answers with the least that is known, and whether function and gradient agree.
 
-        A gradient that is zero everywhere, say, makes any point look optimal.
+        They are asked at the answer, and at a point on the way to a vertex. A gradient that is zero everywhere, say, or
+        an oracle that maximises, make many a point look optimal.
         """
         problem, best = self.problem, self.best
         if best is None or problem.domain is None or not problem.objective.convex:
+            return
+        if isinstance(problem.domain, OracleSet):
+            wrong = unlike_a_minimum(problem.domain, problem.objective.grad(best.coords), [best.coords])
+            if wrong is not None:
+                self.trouble = (Status.WRONG_ORACLE, wrong)
+                self.certificate, self.hoped = Certificate(), Certificate()
+        if self.trouble is not None or problem.objective.ours:
             return
         direction = as_like(problem.rng(TRIAL_KEY).standard_normal(tuple(best.coords.shape)), best.coords)
         try:
@@ -248,7 +276,7 @@ class Run:
         except Exception:  # a function need not be defined everywhere
             return
         if refuted:
-            self._accuse(blame(problem, best, other))
+            self.trouble = blame(problem, best, other)
             self.certificate, self.hoped = Certificate(), Certificate()
 
     def exhausted(self) -> bool:
@@ -256,11 +284,34 @@ class Run:
         noise = self.certificate.noise
         if not is_mostly_noise(self.goal, self.gap, noise):
             return False
-        rest, (since, before) = self.gap - noise, self.rest
+        rest, (since, before) = self.gap - noise, self.halved
         if rest > self.goal and not rest > 0.5 * before:
-            self.rest = (self.state.k, rest)
+            self.halved = (self.state.k, rest)
             return False
         return rest <= self.goal or self.state.k - since >= PATIENCE
+
+    def stalled(self) -> bool:
+        """Tell whether the method no longer gets on, by value or bound; never where there is no goal to reach.
+
+        The bounds of an iterative oracle are proven each time that the steps have doubled: one proof more is awaited.
+        """
+        doublings = 2 if isinstance(self.problem.domain, IterativeSet) else 1
+        return self.goal > 0 and self.rest.is_stalled(self.state.k, doublings)
+
+    def go_on(self, state: Any) -> None:
+        """Go on from a new state, of another method perhaps, after a stall."""
+        self.state, self.rest = state, Rest()
+
+    @property
+    def rounding_gap(self) -> float:
+        """The gap of a point whose value is optimal up to rounding, for all that anyone can tell from values.
+
+        Where f(x) - f* is h, a gradient may be off by sqrt(2Lh), and its inner products with a set of diameter D by D
+        times that. Where L is unknown, a run that gained G tells that LD² is at least 2G.
+        """
+        known = self.problem.domain is not None and self.problem.objective.smoothness is not None
+        curvature = self.problem.curvature if known else 2 * max(self.start_value - self.best_value, 0.0)
+        return math.sqrt(2 * curvature * self.rest.noise) + 2 * self.certificate.noise
 
     def finish(self) -> None:
         """Prove what is left to prove, and evaluate the last iterate."""
@@ -302,6 +353,8 @@ class Run:
             checked=self.checked,
             checked_value=self.checked_value,
             drift=self.drift,
+            halved=self.halved,
+            start_value=self.start_value,
             rest=self.rest,
         )
 
@@ -314,13 +367,14 @@ class Run:
             numbers = float(saved.lower_bound), float(saved.failure), int(saved.next_proof)
             hoped, noise = float(saved.hoped), float(saved.noise)
             checked_value, drift = float(saved.checked_value), float(saved.drift)
-            rest = int(saved.rest[0]), float(saved.rest[1])
+            halved = int(saved.halved[0]), float(saved.halved[1])
+            self.start_value, self.rest = float(saved.start_value), Rest(*saved.rest)
             trace, counts = Trace.from_array(saved.trace), Counts(*saved.counts)
         except Exception as error:  # a file put together by hand
             raise CheckpointError(f"the checkpoint holds no run ({error}); delete it to start afresh") from None
         self.state, self.best_value, self.elapsed = saved.state, found[0], found[1]
         self.best = saved.best if math.isfinite(found[0]) else None
         self.certificate = Certificate(*numbers, saved.unproven, known=saved.tangents, noise=noise)
-        self.checked, self.checked_value, self.drift, self.rest = saved.checked, checked_value, drift, rest
+        self.checked, self.checked_value, self.drift, self.halved = saved.checked, checked_value, drift, halved
         self.hoped.lower_bound = hoped
         self.problem.counts, self.trace = counts, trace

@@ -77,5 +77,20 @@ class Trace:
             for row in self._rows:
                 writer.writerow([int(v) if c in _INTEGERS else repr(v) for c, v in zip(COLUMNS, row, strict=True)])
 
+    def picture(self) -> str:
+        """Return the certified gap against iterations as an inline SVG picture."""
+        from frankwolfe.notebook import curves
+
+        return curves({"gap": (self["k"], self["gap"])})
+
+    def _repr_html_(self) -> str:
+        from frankwolfe.notebook import table
+
+        last = {c: f"{self[c][-1]:.6g}" for c in COLUMNS} if len(self) else {}
+        return f"<div><b>Trace of {len(self)} rows</b>, the last of which is{table(last)}{self.picture()}</div>"
+
     def __repr__(self) -> str:
-        return f"Trace({len(self)} rows: {', '.join(COLUMNS)})"
+        last = (
+            f"; the last: k={self['k'][-1]}, fun={self['fun'][-1]:.6g}, gap={self['gap'][-1]:.3g}" if len(self) else ""
+        )
+        return f"Trace({len(self)} rows: {', '.join(COLUMNS)}{last})"

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 import numbers
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import array_api_compat
 import numpy as np
 
 from frankwolfe.backends import Array, all_finite, host
+
+T = TypeVar("T", bound=Callable[..., Any])
 
 
 def positive(name: str, value: Any) -> float:
@@ -99,7 +103,7 @@ def floating(name: str, array: Any) -> Any:
         try:
             return array.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{name} must be numeric, and an entry is not: {error}") from None
+            raise ValueError(f"{name} must be numeric, and an entry is not: {error}; encode text as numbers") from None
     raise ValueError(f"{name} must be numeric, got dtype {dtype}; encode categories as numbers first")
 
 
@@ -126,6 +130,65 @@ def nearest(name: str, known: Iterable[str]) -> str:
     known = sorted(known)
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     return f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(map(repr, known))}"
+
+
+RENAMED = {
+    "maxiter": "max_iter",
+    "max_iters": "max_iter",
+    "n_iter": "max_iter",
+    "iterations": "max_iter",
+    "verbose": "progress",
+    "disp": "progress",
+    "timeout": "time_limit",
+    "max_time": "time_limit",
+    "seed": "random_state",
+    "solver": "method",
+    "algorithm": "method",
+    "gtol": "tol",
+    "ftol": "tol",
+    "xtol": "tol",
+    "eps": "tol",
+    "x_init": "x0",
+    "n_jobs": "n_threads",
+    "constraint": "domain",
+}
+ELSEWHERE = {
+    "jac": "pass the gradient with the function, as Function(f, grad)",
+    "grad": "pass the gradient with the function, as Function(f, grad)",
+    "bounds": "bounds are a set: pass Box(lower, upper) as the domain",
+    "constraints": "constraints are a set: pass Polytope(A_ub, b_ub) or another one as the domain",
+    "options": "pass options by name, as max_iter=100",
+    "args": "bind them to the function, as lambda x: f(x, a)",
+    "radius": "the radius belongs to the set, as L1Ball(radius)",
+    "step_size": "it belongs to the method, as method=FrankWolfe(step_size)",
+    "line_search": "it belongs to the method, as method=AcceleratedFrankWolfe(line_search=True)",
+}
+
+
+def named_options(function: T) -> T:
+    """Return a function that answers an unknown keyword with the one that is meant.
+
+    Examples
+    --------
+    >>> @named_options
+    ... def solve(max_iter=10): ...
+    >>> solve(maxiter=3)
+    Traceback (most recent call last):
+    TypeError: solve has no option 'maxiter'; did you mean 'max_iter'?
+    """
+    known = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def checked(*args: Any, **options: Any) -> Any:
+        for name in options:
+            if name in known:
+                continue
+            meant = RENAMED.get(name)
+            hint = f"did you mean {meant!r}?" if meant in known else ELSEWHERE.get(name) or nearest(name, known)
+            raise TypeError(f"{function.__name__} has no option {name!r}; {hint}")
+        return function(*args, **options)
+
+    return checked  # pyright: ignore[reportReturnType]
 
 
 def optional(module: str, extra: str) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from tests import naive
 from tests.sets.case import Case
 
-from frankwolfe.sets import L1Ball, L2Ball, LInfBall, Simplex
+from frankwolfe.sets import Box, L1Ball, L2Ball, LInfBall, Simplex
 from frankwolfe.sets.combinations.linear_maps import LinearImage, Scaled, Shifted
 from frankwolfe.sets.combinations.sums_products_unions import MinkowskiSum, Product, UnionHull
 from frankwolfe.sets.norm_balls.ellipsoid import Ellipsoid
@@ -21,6 +21,7 @@ from frankwolfe.sets.polytopes.flow import FlowPolytope
 from frankwolfe.sets.polytopes.hypersimplex import Hypersimplex
 from frankwolfe.sets.polytopes.permutahedron import Permutahedron
 from frankwolfe.sets.polytopes.polytope import Polytope
+from frankwolfe.sets.polytopes.transport import TransportPolytope
 from frankwolfe.sets.spectral.singular_value_balls import SchattenBall, SpectralBall
 from frankwolfe.sets.spectral.spectrahedron import Spectrahedron
 
@@ -170,6 +171,17 @@ def whole_flows(edges, source, target, amount, capacity):
             yield np.array(flow, dtype=float)
 
 
+def _ball_and_box(name, radius, lower, upper):
+    def judge(x):
+        import cvxpy as cp
+
+        return [cp.norm2(x) <= radius, x >= lower, x <= upper]
+
+    domain = L2Ball(radius) & Box(np.array(lower), np.array(upper))
+    least = lambda g: naive.least_in_ball_and_box(g, radius, lower, upper)  # noqa: E731
+    return Case(name, domain, (len(lower),), least, judge, exact=False)
+
+
 def _ellipsoid(name, center, matrix, radius):
     M = np.diag(matrix) if np.ndim(matrix) == 1 else np.asarray(matrix)
 
@@ -236,6 +248,19 @@ POLYTOPES_AND_MATRICES = [
         exact=False,
         room=1e-11,
     ),
+    _hull(
+        "flow-cycles",
+        FlowPolytope(ROADS, 0, 3, 2.0),
+        list(whole_flows(ROADS, 0, 3, 2, [2] * 8)),
+        exact=False,
+        room=1e-11,
+    ),
+    _hull(
+        "transport", TransportPolytope([2, 1, 0], [1, 2]), naive.whole_plans([2, 1, 0], [1, 2]), exact=False, room=1e-11
+    ),
+    _hull("transport-even", TransportPolytope([2, 2, 2], [2, 2, 2]), naive.whole_plans([2] * 3, [2] * 3), exact=False),
+    _ball_and_box("ball-and-box", 1.0, [-0.5, 0.1, -2.0], [0.8, 0.7, 0.9]),
+    _ball_and_box("ball-in-box", 0.5, [-1.0, -1.0], [1.0, 1.0]),
     _ellipsoid("ellipsoid", [1.0, -2.0, 0.5, 0.0], RNG.normal(size=(4, 4)), 1.5),
     _ellipsoid("ellipsoid-axes", [1.0, 0.0, 3.0], [2.0, 0.5, 1.0], 2.0),
     _ellipsoid("ellipsoid-flat", [1.0, -2.0, 0.5, 0.0], RNG.normal(size=(4, 2)), 1.0),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,7 +73,7 @@ def _with_torch(f: Callable[[Any], Any], of: Callable[[Any], Any]) -> Callable[[
 
     def both(x: Any) -> tuple[Any, Any]:
         at = torch.as_tensor(np.array(x) if isinstance(x, np.ndarray) else x).detach().requires_grad_(True)
-        with torch.enable_grad():
+        with torch.enable_grad(), _in_its_own_words("torch"):
             value = one_number(f(of(at)), "a tensor with ")
             (slope,) = torch.autograd.grad(value.reshape(()), at, allow_unused=True)
         slope = torch.zeros_like(at) if slope is None else slope
@@ -89,7 +89,8 @@ def _with_jax(f: Callable[[Any], Any], of: Callable[[Any], Any]) -> Callable[[An
     import jax.numpy as jnp
 
     def scalar(x: Any) -> Any:
-        return jnp.reshape(one_number(f(of(x))), ())
+        with _in_its_own_words("jax"):
+            return jnp.reshape(one_number(f(of(x))), ())
 
     compiled = jax.jit(jax.value_and_grad(scalar))
 
@@ -102,6 +103,21 @@ def _with_jax(f: Callable[[Any], Any], of: Callable[[Any], Any]) -> Callable[[An
             return float(value), np.array(slope)
 
     return both
+
+
+@contextlib.contextmanager
+def _in_its_own_words(backend: str) -> Iterator[None]:
+    """Say what is wrong where a function for a library that differentiates it is written in NumPy."""
+    try:
+        yield
+    except Exception as error:
+        if "numpy" in str(error).lower() or type(error).__name__ == "TracerArrayConversionError":
+            own = "jax.numpy" if backend == "jax" else "torch"
+            error.add_note(
+                f"(with backend={backend!r} f must be written with functions of {own}, not of NumPy, and return one "
+                "number; or leave backend out and pass grad)"
+            )
+        raise
 
 
 def answers_in_double(f: Callable[[Any], Any], of: Callable[[Any], Any], shape: tuple[int, ...]) -> bool:
@@ -118,7 +134,8 @@ def one_number(value: Any, kind: str = "") -> Any:
     if not kind and isinstance(value, int | float | list | tuple):
         return one_number(np.asarray(value))
     if not hasattr(value, "shape") or not hasattr(value, "dtype"):
-        raise TypeError(f"f must return {kind}one number, got {value!r}")
+        forgotten = "; a return is missing" if value is None else ""
+        raise TypeError(f"f must return {kind}one number, got {value!r}{forgotten}")
     if int(np.prod(value.shape, dtype=int)) != 1:
         raise ValueError(f"f must return {kind}one number, got an array of shape {tuple(value.shape)}")
     if is_complex(value) or getattr(value.dtype, "kind", "f") not in "fiubV":

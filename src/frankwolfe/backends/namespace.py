@@ -29,6 +29,11 @@ def namespace(*arrays: Array) -> Any:
     return array_api_compat.array_namespace(*arrays)
 
 
+def own(x: Array) -> Array:
+    """Return a copy that others may write to; arrays of JAX cannot be written to."""
+    return x if hasattr(x, "at") else namespace(x).asarray(x, copy=True)
+
+
 def is_foreign(a: Any) -> bool:
     """Tell whether a is an array of a library other than NumPy."""
     return not isinstance(a, np.ndarray | np.generic) and array_api_compat.is_array_api_obj(a)

@@ -105,7 +105,9 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         weight = self._weights(sample_weight, X)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"y holds only one class, {self.classes_[0]!r}; a classifier needs at least two")
+            raise ValueError(
+                f"y holds only one class, {np.asarray(self.classes_[0]).item()!r}; a classifier needs at least two"
+            )
         if weight is not None:
             for code in np.flatnonzero(~(np.bincount(codes, weight) > 0)):
                 raise ValueError(f"class {self.classes_[code]!r} has no sample with a positive sample_weight")

@@ -42,7 +42,9 @@ class Classification:
         found, codes = np.unique(np.concatenate([labels for labels, _ in surveys]), return_inverse=True)
         check_classification_targets(found)
         if len(found) < 2:
-            raise ValueError(f"y holds only one class, {found[0]!r}; a classifier needs at least two")
+            raise ValueError(
+                f"y holds only one class, {np.asarray(found[0]).item()!r}; a classifier needs at least two"
+            )
         counts = np.bincount(codes, np.concatenate([counts for _, counts in surveys]))
         for code in np.flatnonzero(~(counts > 0)):
             raise ValueError(f"class {found[code]!r} has no sample with a positive sample_weight")

@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from numba import njit
+from numba.core import event
+
+from frankwolfe.kernels.compile_clock import CLOCK
 
 FUSED = {"contract"}  # a product and a sum may become one instruction
 SUMS = {"reassoc", "contract", "nsz", "arcp"}  # sums in an order that vectorises; infinities and NaN stay what they are
@@ -25,6 +28,19 @@ def _digest(folder: Path) -> str:
 
 
 STATE = _digest(Path(__file__).parent)
+
+
+class _Watch(event.Listener):
+    """Runs the clock while Numba compiles; code that is loaded from a file takes no time worth telling."""
+
+    def on_start(self, event: Any) -> None:
+        CLOCK.start()
+
+    def on_end(self, event: Any) -> None:
+        CLOCK.stop()
+
+
+event.register("numba:compile", _Watch())
 
 
 def kernel(**options: Any) -> Callable[[Callable], Any]:

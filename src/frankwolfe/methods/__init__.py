@@ -72,10 +72,14 @@ def named(method: str | Method) -> Method:
     """
     if isinstance(method, Method):
         return method
+    if isinstance(method, type) and issubclass(method, Method):
+        raise TypeError(f"method is the class {method.__name__}; make one: {method.__name__}()")
     if not isinstance(method, str):
         raise TypeError(f"method must be a name or a Method, got {type(method).__name__}")
     if method == "auto":
         return Auto()
+    if method.lower() in ("auto", *METHODS) and method not in METHODS:
+        return named(method.lower())
     if method not in METHODS:
         raise ValueError(f"unknown method {method!r}; {nearest(method, ['auto', *METHODS])}")
     return METHODS[method]()

@@ -90,14 +90,14 @@ class AcceleratedFrankWolfe(Method):
         k, x, v, theta = state
         delta = OpenLoop(self.offset, self.shift)(k)
 
-        y = mix(x, v, delta)
+        y = problem.ahead(x, v, delta)
         at_y = problem.evaluate(y, watch=x)
         theta = mix(theta, at_y.tangent, delta)
         vertex = problem.lmo(theta.slope, k, share=0.1 * delta**2, keep=v)
         if not (self.sticky and problem.inner(theta.slope, v) <= vertex.value):
             v = vertex.point
         gamma = problem.line_search(x, v, look=False) if self.line_search else delta
-        x_next = problem.mix(x, v, gamma)
+        x_next = problem.move(x, v, gamma)
 
         seen = ((at_y.watched, x), (at_y.value, y))
         return AFWState(k + 1, x_next, v, theta), Evidence(seen, ((theta, vertex), (at_y.tangent, None)))

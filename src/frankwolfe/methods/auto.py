@@ -77,6 +77,8 @@ CHOICES = {
     "afw": Choice(AcceleratedFrankWolfe(), "one oracle call per step, no constants"),
 }
 
+FALLBACKS = ("fcfw", "apgd", "search", "pairwise")  # after the last method of a plan, where that no longer gets on
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -280,6 +282,15 @@ class Auto(Method):
         inner = CHOICES[state.plan[state.turn + 1]].method.init(problem, state.x)
         why = (*state.why, f"after {state.k} steps {seen}")
         return state._replace(inner=inner, turn=state.turn + 1, why=why, began=state.k, before=math.inf)
+
+    def after_stall(self, problem: Problem, state: AutoState) -> AutoState | None:
+        """Return the state with the next method of the plan, or after the last one with what else applies."""
+        known = Facts(problem, state.x)
+        others = (name for name in FALLBACKS if name not in state.plan and known.allow(name))
+        plan = state.plan if state.turn + 1 < len(state.plan) else (*state.plan, *list(others)[:1])
+        if state.turn + 1 == len(plan):
+            return None
+        return self._next(problem, state._replace(plan=plan), "it no longer got on")
 
     def account(self, state: AutoState) -> tuple[str, str]:
         """Return the methods that ran, and why each of them did."""

@@ -98,6 +98,10 @@ class Method(ABC):
         """Return the state with its iterate in the set, where rounding may have taken it out."""
         return state._replace(x=settled(problem, state.k, state.x))
 
+    def after_stall(self, problem: Problem, state: Any) -> Any | None:
+        """Return a state to go on from where the run no longer gets on; None where there is nothing else to try."""
+        return None
+
     def warm(self, value: float, gap: float, curvature: float) -> Method:
         """Return the method for a start with f = `value` and certified gap `gap`, where LD² is `curvature`.
 
@@ -188,7 +192,7 @@ def require_completion(method: Method, problem: Problem, others: str) -> None:
             f"method {method.name!r} is for the NuclearBall, whose points have factors, not "
             f"{type(problem.domain).__name__}; use {others}"
         )
-    if not isinstance(problem.objective, MatrixCompletion):
+    if not isinstance(problem.objective, MatrixCompletion) or not problem.objective.holds_images:
         raise TypeError(
             f"method {method.name!r} needs the MatrixCompletion objective, whose entries are read from factors, not "
             f"{type(problem.objective).__name__}; use 'afw' or 'fw'"

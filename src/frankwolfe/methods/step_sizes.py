@@ -195,6 +195,9 @@ class Backtracking(StepSize):
             ahead = float(problem.value(problem.mix(x, v, delta)))
             if ahead <= bound + rounding or delta < 1e-15:
                 return delta, (M, value)
+            if not math.isfinite(ahead):  # outside the domain of f: half as far
+                M = 2 * gap / (delta * length2)
+                continue
             # The parabola through what is known is steeper than the estimate; where that is not enough, it grows.
             bend = 2 * (ahead - value + delta * gap) / (delta * delta * length2) if tries == 0 else math.inf
             M, tries = min(bend, self.grow * M), tries + 1
@@ -204,8 +207,11 @@ class Backtracking(StepSize):
         """Return a first estimate of the curvature, from a short way along the segment."""
         probe = min(1e-3, cap)
         ahead = float(problem.value(problem.mix(x, v, probe)))
+        while not math.isfinite(ahead) and probe > 1e-15:
+            probe = 0.5 * probe
+            ahead = float(problem.value(problem.mix(x, v, probe)))
         curved = 2 * (ahead - value + probe * gap) / (probe * probe * length2)
-        return curved if curved > 0 else gap / length2
+        return curved if 0 < curved < math.inf else gap / length2
 
 
 @dataclass(frozen=True)

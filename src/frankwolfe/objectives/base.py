@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from frankwolfe.backends import Array, Scalar, fetch
+from frankwolfe.backends import Array, Scalar, all_finite, fetch
 from frankwolfe.points import Point, Tangent
 from frankwolfe.rounding import FEW, Extent
 
@@ -96,6 +97,16 @@ class Objective(ABC):
         """Whether f is a function of a linear image, and images are arrays that methods may work with."""
         return False
 
+    def __repr__(self) -> str:
+        data = getattr(self, "data", None)
+        size = getattr(data, "shape", None) or self.shape
+        return f"{type(self).__name__}({'' if size is None else 'of ' + ' x '.join(map(str, size)) + ' numbers'})"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<code>{escape(repr(self))}</code>"
+
     @property
     def takes_many(self) -> bool:
         """Whether all that follows takes many points at once, stacked in rows, and gives a number for each."""
@@ -136,7 +147,7 @@ class Objective(ABC):
     def column_norms(self, extent: Extent) -> np.ndarray | None:
         """Return the norms of the columns of the data, on the host; None where nobody can tell.
 
-        All terms of a product of a point x of the set with a slope are then a multiple of the sum of c_j |x_j|.
+        All terms of a product of a point x of the set with a slope are then a multiple of the sum of c_j abs(x_j).
         """
         return None
 
@@ -155,6 +166,23 @@ class Objective(ABC):
     @abstractmethod
     def value_at(self, x: Point) -> tuple[Scalar, float]:
         """Return f at a point and the reads of the data that took."""
+
+    def value_inside(self, x: Array) -> float:
+        """Return f(x), infinity where it is not defined: for points on trial, where a user's function may fail."""
+        try:
+            with np.errstate(all="ignore"):
+                value = float(self.value(x))
+        except (ArithmeticError, ValueError, np.linalg.LinAlgError):
+            return math.inf
+        return math.inf if math.isnan(value) else value
+
+    def grad_inside(self, x: Array) -> Array | None:
+        """Return the gradient at x; None where f is not defined there."""
+        if not math.isfinite(self.value_inside(x)):
+            return None
+        with np.errstate(all="ignore"):
+            slope = self.grad(x)
+        return slope if all_finite(slope) else None
 
     @abstractmethod
     def line(self, x: Point, v: Point) -> tuple[Line, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -20,7 +21,7 @@ from frankwolfe.backends.autodiff import (
     is_tree,
     one_number,
 )
-from frankwolfe.backends.namespace import as_like
+from frankwolfe.backends.namespace import as_like, is_traced, own
 from frankwolfe.backends.precision import users_products
 from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.objectives.derive import derive
@@ -96,6 +97,7 @@ class Function(Objective):
         self.convex = bool(convex)
         self.tree: Tree | None = None  # how the variable is laid out, where it is a nest of arrays
         self.wide = False  # whether points are brought to double precision first
+        self._last: tuple[Array, Any] | None = None  # the last point, and what was found there: it is asked for again
         self._start: Array | None = None  # the last starting point: tells the kind of array
         self._smoothness = None if smoothness is None else positive("smoothness", smoothness)
         self._strong_convexity = nonnegative("strong_convexity", strong_convexity)
@@ -111,8 +113,13 @@ class Function(Objective):
     def value(self, x: Array) -> Scalar:
         if self.backend is not None:
             return self.value_and_grad(x)[0]
+        if self._last is None or self._last[0] is not x:
+            self._last = x, self._value(x)
+        return self._last[1]
+
+    def _value(self, x: Array) -> Scalar:
         with self._products:
-            value = self.f(_own(x))
+            value = self.f(own(x))
         if type(value) is float:
             return value
         value = one_number(value)
@@ -125,17 +132,19 @@ class Function(Objective):
 
     def value_and_grad(self, x: Array) -> tuple[Scalar, Array]:
         if self.gradient is None:
-            with self._products:
-                return self._differentiated(x)
+            if self._last is None or self._last[0] is not x or is_traced(x):
+                with self._products:
+                    self._last = x, self._differentiated(x)
+            return self._last[1]
         with self._products:
-            g = self.gradient(_own(x))
+            g = self.gradient(own(x))
         g = g.toarray() if hasattr(g, "toarray") else g
         if g is None or tuple(np.shape(g)) != tuple(x.shape):
             shown = "None" if g is None else f"shape {tuple(np.shape(g))}"
             raise ValueError(f"grad must return an array of the shape of x, {tuple(x.shape)}, got {shown}")
         if is_complex(g):
             raise TypeError("grad must return real numbers, got complex ones; return their real part if that is meant")
-        g = _own(as_like(g, x))  # the function may use its array again
+        g = own(as_like(g, x))  # the function may use its array again
         return self.value(x) if self.backend is None else self._differentiated(x)[0], g
 
     @property
@@ -172,8 +181,8 @@ class Function(Objective):
             if self.backend == "jax" and not answers_in_double(self.f, self.natural, tuple(start.shape)):
                 return None
             at = twin._widened(start)
-            value = self.f(_own(at)) if self.backend is None else twin.value(at)
-            slope = twin.grad(at) if self.gradient is None else self.gradient(_own(at))
+            value = self.f(own(at)) if self.backend is None else twin.value(at)
+            slope = twin.grad(at) if self.gradient is None else self.gradient(own(at))
             slope = slope.toarray() if hasattr(slope, "toarray") else slope
             narrow = any(hasattr(answer, "dtype") and eps(answer) > 1e-9 for answer in (value, slope))
         except Exception:  # torch does not mix precisions: the data are narrow, and the function is theirs
@@ -215,12 +224,8 @@ class _GradientLine(Line):
         self.step = end - x.coords
 
     def __call__(self, gamma: float) -> tuple[float, None]:
-        return float(vdot(self.objective.grad(mix(self.x, self.v, gamma).coords), self.step)), None
-
-
-def _own(x: Array) -> Array:
-    """Return a copy that others may write to; arrays of JAX cannot be written to."""
-    return x if hasattr(x, "at") else namespace(x).asarray(x, copy=True)
+        slope = self.objective.grad_inside(mix(self.x, self.v, gamma).coords)
+        return math.inf if slope is None else float(vdot(slope, self.step)), None  # outside, f would rise without end
 
 
 def _code(function: Any) -> list[Any]:

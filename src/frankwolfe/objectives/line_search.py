@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -59,7 +60,7 @@ def minimise_on_segment(
         else:
             high, slope_high = gamma, slope
         if abs(slope) <= floor or high - low <= rtol * high:
-            return gamma, probe
+            return (low if math.isinf(slope) else gamma), probe  # a function may end on the way
         secant = low - slope_low * (high - low) / (slope_high - slope_low)
         gamma = gamma - slope / curvature if curvature else secant
     return gamma, max_probes

@@ -190,6 +190,11 @@ def _of_two(labels: np.ndarray, classes: Any) -> np.ndarray:
 def _two_classes(labels: np.ndarray) -> np.ndarray:
     if labels.size == 0:
         raise ValueError("b is empty; it needs one label per row of A")
+    if labels.ndim > 1 and min(labels.shape) > 1:
+        raise ValueError(
+            f"b must hold one label for each row, got shape {labels.shape}; the data come first and the labels second, "
+            "as in Logistic(A, b)"
+        )
     classes, _ = distinct("b", labels)
     if classes.size != 2:
         shown = ", ".join(repr(c) for c in classes[:5].tolist()) + (", ..." if classes.size > 5 else "")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from array_api_compat import device, is_array_api_obj
 
-from frankwolfe.atoms import Rows
+from frankwolfe.atoms import StackedAtoms
 from frankwolfe.backends import Array, Scalar, fetch_rows, host, namespace
 from frankwolfe.certificates import DOUBT, PROOF_GROWTH, proof_growth
 from frankwolfe.engine.evidence_numbers import answered, numbers_of
@@ -20,6 +20,7 @@ from frankwolfe.result import Status
 from frankwolfe.rounding import FEW
 from frankwolfe.run import Run, is_mostly_noise
 from frankwolfe.sets.many_radii import SetBatch
+from frankwolfe.stopping import Tolerance
 from frankwolfe.trace import Trace
 
 
@@ -77,7 +78,7 @@ class Lockstep:
         An objective at many points over a `SetBatch`: one row for each run.
     state : state of the method
         Before the first step.
-    tol, rtol, trace_every
+    tolerance, trace_every
         As in `minimize`, for each run.
     done : callable
         Told of each run as it ends: its number, the run, and the status.
@@ -89,17 +90,16 @@ class Lockstep:
         self,
         problem: Problem,
         state: Any,
-        tol: float,
-        rtol: float,
+        tolerance: Tolerance,
         trace_every: int,
         done: Callable[[int, Run, Status], None],
     ) -> None:
         assert isinstance(problem.domain, SetBatch)
         self.problem, self.state, self.done = problem, state, done
-        self.tol, self.rtol, self.trace_every = tol, rtol, trace_every
+        self.tolerance, self.trace_every = tolerance, trace_every
         base, shared = problem.objective, (problem.seed, problem.counts, problem.eps)
         members = [Member(base, domain, *shared, lockstep=self) for domain in problem.domain.members]
-        self.runs = [Run(member, None, tol, rtol, trace_every) for member in members]
+        self.runs = [Run(member, None, tolerance, trace_every) for member in members]
         self.open = list(range(len(members)))  # the numbers of the runs that go on
         self.numbers = Numbers(*np.array([Numbers.of(run) for run in self.runs]).T)
         self.best: Array = state.x.coords
@@ -113,13 +113,13 @@ class Lockstep:
 
     @property
     def goal(self) -> float:
-        return self.tol
+        return float(min(self.goals, default=0.0))
 
     @property
     def goals(self) -> np.ndarray:
         """The gap that ends each open run."""
-        relative = self.rtol * np.maximum(1.0, np.abs(self.numbers.value)) if self.rtol else np.zeros(len(self.open))
-        return np.maximum(self.tol, relative)
+        rows = zip(self.numbers.value, self.runs, self.numbers.noise, strict=True)
+        return np.array([self.tolerance.goal(value, run.start_value, noise) for value, run, noise in rows])
 
     @property
     def gaps(self) -> np.ndarray:
@@ -149,6 +149,7 @@ class Lockstep:
         before = self.numbers.hoped if exact else self.numbers.bound
         running = np.fmax.accumulate(np.concatenate([before[None], bounds.max(axis=1)]))[1:]
         best = self._improve(np.where(well[:, None], values, np.inf), [p for seen in evidence for _, p in seen.seen])
+        self._watch(first, values[:, 0], best, np.fmax(running, self.numbers.bound), noises.max(axis=1))
         for i in range(-first % self.trace_every, len(evidence), self.trace_every):
             self._log(first + i, values[i, 0], np.minimum(self.numbers.bound if exact else running[i], best[i]))
         if exact:
@@ -178,6 +179,14 @@ class Lockstep:
         noisy = is_mostly_noise(self.goals, self.gaps, self.numbers.noise)
         self._examine(noisy, lambda i, run: Status.PRECISION if run.exhausted() else None)
         return not self.open
+
+    def stalled(self) -> bool:
+        stalled = np.array([run.rest.is_stalled(self.state.k) for run in self.runs], bool)
+        self._examine(stalled & (self.goals > 0), lambda i, run: Status.STALLED if run.stalled() else None)
+        return not self.open
+
+    def go_on(self, state: Any) -> None:
+        self.state = state
 
     def finish(self, status: Status) -> None:
         """End the runs that are still open, all for one reason."""
@@ -229,6 +238,16 @@ class Lockstep:
         kinds = table[:, known:].reshape(len(evidence), -1, 5, len(self.open))
         offset, weight, noise, _, lower = kinds.transpose(2, 0, 1, 3)
         return table[:, 1:known], table[:, :1], Tangent(None, offset, weight, noise), lower
+
+    def _watch(self, first: int, values: np.ndarray, best: np.ndarray, bounds: np.ndarray, noises: np.ndarray) -> None:
+        """Let each run take note of whether steps have changed anything; all by step and run."""
+        rounding = np.fmax(noises, 4 * self.problem.eps * np.abs(best))
+        table = np.stack([values, best, best - bounds, rounding]).transpose(2, 1, 0).tolist()
+        for run, rows in zip(self.runs, table, strict=True):
+            if first == 0:
+                run.start_value = max(run.start_value, rows[0][0])
+            for i, row in enumerate(rows):
+                run.rest = run.rest.after(first + i, *row)
 
     def _improve(self, values: np.ndarray, points: list[Point]) -> np.ndarray:
         """Take in values (by step, point and run) and keep the best points; return the best values after each step."""
@@ -337,8 +356,8 @@ def _rows(thing: Any, places: np.ndarray, done: dict[int, Leaf]) -> Any:
         if id(thing) not in done:
             done[id(thing)] = Leaf(_rows(thing.coords, places, done), _rows(thing.value, places, done))
         return done[id(thing)]
-    if isinstance(thing, Rows):
-        return Rows(_take(thing.array, places))
+    if isinstance(thing, StackedAtoms):
+        return StackedAtoms(_take(thing.array, places))
     if isinstance(thing, tuple):
         parts = [_rows(part, places, done) for part in thing]
         return type(thing)(*parts) if hasattr(thing, "_fields") else tuple(parts)

@@ -11,15 +11,17 @@ import numpy as np
 
 from frankwolfe.backends.precision import exact_products
 from frankwolfe.methods import AcceleratedFrankWolfe, Method, auto, named
-from frankwolfe.minimize import thread_limit
+from frankwolfe.minimize import check_objective, thread_limit, tolerance_of
 from frankwolfe.objectives.base import Objective
 from frankwolfe.path.collection import Path
 from frankwolfe.path.strategies import Desk, Job, in_step, in_turn, pays_together, steps_together
 from frankwolfe.problem import Problem
+from frankwolfe.progress import compiling_shown
 from frankwolfe.sets.base import Set
-from frankwolfe.validation import integer, nonnegative, positive, seed_of
+from frankwolfe.validation import integer, named_options, nonnegative, positive, seed_of
 
 
+@named_options
 def path(
     objective: Objective,
     domain: type[Set] | Set,
@@ -29,7 +31,7 @@ def path(
     x0: Any = None,
     method: str | Method = "auto",
     together: bool | None = None,
-    tol: float = 1e-6,
+    tol: float | None = None,
     rtol: float = 0.0,
     max_iter: int = 10_000,
     time_limit: float | None = None,
@@ -105,8 +107,7 @@ def path(
         members=members,
         radii=unique.tolist(),
         x0=x0,
-        tol=nonnegative("tol", tol),
-        rtol=nonnegative("rtol", rtol),
+        tolerance=tolerance_of(tol, rtol),
         max_iter=integer("max_iter", max_iter, 0),
         time_limit=None if time_limit is None else nonnegative("time_limit", time_limit),
         trace_every=integer("trace_every", trace_every, 1),
@@ -116,7 +117,7 @@ def path(
     threads = None if n_threads is None else integer("n_threads", n_threads, 1)
     desk, began = Desk(job, score), monotonic()
     chosen, reason, at_once = _choose(job, method, together)
-    with thread_limit(threads), exact_products():
+    with thread_limit(threads), exact_products(), compiling_shown(progress):
         n_pass = (in_step if at_once else in_turn)(job, chosen, reason, desk)
     places = np.searchsorted(unique, sizes)
     scores = None if score is None else np.array([desk.scores[i] for i in places])
@@ -144,11 +145,7 @@ def _choose(job: Job, method: str | Method, together: bool | None) -> tuple[Meth
 
 
 def _check(objective: Any, score: Any, together: Any) -> None:
-    if not isinstance(objective, Objective):
-        raise TypeError(
-            f"objective must be an Objective such as Logistic(A, b), got {type(objective).__name__}; wrap your own "
-            "function as Function(f, grad)"
-        )
+    check_objective(objective)
     if score is not None and not isinstance(score, Objective) and not callable(score):
         raise TypeError(f"score must be a function of x and radius, or an Objective, got {type(score).__name__}")
     if together not in (None, True, False):

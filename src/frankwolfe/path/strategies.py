@@ -23,6 +23,7 @@ from frankwolfe.result import Result, Status
 from frankwolfe.run import Run, with_room
 from frankwolfe.sets.base import Set
 from frankwolfe.sets.many_radii import SetBatch
+from frankwolfe.stopping import Tolerance
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,7 @@ class Job:
     members: list[Set]
     radii: list[float]
     x0: Any
-    tol: float
-    rtol: float
+    tolerance: Tolerance
     max_iter: int
     time_limit: float | None
     trace_every: int
@@ -87,13 +87,12 @@ def in_step(job: Job, method: Method, reason: str, desk: Desk) -> float:
         return Lockstep(
             problem,
             method.init(problem, start),
-            job.tol,
-            job.rtol,
+            job.tolerance,
             job.trace_every,
             lambda i, run, status: desk.take(i, run, status, method, reason),
         )
 
-    run = with_room(Run(problem, None, job.tol, job.rtol, job.trace_every), begin_all)
+    run = with_room(Run(problem, None, job.tolerance, job.trace_every), begin_all)
     status = drive(run, method, job.max_iter, job.time_limit, None, job.progress)
     with_room(run, lambda: run.finish(status))
     return run.problem.counts.n_pass
@@ -102,13 +101,13 @@ def in_step(job: Job, method: Method, reason: str, desk: Desk) -> float:
 def in_turn(job: Job, method: Method, reason: str, desk: Desk) -> float:
     """Solve one radius after the other, each from the last; return the reads of the data."""
     objective = job.objective.oriented(job.members[0].sparse_atoms, job.members[0].parallel_atoms)
-    shown = Progress(job.progress, job.tol, job.max_iter)
+    shown = Progress(job.progress, job.max_iter)
     began, n_pass, ended, previous, proofs = monotonic(), 0.0, None, None, []
     for i, (domain, radius) in enumerate(zip(job.members, job.radii, strict=True)):
         problem = Problem(objective, domain, job.seed)
         method.check(problem)
         note = f"radius {i + 1} of {len(job.radii)}"
-        run = Run(problem, None, job.tol, job.rtol, job.trace_every, note=note)
+        run = Run(problem, None, job.tolerance, job.trace_every, note=note)
         start = continued(*previous, problem, radius) if previous is not None else None
         if previous is not None:
             problem.exact = previous[0].problem.exact  # which takes a while to make, and serves any radius
@@ -116,6 +115,10 @@ def in_turn(job: Job, method: Method, reason: str, desk: Desk) -> float:
             begin(run, start, proofs, radius)
         if start is None or method.forgets_start:
             start = problem.start(job.x0, method.dense)
+        if run.tolerance.relative and previous is not None:
+            run.start_value = previous[0].start_value
+        elif run.tolerance.relative and job.x0 is not None:
+            run.start_value = problem.default_value(start, method.dense)
         run.state = method.init(problem, start)
         if ended is None:
             left = None if job.time_limit is None else max(job.time_limit - (monotonic() - began), 0.0)

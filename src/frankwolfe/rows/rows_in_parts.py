@@ -55,10 +55,10 @@ class EachPart(Path):
         return not model.intercept
 
     def read(self, rows: Any, model: Any, query: Query) -> Sweep:
-        y, watch = query.y, query.watch
+        other = None if query.watch is query.y else query.watch.coords
+        value, inner, watched, slope, passes = rows.parts.total(evaluation, query.y.coords, other)
         _forget_images(query)
-        value, inner, watched, slope, passes = rows.parts.total(evaluation, y.coords, _other(query, watch))
-        return Sweep(value, inner, watched, slope, float(passes))
+        return Sweep(value, inner, watched, slope, float(passes), self.name)
 
 
 class EachPartTwice(Path):
@@ -74,7 +74,7 @@ class EachPartTwice(Path):
         images = rows.keep([point.coords for point in points])
         _forget_images(query)
         slope, inner, values = model.balanced_slope(images)
-        return Sweep(values[0], inner, values[-1], slope, 2.0)
+        return Sweep(values[0], inner, values[-1], slope, 2.0, self.name)
 
 
 class RowsInParts(Rows):
@@ -182,10 +182,6 @@ class RowsInParts(Rows):
 def _forget_images(query: Query) -> None:
     for leaf in query.pending:
         leaf.resolve(UNKEPT)
-
-
-def _other(query: Query, watch: Point) -> Any:
-    return None if watch is query.y else watch.coords
 
 
 def with_images(part: Part, kept: Sums, task: Task, places: list[int], args: tuple[Any, ...]) -> Sums:

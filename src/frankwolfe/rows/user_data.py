@@ -130,7 +130,13 @@ def data_matrix(name: str, matrix: Any) -> DataMatrix:
         # Of the array kind, whose * is entry by entry; nothing is copied.
         return CSCMatrix(csc_array(matrix)) if matrix.format == "csc" else CSRMatrix(csr_array(matrix))
     if hasattr(matrix, "to_numpy"):
+        text = [str(column) for column, kind in _column_types(matrix) if str(kind) in ("object", "str", "string")]
         matrix = matrix.to_numpy()
+        if text and matrix.dtype.kind == "O" and any(isinstance(value, str) for value in matrix.ravel()[:10_000]):
+            raise ValueError(
+                f"{name} must be numeric, and column {text[0]!r} holds text; encode it as numbers (pandas.get_dummies) "
+                "or drop it"
+            )
     if isinstance(matrix, np.ndarray) or not (hasattr(matrix, "__array_namespace__") or hasattr(matrix, "device")):
         matrix = plain(name, matrix)  # no np.matrix, whose * is a product, and no mask
     matrix = _nonempty(name, matrix)
@@ -144,7 +150,10 @@ def data_matrix(name: str, matrix: Any) -> DataMatrix:
 def _nonempty(name: str, matrix: Any) -> Any:
     shape = tuple(matrix.shape)
     if len(shape) != 2:
-        raise ValueError(f"{name} must be two-dimensional (rows are samples), got shape {shape}")
+        raise ValueError(
+            f"{name} must be two-dimensional (rows are samples), got shape {shape}; the data come first and the "
+            "targets second, as in LeastSquares(A, b)"
+        )
     if 0 in shape:
         raise ValueError(f"{name} is empty, got shape {shape}; it needs at least one row and one column")
     return matrix
@@ -162,3 +171,8 @@ def _sparse(name: str, matrix: Any) -> Any:
         matrix = matrix.copy()
         matrix.sum_duplicates()
     return floating(name, matrix)
+
+
+def _column_types(frame: Any) -> list[tuple[Any, Any]]:
+    """Return names and types of the columns of a DataFrame; none of anything else."""
+    return list(zip(frame.columns, frame.dtypes, strict=True)) if hasattr(frame, "dtypes") else []

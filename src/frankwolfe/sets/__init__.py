@@ -2,6 +2,7 @@
 
 from frankwolfe.atoms import Atom, Dense, OneHot, RankOne, Sparse
 from frankwolfe.sets.base import IterativeSet, ProjectableSet, Set
+from frankwolfe.sets.combinations.intersection import BallIntersection
 from frankwolfe.sets.combinations.linear_maps import LinearImage, Scaled, Shifted
 from frankwolfe.sets.combinations.sums_products_unions import MinkowskiSum, Product, UnionHull
 from frankwolfe.sets.norm_balls.ellipsoid import Ellipsoid
@@ -19,12 +20,15 @@ from frankwolfe.sets.polytopes.hypersimplex import Hypersimplex
 from frankwolfe.sets.polytopes.permutahedron import Permutahedron
 from frankwolfe.sets.polytopes.polytope import Polytope
 from frankwolfe.sets.polytopes.simplex import Simplex
+from frankwolfe.sets.polytopes.transport import TransportPolytope
+from frankwolfe.sets.set_check import check_set
 from frankwolfe.sets.spectral.nuclear import NuclearBall
 from frankwolfe.sets.spectral.singular_value_balls import SchattenBall, SpectralBall
 from frankwolfe.sets.spectral.spectrahedron import Spectrahedron
 
 __all__ = [
     "Atom",
+    "BallIntersection",
     "Birkhoff",
     "Box",
     "ConvexHull",
@@ -59,5 +63,7 @@ __all__ = [
     "Spectrahedron",
     "SpectralBall",
     "TotalVariationBall",
+    "TransportPolytope",
     "UnionHull",
+    "check_set",
 ]

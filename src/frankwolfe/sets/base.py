@@ -131,12 +131,25 @@ class Set(ABC):
 
         return OracleSet(lmo, **options)
 
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<code>{escape(repr(self))}</code>"
+
     def __add__(self, other: Any) -> Set:
         from frankwolfe.sets.combinations.sums_products_unions import add
 
         return add(self, other)
 
     __radd__ = __add__
+
+    def __and__(self, other: Any) -> Set:
+        from frankwolfe.sets.combinations.intersection import BallIntersection
+        from frankwolfe.sets.norm_balls.lp_balls import L2Ball
+
+        if not isinstance(other, Set):
+            return NotImplemented
+        return BallIntersection(self, other) if isinstance(self, L2Ball) else BallIntersection(other, self)
 
     def __sub__(self, offset: Any) -> Set:
         return NotImplemented if isinstance(offset, Set) else self + -offset

@@ -12,7 +12,7 @@ from array_api_compat import is_array_api_obj
 
 from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import Array
-from frankwolfe.backends.namespace import as_like
+from frankwolfe.backends.namespace import as_like, own
 from frankwolfe.sets.base import ProjectableSet, Set, known_shape, require_shape
 from frankwolfe.sets.fixed_arrays import no_radius, on_host
 from frankwolfe.sets.membership import contains_by_oracle
@@ -94,9 +94,9 @@ class OracleSet(Set):
     def lmo(self, g: Array) -> Atom:
         if self.shape is not None:
             require_shape(self, g, self.shape)
-        v = self._function("lmo")(g)
+        v = self._function("lmo")(own(g))  # which the function may change, and use its own array again
         if not isinstance(v, Atom):
-            v = Dense(_like(v, g))
+            v = Dense(own(_like(v, g)))
         if tuple(v.shape) != tuple(g.shape):
             raise ValueError(f"lmo must return a point of shape {tuple(g.shape)} as it was given, got {tuple(v.shape)}")
         return v
@@ -115,7 +115,7 @@ class OracleSet(Set):
         if self.shape is not None:
             require_shape(self, x, self.shape)
         test = self._function("contains")
-        return contains_by_oracle(self, x, tol) if test is None else bool(test(x, tol))
+        return contains_by_oracle(self, x, tol) if test is None else bool(test(own(x), tol))
 
     def with_radius(self, radius: float) -> Self:
         no_radius(self)
@@ -137,7 +137,7 @@ class _ProjectableOracleSet(OracleSet, ProjectableSet):
     """A user's set with a projection."""
 
     def project(self, x: Array) -> Array:
-        return _like(self._function("project")(x), x)
+        return _like(self._function("project")(own(x)), x)
 
 
 def _like(values: Any, like: Array) -> Array:

@@ -155,7 +155,7 @@ class FlowPolytope(Polytope):
         ahead, back = _reached(edges, source, nodes), _reached(edges[:, ::-1], target, nodes)
         useful = ahead[edges[:, 0]] & back[edges[:, 1]]
         most = np.full(m, np.inf) if description["capacity"] is None else np.array(description["capacity"], np.float64)
-        if not _has_cycle(edges[useful], nodes):
+        if description["capacity"] is None or not _has_cycle(edges[useful], nodes):
             most = np.minimum(most, radius)  # without cycles no edge carries more than all
         supply = np.zeros(nodes)
         supply[source], supply[target] = radius, -radius
@@ -170,6 +170,33 @@ class FlowPolytope(Polytope):
         require(x, self.lower.shape)
         off = largest(Interval(x) - self.upper, Interval(-x), abs(self.rows_eq.times(x) - self.b_eq))
         return off / self.radius
+
+
+class TransportPolytope(Polytope):
+    """Nonnegative matrices with given row and column sums."""
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        from scipy.sparse import coo_array, eye_array, kron, vstack
+
+        supply, demand = (np.asarray(description[name], np.float64) for name in ("supply", "demand"))
+        self.plan = m, n = supply.size, demand.size
+        rows = vstack([kron(eye_array(m), np.ones((1, n))), kron(np.ones((1, m)), eye_array(n))])
+        limits = {"lower": np.zeros(m * n), "upper": np.minimum.outer(supply, demand).reshape(-1)}
+        sides = {"A_eq": rows, "b_eq": np.concatenate([supply, demand])}
+        super().__init__({"A_ub": coo_array((0, m * n)), "b_ub": np.zeros(0), **sides, **limits})
+
+    def support(self, h: np.ndarray) -> float:
+        require(h, self.plan)
+        return super().support(h.reshape(-1))
+
+    def reach(self, e: np.ndarray) -> float:
+        return super().reach(e.reshape(-1))
+
+    def excess(self, x: np.ndarray) -> Interval:
+        require(x, self.plan)
+        flat = x.reshape(-1)
+        off = largest(Interval(flat) - self.upper, Interval(-flat), abs(self.rows_eq.times(flat) - self.b_eq))
+        return off / self.size
 
 
 class TotalVariationBall(Domain):
@@ -280,4 +307,9 @@ def _has_cycle(edges: np.ndarray, nodes: int) -> bool:
     return False
 
 
-DOMAINS: dict[str, Any] = {"polytope": Polytope, "flow": FlowPolytope, "total_variation": TotalVariationBall}
+DOMAINS: dict[str, Any] = {
+    "polytope": Polytope,
+    "flow": FlowPolytope,
+    "transport": TransportPolytope,
+    "total_variation": TotalVariationBall,
+}

@@ -73,11 +73,11 @@ class ExtraFrankWolfe(Method):
         delta = OpenLoop(self.offset, self.shift)(k)
         share = 0.1 * delta**2
 
-        y = mix(x, v, delta)
+        y = problem.ahead(x, v, delta)
         at_y = problem.evaluate(y, watch=x)
         predicted = mix(theta, at_y.tangent, delta)
         ahead = problem.lmo(predicted.slope, 2 * k, share, keep=v).point
-        x_next = problem.mix(x, ahead, delta)
+        x_next = problem.move(x, ahead, delta)
 
         at_next = problem.evaluate(x_next)
         theta = mix(theta, at_next.tangent, delta)

@@ -71,7 +71,7 @@ class FrankWolfe(Method):
         vertex = problem.lmo(at_x.slope, k, share=0.02 * 2.0 / (k + 2), keep=x)
         gap = at_x.inner - vertex.value
         delta, memory = self.step_size.choose(problem, k, x, vertex.point, at_x.value, gap, memory)
-        x_next = problem.mix(x, vertex.point, delta)
+        x_next = problem.move(x, vertex.point, delta)
         return FWState(k + 1, x_next, memory), Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
 
     def warm(self, value: float, gap: float, curvature: float) -> Method:

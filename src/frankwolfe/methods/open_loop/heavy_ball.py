@@ -122,7 +122,7 @@ class HeavyBallFrankWolfe(Method):
         delta = 1.0 / (age + 1) if self.weights == "uniform" else 2.0 / (age + 2 + shift)
         theta = mix(theta, at_x.tangent, delta)
         vertex = problem.lmo(theta.slope, k, share=0.1 * delta**2, keep=x)
-        x_next = problem.mix(x, vertex.point, self._eta(problem, k, x, vertex.point, at_x, delta))
+        x_next = problem.move(x, vertex.point, self._eta(problem, k, x, vertex.point, at_x, delta))
 
         bound = max(bound, floor, float(problem.bound(theta, vertex.lower, k)))
         minorants = ((theta, vertex), (at_x.tangent, None))

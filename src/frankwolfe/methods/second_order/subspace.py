@@ -121,8 +121,8 @@ class SubspaceFrankWolfe(Method):
         super().check(problem)
         if not problem.objective.holds_images:
             raise TypeError(
-                f"method 'subspace' works on images φ(Ax), which {type(problem.objective).__name__} has not; use "
-                "'afw', or state the objective as Logistic, LeastSquares, Quadratic or MatrixCompletion"
+                f"method 'subspace' needs images φ(Ax), which this {type(problem.objective).__name__} does not hold: "
+                "use 'afw', or state the objective as Logistic, LeastSquares, Quadratic or MatrixCompletion"
             )
 
     def init(self, problem: Problem, x0: Point) -> SubspaceState:

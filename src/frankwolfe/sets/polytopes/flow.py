@@ -15,7 +15,7 @@ from frankwolfe.backends.namespace import as_index, as_like
 from frankwolfe.sets.base import LinearMinimum, Set, require_shape
 from frankwolfe.sets.fixed_arrays import on_host, unmasked
 from frankwolfe.sets.norms import norm, slack
-from frankwolfe.sets.polytopes.network import Layers, on_the_way, read_edges
+from frankwolfe.sets.polytopes.network import Layers, Web, on_the_way, read_edges
 from frankwolfe.sets.polytopes.polytope import Polytope
 from frankwolfe.validation import positive
 
@@ -38,15 +38,19 @@ class FlowPolytope(Set):
     radius : float, default=1.0
         How much flows.
     capacity : float or array_like of shape (m,), optional
-        The most that an edge may carry. Without it the edges between source and target must have no directed cycle,
-        for round a cycle any amount could flow and the set would be unbounded.
+        The most that an edge may carry. Without it no edge carries more than `radius`, which says something only of
+        edges on a directed cycle: any amount could flow round it otherwise.
 
     Notes
     -----
     Without capacities the extreme points are the paths, and an atom is the shortest one: dynamic programming over the
     layers of the acyclic network, O(m), with costs of any sign; of equally short ways to a node, the one by the edge
-    that comes first. With capacities an atom is a minimum-cost flow, found by the simplex method (see
-    :class:`Polytope`); for whole capacities and radius it is whole itself [1]_. Either is kept as its few nonzeros.
+    that comes first. In a network with directed cycles, as roads are, a shortest path is an atom where no cost is
+    negative (Dijkstra's method, O(m log m)): going round a cycle costs something. Travel times and other increasing
+    costs of flow have no other gradients. Where a cost is negative, the best flow may go round cycles, up to `radius`
+    on each edge, and is found as with capacities. With capacities an atom is a minimum-cost flow, found by the simplex
+    method (see :class:`Polytope`); for whole capacities and radius it is whole itself [1]_. Either is kept as its few
+    nonzeros.
 
     References
     ----------
@@ -86,7 +90,8 @@ class FlowPolytope(Set):
         object.__setattr__(self, "_useful", useful)
         if self.capacity is None:
             if layers is None:
-                raise ValueError("the graph has a directed cycle, round which any amount could flow; pass capacity")
+                object.__setattr__(self, "closed_form", False)
+                object.__setattr__(self, "_web", Web.of(edges, useful, *ends))
         else:
             object.__setattr__(self, "capacity", _capacities(self.capacity, len(edges), layers is None))
             object.__setattr__(self, "closed_form", False)
@@ -118,20 +123,20 @@ class FlowPolytope(Set):
 
     def lmo(self, g: Array) -> Atom:
         require_shape(self, g, self.shape)
-        if self.capacity is None:
-            places = self._route.shortest(scaled(on_host(g)))
-            values = np.full(places.size, self.radius)
-        else:
+        way = self._way(g)
+        if way is None:
             return self.minimum(g).atom
-        return self._sparse(places, values, g)
+        places = way.shortest(scaled(on_host(g)))
+        return self._sparse(places, np.full(places.size, self.radius), g)
 
     def minimum(self, g: Array) -> LinearMinimum:
         """Return a flow of least cost and its cost, with capacities also a proven lower bound on that."""
-        if self.capacity is None:
+        way = self._way(g)
+        if way is not None:
             atom = self.lmo(g)
             value = atom.inner(g)
             # Two ways are compared by sums of their costs, edge by edge.
-            depth, size = 2 * self._route.longest + 8, on_host(g)[self.__dict__["_useful"]]
+            depth, size = 2 * way.longest + 8, on_host(g)[self.__dict__["_useful"]]
             room = 2.0**-52 * depth * self.radius * float(min(depth * norm(size, math.inf), norm(size, 1)))
             return LinearMinimum(atom, value, value - room)
         require_shape(self, g, self.shape)
@@ -143,11 +148,11 @@ class FlowPolytope(Set):
 
     def support(self, g: Array) -> Scalar:
         """Return an upper bound on the support value, exact up to rounding."""
-        return -self.minimum(-g).lower if self.capacity is None else self._polytope.support(on_host(g))
+        return -self.minimum(-g).lower if self._way(-g) is not None else self._polytope.support(on_host(g))
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return an upper bound: for paths, from the edges in which two can differ; with capacities, from those."""
-        if self.capacity is None:
+        if self.acyclic:
             longest, edges = self._route.longest, self._route.count
             return self.radius * math.sqrt(min(2 * longest, edges)) if edges > longest else 0.0
         return float(np.linalg.norm(self._limits))
@@ -167,8 +172,19 @@ class FlowPolytope(Set):
         return Sparse(as_index(places, like), as_like(values, like), self.shape)
 
     @property
+    def acyclic(self) -> bool:
+        """Whether all flows are mixtures of paths: there is neither a directed cycle nor a capacity."""
+        return self.capacity is None and self.__dict__["_layers"] is not None
+
+    @property
     def _route(self) -> Layers:
         return self.__dict__["_layers"]
+
+    def _way(self, g: Array) -> Layers | Web | None:
+        """Return what finds a shortest path, where such a path is a flow of least cost."""
+        if self.capacity is not None or self.acyclic:
+            return self._route if self.acyclic else None
+        return self.__dict__["_web"] if bool(np.all(on_host(g)[self.__dict__["_useful"]] >= 0)) else None
 
     @property
     def _key(self) -> tuple[Any, ...]:
@@ -177,8 +193,8 @@ class FlowPolytope(Set):
 
     @cached_property
     def _limits(self) -> np.ndarray:
-        """The most that an edge can carry; without cycles no more than all."""
-        limits = np.full(len(self.graph), math.inf) if self.capacity is None else self.capacity
+        """The most that an edge can carry; without cycles, or capacities, no more than all."""
+        limits = np.full(len(self.graph), self.radius) if self.capacity is None else self.capacity
         limits = np.where(self.__dict__["_useful"], limits, 0.0)
         return limits if self.__dict__["_layers"] is None else np.minimum(limits, self.radius)
 

@@ -123,3 +123,46 @@ class Layers(NamedTuple):
             path.append(int(last[node]))
             node = int(self.tails[path[-1]])
         return np.sort(np.array(path, dtype=np.int64))
+
+
+class Web(NamedTuple):
+    """A network with cycles, its `edges` by tail and head, and where those of each pair of nodes are `first`."""
+
+    edges: np.ndarray
+    first: np.ndarray
+    begins: np.ndarray
+    heads: np.ndarray
+    source: int
+    target: int
+    longest: int
+
+    @classmethod
+    def of(cls, edges: np.ndarray, useful: np.ndarray, source: int, target: int) -> Web:
+        """Return the useful part of a network."""
+        ids, nodes = np.flatnonzero(useful), int(edges.max()) + 1
+        tails, heads = edges[ids].T
+        order = np.lexsort((ids, heads, tails))
+        pairs = tails[order] * nodes + heads[order]
+        first = np.flatnonzero(np.diff(pairs, prepend=-1))
+        begins = np.searchsorted(tails[order][first], np.arange(nodes + 1))
+        return cls(ids[order], first, begins, heads[order][first], source, target, nodes - 1)
+
+    def shortest(self, cost: np.ndarray) -> np.ndarray:
+        """Return the edges of a shortest path from source to target, in increasing order; no cost is negative."""
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import dijkstra
+
+        costs = cost[self.edges]
+        least = np.minimum.reduceat(costs, self.first)
+        nodes = self.begins.size - 1
+        links = csr_array((least, self.heads, self.begins), shape=(nodes, nodes))
+        _, before = dijkstra(links, indices=self.source, return_predecessors=True)
+        path, node = [], self.target
+        while node != self.source:
+            tail = int(before[node])
+            begin, end = self.begins[tail], self.begins[tail + 1]
+            pair = int(begin + np.searchsorted(self.heads[begin:end], node))
+            last = self.first[pair + 1] if pair + 1 < self.first.size else self.edges.size
+            path.append(int(self.edges[self.first[pair] + np.argmin(costs[self.first[pair] : last])]))
+            node = tail
+        return np.sort(np.array(path, dtype=np.int64))

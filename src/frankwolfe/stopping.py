@@ -1,0 +1,80 @@
+"""When a run is done: the gap that is asked for, and whether a method still gets on."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from frankwolfe.serialisation import plain
+
+RELATIVE = 1e-6  # the certified gap that is asked for by default, relative to `Tolerance.scale`
+LEAST = 1e-3  # of the gain, which the scale is never below: a value may be next to nothing
+WINDOW = 32  # steps in which a method must get on, or as many as it took before where that is more
+TINY = 1e-300  # what is asked for where f and its noise are zero: a gap of zero
+KEPT = 0.99  # share of the gap that a method which gets on does not keep over the window
+
+
+class Tolerance(NamedTuple):
+    """The gap that ends a run: `tol`, or `rtol` times max(1, |f|), or by default relative to the problem's own scale.
+
+    Examples
+    --------
+    >>> Tolerance(1e-3, 0.0).goal(value=5.0, start=9.0, noise=0.0)
+    0.001
+    >>> Tolerance().goal(value=5.0, start=9.0, noise=0.0)
+    4e-06
+    """
+
+    tol: float | None = None
+    rtol: float = 0.0
+
+    @property
+    def relative(self) -> bool:
+        """Whether neither number was given, so that the scale of the problem counts."""
+        return self.tol is None and not self.rtol
+
+    def goal(self, value: float, start: float, noise: float) -> float:
+        """Return the gap that is asked for, where f is `value` now and was `start` at the start.
+
+        By default that is a millionth of the smaller of |f| and of what was gained since the start: data in any units
+        give the same relative answer. Where f is next to nothing a thousandth of the gain stands in for it; where the
+        gain is no more than `noise`, what rounding does to the bound, the start was optimal, and that noise will do.
+        """
+        if not self.relative:
+            return max(self.tol or 0.0, self.rtol * max(1.0, abs(value)) if self.rtol else 0.0)
+        gain = start - value
+        return RELATIVE * min(gain, max(abs(value), LEAST * gain)) if gain > 2 * noise else 2 * noise or TINY
+
+
+@plain
+class Rest(NamedTuple):
+    """Since which step neither value nor gap has changed, and what they were then.
+
+    A method whose error falls like a power of k, however slowly, halves it (or takes off some share) each time that k
+    doubles. So if over a window from k to 2k all values agree up to rounding, what is left of f(x) - f* is of the size
+    of that rounding; and if over the same window the gap has not lost a hundredth, it will not reach the goal either. A
+    method that is slow but gets on, or whose values go up and down, is never at rest in this sense.
+
+    Examples
+    --------
+    >>> rest = Rest()
+    >>> for k in range(100):
+    ...     rest = rest.after(k, 2.0 + 1e-16 * (k % 3), 2.0, gap=1e-4, noise=1e-15)
+    >>> rest.since, rest.is_stalled(20), rest.is_stalled(40)
+    (0, False, True)
+    """
+
+    since: int = 0
+    value: float = math.inf  # of the iterate
+    best: float = math.inf
+    gap: float = math.inf
+    noise: float = 0.0  # what rounding may do to values
+
+    def after(self, k: int, value: float, best: float, gap: float, noise: float) -> Rest:
+        """Return the record after step k, from a point where f is `value`; `best` and `gap` are the best so far."""
+        at_rest = abs(value - self.value) <= noise and best >= self.best - noise and gap >= KEPT * self.gap
+        return self if at_rest else Rest(k, value, best, gap, noise)
+
+    def is_stalled(self, k: int, doublings: int = 1) -> bool:
+        """Tell whether nothing has changed for so many doublings of the steps before (and for a few, at least)."""
+        return k - self.since >= max(WINDOW, (2**doublings - 1) * self.since)
