@@ -79,13 +79,13 @@ class SubspaceFrankWolfe(Method):
     data twice, once for the gradient and once for the image of a dense vertex; the small problem reads nothing.
 
     A linear model in main memory gives products with its Hessian for one read of the data each. Where the data are so
-    small that a read costs less than the rest of a step (4 million entries), a Newton step by conjugate gradients, along
-    the sphere where x_k is on it, joins the subspace; as long as steps leave less than a third of the gap, the next one
+    small that a read costs less than the rest of a step (4 million entries), a Newton step by conjugate gradients joins
+    the subspace, along the sphere where x_k is on it; as long as steps leave less than a third of the gap, the next one
     is in the plane of x_k and the Newton step alone.
 
-    Else the segment from x_k to v_k is among the points compared, so f(x_k) - f* <= 2LD²/(k+2) as for Frank-Wolfe with exact
-    line search [1]_. With one past step the method is, on a quadratic, the conjugate gradient method of a ball [2]_; in
-    practice it is several times ahead of momentum with fixed weights wherever the ball is active.
+    Else the segment from x_k to v_k is among the points compared, so f(x_k) - f* <= 2LD²/(k+2) as for Frank-Wolfe with
+    exact line search [1]_. With one past step the method is, on a quadratic, the conjugate gradient method of a ball
+    [2]_; in practice it is several times ahead of momentum with fixed weights wherever the ball is active.
 
     Any average of tangents lies below f. The certificate takes the best average of the last few, a concave problem in
     `bundle` numbers; it closes the gap 10 to 20 % earlier than the last tangent alone.
