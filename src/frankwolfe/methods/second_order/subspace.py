@@ -42,7 +42,7 @@ NO_PRODUCTS = np.zeros((0, 0))
 ALMOST = 10.0  # times the gap that ends the run: from there on an average of tangents may end it
 FORCING, MOST_ROUNDS = 0.1, 200  # share of the residual that conjugate gradients leave; rounds of them at most
 ON_SPHERE = 0.999  # times the radius, from which on x is on the sphere
-LARGE = 1 << 22  # entries from which a step costs little beside reads of the data, of which Newton's takes more
+LARGE = 1 << 20  # entries from which a step costs little beside reads of the data, of which Newton's takes more
 SLOW = 0.3  # share of the gap that a Newton step may leave: after a poorer one, the next takes vertex and past steps in
 ENOUGH = 1e-7  # the small problem is solved when Newton promises less than this share of the Frank-Wolfe gap
 
@@ -79,7 +79,7 @@ class SubspaceFrankWolfe(Method):
     data twice, once for the gradient and once for the image of a dense vertex; the small problem reads nothing.
 
     A linear model in main memory gives products with its Hessian for one read of the data each. Where the data are so
-    small that a read costs less than the rest of a step (4 million entries), a Newton step by conjugate gradients joins
+    small that a read costs less than the rest of a step (1 million entries), a Newton step by conjugate gradients joins
     the subspace, along the sphere where x_k is on it; as long as steps leave less than a third of the gap, the next one
     is in the plane of x_k and the Newton step alone.
 
