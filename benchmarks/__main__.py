@@ -27,6 +27,7 @@ NAMES = {
     "start_up": "import and first solve",
     "iteration": "one iteration against the memory floor and against plain NumPy",
     "accuracy": "time to a certified accuracy, against scikit-learn, skglm and celer",
+    "unseen": "one thread, on data that no constant was set on, against every peer",
     "completion": "matrix completion",
     "paths": "whole regularisation paths",
     "auto_grid": "what method='auto' chooses, against every method",

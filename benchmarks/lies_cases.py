@@ -33,6 +33,9 @@ OBJECTIVES = {
     "completion": 3,
     "svm": 0.5,
 }
+LATER = 900_000  # seeds from here on have these in place of some others
+ADDED = {"squares": ("poisson", "gamma"), "huber": ("quantile", "poisson"), "logistic": ("hinge",)}
+EXPONENTIAL = ("poisson", "gamma")  # their margins are kept where exponentials are finite
 VARIANTS = {
     "fw-short": lambda: fw.FrankWolfe(fw.ShortStep()),
     "fw-back": lambda: fw.FrankWolfe(fw.Backtracking()),
@@ -177,6 +180,11 @@ def case(seed: int, **only: str) -> Case:
         library = draw.labels["library"] = "numpy"
     objectives = {k: w for k, w in OBJECTIVES.items() if _compatible(k, only.get("set"), only.get("method"))}
     kind = draw.pick("objective", objectives or OBJECTIVES)
+    later = np.random.default_rng([seed, 2])
+    if seed >= LATER and hasattr(fw, "Poisson") and kind in ADDED and "objective" not in only and later.random() < 0.5:
+        kind = draw.labels["objective"] = str(later.choice(ADDED[kind]))
+    elif only.get("objective") in sum(ADDED.values(), ()):
+        kind = draw.labels["objective"] = only["objective"]
     if kind == "svm":
         return _svm(draw, seed)
     matrix = kind in ("multinomial", "completion") or (kind == "function" and draw.chance(0.3))
@@ -192,7 +200,7 @@ def case(seed: int, **only: str) -> Case:
     set_kind = draw.pick("set", sets)
     narrow_ok = kind != "quadratic" or library == "numpy"
     precisions = {"float64": 70.0, "float32": 22.0 if narrow_ok else 0.0}
-    if library == "numpy" and kind not in ("function", "quadratic", "completion"):
+    if library == "numpy" and kind not in ("function", "quadratic", "completion", *EXPONENTIAL):
         precisions |= {"float16": 2.0, "uint8": 3.0, "int64": 2.0, ">f8": 2.0, ">f4": 1.0}
     precision = draw.pick("precision", precisions)
     radius = _radius(draw, precision)
@@ -206,6 +214,7 @@ def case(seed: int, **only: str) -> Case:
         "squares": _linear,
         "logistic": _linear,
         "huber": _linear,
+        **dict.fromkeys(("poisson", "gamma", "quantile", "hinge"), _linear),
         "multinomial": _multinomial,
         "quadratic": _quadratic,
         "function": _function,
@@ -389,7 +398,11 @@ def _ridge(draw: Draw) -> float:
 def _linear(draw: Draw, domain: Domain, kind: str, precision: str, library: str, radius: float) -> Any:
     rng, d = draw.rng, domain.shape[0]
     n = _rows(draw, d, library)
-    A, numbers = _laid_out(draw, _data(draw, n, d, precision), library)
+    A = _data(draw, n, d, precision)
+    if kind in EXPONENTIAL:
+        most = float(np.abs(A).astype(float).sum(axis=1).max()) * domain.scale
+        A = (A * (float(rng.choice([0.1, 1.0, 5.0, 20.0])) / (most or 1.0))).astype(A.dtype)
+    A, numbers = _laid_out(draw, A, library)
     exact = numbers.astype(float)
     w, ridge = _weights(draw, n), _ridge(draw)
     intercept = draw.chance(0.3, "intercept")
@@ -398,7 +411,8 @@ def _linear(draw: Draw, domain: Domain, kind: str, precision: str, library: str,
     signal = exact @ true
     more: dict[str, Any] = {"sample_weight": w, "intercept": intercept, "ridge": ridge}
     delta = 1.35
-    if kind == "logistic":
+    quantile = 0.5
+    if kind in ("logistic", "hinge"):
         noise = (np.abs(signal).max() + 1e-300) * rng.choice([0.0, 0.3, 3.0])
         positive = signal + noise * rng.standard_normal(n) > np.median(signal)
         if positive.all() or not positive.any():
@@ -419,10 +433,15 @@ def _linear(draw: Draw, domain: Domain, kind: str, precision: str, library: str,
             b[:] = 0.0
         if draw.chance(0.08, "target of mean 1e6"):
             b = b + 1e6
+        if kind in EXPONENTIAL:
+            b = np.exp(np.clip(b, -20, 20))
+            b = np.maximum(b, 1e-12) if kind == "gamma" else np.round(b) if rng.random() < 0.7 else b
         if target is np.float64 or library != "numpy" or not draw.chance(0.3, "targets in double", draw.more):
             b = b.astype(target)
         labels = b
-        if kind == "huber":
+        if kind == "quantile":
+            quantile = more["quantile"] = float(rng.choice([0.5, 0.01, 0.9]))
+        if kind in ("huber", "quantile"):
             delta = float(rng.choice([1.35, 1e-3, 1e3])) * (1.0 if rng.random() < 0.5 else size)
             delta = min(max(delta, 1e-30), 1e30)
             more["delta"] = delta
@@ -432,11 +451,13 @@ def _linear(draw: Draw, domain: Domain, kind: str, precision: str, library: str,
     if library != "numpy" and w is not None:
         given["sample_weight"] = to_library(library, w.astype(target))
         more["sample_weight"] = w = w.astype(target).astype(float)
-    kinds = {"squares": fw.LeastSquares, "logistic": fw.Logistic, "huber": fw.Huber}
-    objective = kinds[kind](A, labels, **given)
-    model = Linear(kind, exact, b, w, ridge, intercept, delta)
-    plain = labels if kind == "logistic" else b.astype(float)
-    return model, objective, lambda: kinds[kind](exact, plain, **more), [A, labels, w]
+    kinds = {"squares": "LeastSquares", "logistic": "Logistic", "huber": "Huber", "quantile": "Quantile"}
+    kinds |= {"poisson": "Poisson", "gamma": "Gamma", "hinge": "SquaredHinge"}
+    make = getattr(fw, kinds[kind])
+    objective = make(A, labels, **given)
+    model = Linear(kind, exact, b, w, ridge, intercept, delta, quantile)
+    plain = labels if kind in ("logistic", "hinge") else b.astype(float)
+    return model, objective, lambda: make(exact, plain, **more), [A, labels, w]
 
 
 def _multinomial(draw: Draw, domain: Domain, kind: str, precision: str, library: str, radius: float) -> Any:

@@ -55,10 +55,21 @@ class Linear(Model):
     """Weighted mean of a loss of each row's product, plus ridge; with a free intercept the minimum over it."""
 
     def __init__(
-        self, kind: str, A: np.ndarray, b: np.ndarray, weights: Any, ridge: float, intercept: bool, delta: float
+        self,
+        kind: str,
+        A: np.ndarray,
+        b: np.ndarray,
+        weights: Any,
+        ridge: float,
+        intercept: bool,
+        delta: float,
+        quantile: float = 0.5,
     ) -> None:
         self.kind, self.ridge, self.intercept, self.delta = kind, LD(ridge), intercept, LD(delta)
+        self.ends = (-LD(quantile), LD(1.0 - quantile))  # slopes of the quantile's loss
         self.A, self.b = A.astype(LD), b.astype(LD)
+        if kind == "gamma":
+            self.b = np.log(self.b)
         self.size = np.abs(self.A)
         w = np.ones(len(b), LD) if weights is None else np.asarray(weights).astype(LD)
         self.share = w / w.sum()
@@ -66,10 +77,21 @@ class Linear(Model):
         self.terms = A.shape[1] + math.sqrt(A.shape[0])
 
     def loss(self, m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return loss and slope of each margin; labels b are +1 and -1 for the logistic loss."""
+        """Return loss and slope of each margin; labels b are +1 and -1, those of `gamma` logarithms."""
         if self.kind == "logistic":
             return _softplus(-self.b * m), -self.b * _sigmoid(-self.b * m)
+        if self.kind == "hinge":
+            short = np.maximum(1 - self.b * m, 0)
+            return short * short / 2, -self.b * short
         r = m - self.b
+        if self.kind == "gamma":
+            return np.expm1(-r) + r, -np.expm1(-r)
+        if self.kind == "poisson":
+            e = np.exp(m)
+            return e - self.b * m + self.b * np.log(np.where(self.b > 0, self.b, 1)) - self.b, e - self.b
+        if self.kind == "quantile":
+            u = np.clip(r / self.delta, *self.ends)
+            return u * (r - self.delta * u / 2), u
         if self.kind == "squares":
             return r * r / 2, r
         a = np.abs(r)
@@ -82,6 +104,10 @@ class Linear(Model):
         kept = self.share > 0
         if self.kind == "squares":
             return np.sum(self.share * (self.b - m))
+        if self.kind == "poisson":
+            return np.log(np.sum(self.share * self.b)) - np.log(np.sum(self.share * np.exp(m)))
+        if self.kind == "gamma":
+            return np.log(np.sum(self.share * np.exp(self.b - m)))
         if self.kind == "logistic":
             spread = np.abs(m[kept]).max() + 12000
             low, high = -spread, spread
@@ -102,16 +128,24 @@ class Linear(Model):
         m = self.A @ x
         c = self.best_intercept(m) if self.intercept else LD(0)
         value, slope = self.loss(m + c)
-        most = self.size @ np.abs(x) + abs(c) + (0 if self.kind == "logistic" else np.abs(self.b))
+        most = (
+            self.size @ np.abs(x) + abs(c) + (0 if self.kind == "logistic" else np.abs(self.b) + (self.kind == "gamma"))
+        )
         if self.intercept:
             most = most + np.sum(self.share * most)  # the intercept is as good as the mean of what it is taken from
-        curvature = LD(0.25) if self.kind == "logistic" else LD(1)
+        curvature = {"logistic": LD(0.25), "quantile": 1 / self.delta}.get(self.kind, LD(1))
+        if self.kind in ("poisson", "gamma"):
+            e = np.exp(m + c) if self.kind == "poisson" else np.exp(self.b - m - c)
+            curvature = e
+            value_terms = e * (1 + most) + np.abs(self.b) * (1 + most + np.abs(np.log(np.abs(self.b) + 1e-300)))
+        else:
+            value_terms = value
         square = self.ridge * np.sum(x * x)
         return Look(
             np.sum(self.share * value) + square / 2,
             self.A.T @ (self.share * slope) + self.ridge * x,
-            float(np.sum(self.share * (value + np.abs(slope) * most)) + square),
-            float(curvature * np.sum(self.share * most * most)),
+            float(np.sum(self.share * (value_terms + np.abs(slope) * most)) + square),
+            float(np.sum(curvature * self.share * most * most)),
         )
 
 

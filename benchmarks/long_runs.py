@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
+import random
 import sys
 import time
 from collections import Counter
@@ -272,6 +273,7 @@ def main() -> int:
         for dtype in ("float64", "float32")
         if wanted <= {kind, name, dtype, method}
     ]
+    random.Random(0).shuffle(tasks)  # so that what --seconds cuts off is a sample
     end, seen, refused = time.monotonic() + options.seconds, [], 0
     with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
         answers = pool.imap_unordered(_task, tasks)

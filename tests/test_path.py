@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from tests.problems import GROUPS, completion, logistic_data
 
 import frankwolfe as fw
-from frankwolfe.atoms import Rows
+from frankwolfe.atoms import StackedAtoms
 from frankwolfe.objectives.line_search import minimise_in_arrays, minimise_on_segment
 from frankwolfe.points import Point, mix
 from frankwolfe.problem import Problem
@@ -144,7 +144,7 @@ def test_compiled_passes_equal_plain_ones(kind, dtype, monkeypatch):
     f = kind(A, np.sign(A[:, 0] + rng.standard_normal(9001)), sample_weight=rng.random(9001), ridge=0.1)
     assert f.compiled is not None
     X = (0.3 * rng.standard_normal((40, 15))).astype(dtype)
-    x, v, z = Point.at(X), Point.at(Rows(-X)), Point.at(Rows(X[::-1].copy()))
+    x, v, z = Point.at(X), Point.at(StackedAtoms(-X)), Point.at(StackedAtoms(X[::-1].copy()))
     f.resolve(x)
     loose, tight = (2e-5, 1e-4) if dtype == np.float32 else (1e-12, 1e-12)
     for gamma in (0.25, rng.random((40, 1)).astype(dtype)):

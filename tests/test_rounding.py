@@ -74,6 +74,38 @@ def test_tangents_of_a_quadratic_are_exact_but_for_their_noise(mean: float) -> N
         assert abs(computed - (linear - half + Fraction(constant))) <= Fraction(float(tangent.noise))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_quadratic_that_rounding_made_indefinite(dtype: str, seed: int) -> None:
+    """The bound is one on the function as it is stored, which may go below zero where the exact one would not."""
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((3, 6))
+    Q = (A.T @ A).astype(dtype)
+    Q = (Q + Q.T) / 2
+    least, direction = (part[..., 0] for part in np.linalg.eigh(Q.astype(float)))
+    x = [Fraction(float(v)) * Fraction(999, 1000) for v in direction]
+    value = sum(map(Fraction.__mul__, products(Q, x), x)) / 2
+    result = fw.minimize(fw.Quadratic(Q, np.zeros(6, dtype)), fw.L2Ball(1.0), tol=1e-4)
+    assert result.success
+    assert Fraction(result.lower_bound) <= min(value, 0)
+    assert least < 0 or value >= 0
+
+
+def test_operators_are_as_noisy_as_their_norm() -> None:
+    from scipy.sparse.linalg import aslinearoperator
+
+    rng = np.random.default_rng(0)
+    A, b = 1e6 * rng.standard_normal((30, 4)), rng.standard_normal(30)
+    for make in (lambda M: fw.LeastSquares(M, b), lambda M: fw.Logistic(M, b > 0, intercept=True)):
+        plain, hidden = (Problem(make(M), fw.L1Ball(1.0)) for M in (A, aslinearoperator(A)))
+        noises = [float(p.evaluate(Point.at(np.full(4, 0.1))).tangent.noise) for p in (plain, hidden)]
+        assert noises[0] <= noises[1] <= 10 * noises[0]
+    Q = A.T @ A
+    plain, hidden = (Problem(fw.Quadratic(M, b[:4]), fw.L1Ball(1.0)) for M in (Q, aslinearoperator(Q)))
+    noises = [float(p.evaluate(Point.at(np.full(4, 0.1))).tangent.noise) for p in (plain, hidden)]
+    assert 0.5 * noises[0] <= noises[1] <= 10 * noises[0]
+
+
 def test_column_norms_know_every_layout() -> None:
     rng = np.random.default_rng(0)
     A = rng.standard_normal((30, 6)) * (rng.random((30, 6)) < 0.5)

@@ -58,7 +58,7 @@ class Dense(Atom):
 
 
 @dataclass(frozen=True, eq=False)
-class Rows(Atom):
+class StackedAtoms(Atom):
     """Atoms of many problems at once, one to a row; inner products are row by row."""
 
     array: Array
@@ -76,8 +76,8 @@ class Rows(Atom):
     def mixed_into(self, x: Array, delta: Scalar) -> Array:
         return toward(x, self.array, delta)
 
-    def scale_by(self, c: Scalar) -> Rows:
-        return Rows(c * self.array)
+    def scale_by(self, c: Scalar) -> StackedAtoms:
+        return StackedAtoms(c * self.array)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ class Extent:
     """How far a set reaches, as rounding sees it: two numbers (or one of each for every set of a batch), found once.
 
     `reach` is the largest sum of c_j |x_j| over the set, with c_j the norm of the j-th column of the data: it bounds
-    all margins. `norm` is the largest Euclidean norm.
+    all margins. `norm` is at least the largest Euclidean norm, and the diameter.
 
     Examples
     --------

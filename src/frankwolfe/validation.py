@@ -111,6 +111,11 @@ def distinct(name: str, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted values of labels, and the place of each label among them."""
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError(f"{name} contains NaN or infinity; drop the samples without a label first")
+    if labels.dtype.kind in "fiub" and labels.size:  # most often there are two, which need no sorting
+        low, high = labels.min(), labels.max()
+        upper = labels == high
+        if np.logical_or(upper, labels == low).all():
+            return np.unique([low, high]), (upper & (low != high)).astype(np.intp)
     try:
         return np.unique(labels, return_inverse=True)
     except TypeError:

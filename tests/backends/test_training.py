@@ -10,7 +10,7 @@ from tests.backends.arrays import library
 
 def test_projection_free_training_learns_within_the_constraints() -> None:
     library("torch")
-    path = Path(__file__).parents[2] / "examples" / "torch_training.py"
+    path = Path(__file__).parents[2] / "examples" / "models" / "torch_training.py"
     spec = importlib.util.spec_from_file_location("torch_training", path)
     assert spec is not None
     assert spec.loader is not None

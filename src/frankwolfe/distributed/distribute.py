@@ -44,15 +44,13 @@ def distribute(kind: Any, A: Any, b: Any, weights: Any, options: dict[str, Any])
     rows = list(zip(targets, given, strict=True))
     surveys = _gathered(client, [client.submit(shards.survey, kind, t, w, pure=False) for t, w in rows])
     options = agreed_options(kind, options, [seen for seen, size in zip(surveys, sizes, strict=True) if size])
-    own = [client.submit(shards.weigh, kind, t, w, pure=False) for t, w in rows]
-    sums = _gathered(client, client.map(shards.weight_sums, own, pure=False))
-    whole = sum(float(size) if w is None else w for size, w in zip(sizes, sums, strict=True))
+    whole = sum(_gathered(client, [client.submit(shards.weight_sums, kind, t, w, pure=False) for t, w in rows]))
     if not whole > 0:
         raise ValueError(f"{kind.weights_name} must have a positive sum, and all are zero")
     firsts = [int(i) for i in np.cumsum([0, *sizes])]
     held = [
         client.submit(shards.build, kind, data, t, w, whole, [firsts[i] for i in group], options, pure=False)
-        for group, data, t, w in zip(groups, loaded, targets, own, strict=True)
+        for group, data, (t, w) in zip(groups, loaded, rows, strict=True)
     ]
     log.info("%d rows x %d columns in %d blocks on %d workers", sum(sizes), columns, len(blocks), len(groups))
     parts = ClusterParts(client, held, [*(firsts[group[0]] for group in groups), sum(sizes)])

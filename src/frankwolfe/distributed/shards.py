@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import repeat
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -98,24 +99,27 @@ def vectors(blocks: list[Any]) -> list[np.ndarray]:
     return [a.reshape(-1) if a.ndim == 2 and 1 in a.shape else a for a in arrays]
 
 
-def survey(kind: Any, targets: list[np.ndarray], weights: list[np.ndarray] | None) -> list[Any]:
+Weights = list[np.ndarray] | None  # of the rows of each block, where there are any
+
+
+def survey(kind: Any, targets: list[np.ndarray], weights: Weights) -> list[Any]:
     """Return what each block tells of its targets."""
-    own = [None] * len(targets) if weights is None else weights
-    return [kind.survey(b, w) for b, w in zip(targets, own, strict=True)]
+    return [kind.survey(b, w) for b, w in zip(targets, weights or repeat(None), strict=False)]
 
 
-def weigh(kind: Any, targets: list[np.ndarray], weights: list[np.ndarray] | None) -> list[np.ndarray | None]:
-    """Return the weights of the rows of each block."""
-    own = [None] * len(targets) if weights is None else weights
-    return [kind.weigh(b, w) for b, w in zip(targets, own, strict=True)]
+def weigh(kind: Any, targets: list[np.ndarray], weights: Weights) -> list[np.ndarray | None]:
+    """Return the weights of the rows of each block, as the models take them."""
+    return [kind.weigh(b, w) for b, w in zip(targets, weights or repeat(None), strict=False)]
 
 
-def weight_sums(weights: list[np.ndarray | None]) -> list[float | None]:
-    """Return the sum of the weights of each block."""
-    return [None if w is None else _weight(w) for w in weights]
+def weight_sums(kind: Any, targets: list[np.ndarray], weights: Weights) -> list[float]:
+    """Return the weight of each block."""
+    return [_weight(b, w) for b, w in zip(targets, weigh(kind, targets, weights), strict=True)]
 
 
-def _weight(weights: np.ndarray) -> float:
+def _weight(targets: np.ndarray, weights: np.ndarray | None) -> float:
+    if weights is None:
+        return float(targets.size)
     if weights.size and not (np.isfinite(weights).all() and weights.min() >= 0):
         raise ValueError("sample weights must be nonnegative and finite, and some are not")
     return float(weights.sum(dtype=np.float64))
@@ -125,13 +129,13 @@ def build(
     kind: Any,
     loaded: list[DataMatrix | None],
     targets: list[np.ndarray],
-    weights: list[np.ndarray | None],
+    weights: Weights,
     whole: float,
     firsts: list[int],
     options: dict[str, Any],
 ) -> Shard:
     """Make the parts of a shard; blocks without rows fall away."""
-    blocks = zip(loaded, targets, weights, firsts, strict=True)
+    blocks = zip(loaded, targets, weigh(kind, targets, weights), firsts, strict=True)
     parts = [
         Part(kind.part(data.matrix, b, w, whole, options), first, w) for data, b, w, first in blocks if data is not None
     ]

@@ -34,8 +34,9 @@ class GraphSteps(Way):
         objective, domain = problem.objective, problem.domain
         if domain is None or not domain.oracle_in_arrays or not method.steps_in_arrays:
             return False
-        at_hand = isinstance(objective, LinearModel) and objective.separable and objective.holds_images
-        return at_hand and on_gpu(objective.data.matrix)
+        if not isinstance(objective, LinearModel) or not objective.separable or not objective.holds_images:
+            return False
+        return on_gpu(objective.data.matrix)
 
     def take(self, problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]]:
         if "chunk" not in problem.scratch:

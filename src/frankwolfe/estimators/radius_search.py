@@ -12,6 +12,7 @@ from frankwolfe.backends import host
 from frankwolfe.estimators.host_results import is_unsolved
 from frankwolfe.estimators.in_parts import PartsTask
 from frankwolfe.estimators.linear import LinearEstimator, Task
+from frankwolfe.kernels.row_sample import rows_drawn
 from frankwolfe.minimize import minimize
 from frankwolfe.path import path
 from frankwolfe.validation import integer, positive
@@ -84,7 +85,7 @@ def _sample(
     Some rows are few enough for the host, so that the range of radii does not depend on the device.
     """
     step = max(2, X.shape[0] // ROWS) if X.shape[0] >= FEW else 1
-    some, others = slice(None, None, step), slice(step // 2, None, step)
+    some, others = (rows_drawn(X.shape[0], step, turn=turn) if step > 1 else slice(None) for turn in (0, 1))
     lost = is_classifier(model) and np.unique(y[some]).size < np.unique(y).size
     lost = lost or (weight is not None and not weight[some].min() > 0)
     if step > 1 and lost and whole is not None:

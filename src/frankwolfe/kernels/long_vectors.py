@@ -1,4 +1,4 @@
-"""Inner products and sums of a few long vectors, in pieces that stay in cache: no temporaries, no threads that spin."""
+"""Inner products and sums of a few long vectors, in pieces that stay in cache. Call inside `threads.calm`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from frankwolfe.backends.namespace import Array, as_like, double, host, is_foreign, namespace, summed
 
-PIECE = 8192  # entries: short enough for BLAS to keep to one thread, whose sums do not depend on how many there are
+PIECE = 8192  # entries that stay in cache
 
 SHORT = 1 << 16  # entries up to which vectors are made orthogonal themselves
 
@@ -25,13 +25,11 @@ def products(left: list[Array], right: list[Array]) -> np.ndarray:
     """
     if is_foreign(left[0]):
         return host(_wide(left) @ _wide(right).T).astype(np.float64)
-    out = np.zeros((len(left), len(right)))
-    mirrored = left is right
-    for i, a in enumerate(left):
-        for j in range(i if mirrored else 0, len(right)):
-            out[i, j] = _dot(a, right[j])
-            if mirrored:
-                out[j, i] = out[i, j]
+    out, flat = np.zeros((len(left), len(right))), [[np.asarray(v).reshape(-1) for v in side] for side in (left, right)]
+    for start in range(0, flat[0][0].size, PIECE):
+        piece = slice(start, start + PIECE)
+        rows, columns = (np.stack([v[piece] for v in side], dtype=np.float64) for side in flat)
+        out += rows @ columns.T
     return out
 
 
@@ -59,7 +57,7 @@ def combined(T: np.ndarray, rows: Array) -> Array:
     if is_foreign(rows):
         flat = namespace(rows).reshape(rows, (rows.shape[0], -1))
         return namespace(rows).reshape(as_like(T, rows) @ flat, (T.shape[0], *rows.shape[1:]))
-    return np.stack([blend(row, list(rows)) for row in T.tolist()])
+    return np.matmul(T.astype(rows.dtype, copy=False), rows.reshape(len(rows), -1)).reshape(len(T), *rows.shape[1:])
 
 
 def orthonormal(vectors: list[Array], gram: np.ndarray, least: float, short: float) -> np.ndarray:
@@ -76,26 +74,26 @@ def orthonormal(vectors: list[Array], gram: np.ndarray, least: float, short: flo
     array([[ 0.5,  0. ],
            [-1. ,  1. ]])
     """
-    lengths, exact = np.sqrt(gram.diagonal()), math.prod(vectors[0].shape) <= SHORT
-    rows: list[np.ndarray] = []
-    basis: list[np.ndarray] = []
+    lengths, exact, size = np.sqrt(gram.diagonal()), math.prod(vectors[0].shape) <= SHORT, 0
+    basis = np.stack([np.asarray(v).reshape(-1) for v in vectors], dtype=np.float64) if exact else np.zeros((0, 0))
+    rows = np.eye(len(gram))
     for i, length in enumerate(lengths.tolist()):
         if not length > short * float(lengths.max()):
             continue
-        row = np.eye(len(gram))[i] / length
-        q = vectors[i].reshape(-1).astype(np.float64) / length if exact else np.zeros(0)
+        row, q = np.eye(len(gram))[i] / length, basis[i] / length if exact else np.zeros(0)
         for _ in range(2):
-            for j, other in enumerate(rows):
-                along = _dot(basis[j], q) if exact else float(other @ gram @ row)
-                row = row - along * other
-                q = q - along * basis[j]
-        left, noise = _dot(q, q), 0.0
+            along = basis[:size] @ q if exact else rows[:size] @ (gram @ row)
+            row = row - along @ rows[:size]
+            q = q - along @ basis[:size] if exact else q
+        left, noise = float(q @ q), 0.0
         if not exact:
             left, noise = float(row @ gram @ row), ROUNDING * float(np.abs(row) @ np.abs(gram) @ np.abs(row))
         if left > max(least**2, noise):
-            rows.append(row / left**0.5)
-            basis.append(q / left**0.5)
-    return np.array(rows).reshape(-1, len(gram))
+            rows[size] = row / left**0.5
+            if exact:
+                basis[size] = q / left**0.5
+            size += 1
+    return rows[:size]
 
 
 def near(vectors: list[Array]) -> list[Array]:
@@ -117,11 +115,3 @@ def _wide(vectors: list[Array]) -> Array:
     rows = xp.stack([xp.reshape(v, (-1,)) for v in vectors])
     wide = double(rows)
     return rows if wide is None else xp.astype(rows, wide)
-
-
-def _dot(a: np.ndarray, b: np.ndarray) -> float:
-    a, b = np.asarray(a).reshape(-1), np.asarray(b).reshape(-1)
-    pieces = (slice(start, start + PIECE) for start in range(0, a.size, PIECE))
-    if a.dtype == b.dtype == np.float64:
-        return sum(float(np.dot(a[piece], b[piece])) for piece in pieces)
-    return sum(float(np.dot(a[piece].astype(np.float64), b[piece].astype(np.float64))) for piece in pieces)

@@ -196,7 +196,7 @@ def require_completion(method: Method, problem: Problem, others: str) -> None:
             f"method {method.name!r} is for the NuclearBall, whose points have factors, not "
             f"{type(problem.domain).__name__}; use {others}"
         )
-    if not isinstance(problem.objective, MatrixCompletion):
+    if not isinstance(problem.objective, MatrixCompletion) or not problem.objective.holds_images:
         raise TypeError(
             f"method {method.name!r} needs the MatrixCompletion objective, whose entries are read from factors, not "
             f"{type(problem.objective).__name__}; use 'afw' or 'fw'"

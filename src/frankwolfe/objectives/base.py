@@ -147,7 +147,7 @@ class Objective(ABC):
     def column_norms(self, extent: Extent) -> np.ndarray | None:
         """Return the norms of the columns of the data, on the host; None where nobody can tell.
 
-        All terms of a product of a point x of the set with a slope are then a multiple of the sum of c_j |x_j|.
+        All terms of a product of a point x of the set with a slope are then a multiple of the sum of c_j abs(x_j).
         """
         return None
 

@@ -167,14 +167,14 @@ class WeightedMean(Composite):
         """Largest eigenvalue of the weighted Gram matrix, sum of share_i a_i a_i'."""
         return self.data.gram_norm(self)
 
-    def column_norms(self, extent: Extent) -> np.ndarray | None:
+    def column_norms(self, extent: Extent) -> np.ndarray:
         return self._column_norms
 
     @cached_property
-    def _column_norms(self) -> np.ndarray | None:
+    def _column_norms(self) -> np.ndarray:
         (squares,) = self.total(_column_squares, reads=True)
-        if squares is None:
-            return None
+        if squares is None:  # an operator: no column is longer than its norm
+            return np.full(self.shape or (), 1.1 * self._gram_norm**0.5)
         c = np.sqrt(squares + np.finfo(np.float64).tiny)  # a square that underflows is no zero
         return np.broadcast_to(c.reshape(-1, *[1] * (len(self.shape or ()) - 1)), self.shape or ())
 
@@ -262,8 +262,8 @@ class LinearModel(WeightedMean):
 
     def reweighted(self, share: np.ndarray, weighted: bool = True) -> Self:
         twin = super().reweighted(share, weighted)
-        if self.__dict__.get("compiled") is not None:  # the rows may be on disk by now
-            twin.compiled = twin._compiled_loss()
+        if "compiled" in vars(self):  # the rows may be on disk by now
+            twin.compiled = None if self.compiled is None else twin._compiled_loss()
         return twin
 
     @cached_property

@@ -53,12 +53,12 @@ class MatrixCompletion(Composite):
     """
 
     def __new__(cls, rows: Any = None, cols: Any = None, values: Any = None, shape: Any = None, **more: Any) -> Any:
-        """Return the objective, over a cluster where the entries are in one."""
+        """Return the objective: of the class that leaves entries where they are, if that is on a cluster."""
         if not is_in_parts(values):
             return object.__new__(cls)
-        from frankwolfe.distributed.partitioned_completion import complete
+        from frankwolfe.distributed.completion_in_parts import CompletionInParts
 
-        return complete(rows, cols, values, shape, **more)
+        return object.__new__(CompletionInParts)
 
     def __init__(self, rows: Any, cols: Any, values: Any, shape: tuple[int, int], *, weights: Any = None) -> None:
         values = _vector("values", values)
@@ -124,7 +124,7 @@ class MatrixCompletion(Composite):
             return x0
         return LowRank.from_dense(x0)
 
-    def doubled(self) -> MatrixCompletion:
+    def doubled(self) -> MatrixCompletion | None:
         """Return the same function in double precision: on NumPy where the library of the values has none."""
         wide, places = double(self.values), self.pattern.places
         if wide is None and places is not None:

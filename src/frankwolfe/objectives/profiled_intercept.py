@@ -41,7 +41,8 @@ class InterceptSearch:
         left, size, bend = (float(n) for n in numbers[:3])
         self.done = self.exact = settled(left, size, bend, self.knee, self.ulp)
         if not self.exact:
-            self.low, moved, self.high, *self.steps = narrow(self.low, self.c, self.high, *self.steps, left, bend)
+            older, old = self.steps
+            self.low, moved, self.high, *self.steps = narrow(self.low, self.c, self.high, older, old, left, bend)
             self.done, self.c = moved == self.c, moved
 
     def run(self, sums: Callable[[float], Any]) -> Self:
@@ -72,6 +73,19 @@ def search(found: list[InterceptSearch], sums: Callable[[list[float]], Sequence[
             break
 
 
+def finish(found: list[InterceptSearch], losses: Callable[[list[float]], Sequence[float]]) -> None:
+    """Refine what was found; where no number between the ends balances, take the best of them."""
+    if not all(one.exact for one in found):
+        tried = [[getattr(one, name) for one in found] for name in ("low", "c", "high")]
+        values = [losses(shifts) for shifts in tried]
+        for i, one in enumerate(found):
+            best = min(range(3), key=lambda k, i=i: values[k][i])
+            one.c = one.c if one.exact else tried[best][i]
+    for one in found:
+        if one.exact:
+            one.refine()
+
+
 def find_intercept(model: LinearModel, m: Array, guess: float | None) -> float:
     """Return where the slopes balance, for an image at hand: first on a few rows, then on all."""
     low, c, high = model._bracket(m)
@@ -81,17 +95,15 @@ def find_intercept(model: LinearModel, m: Array, guess: float | None) -> float:
     one = InterceptSearch(c, model.knee, eps(m), low, high)
     if model.compiled is not None and m.shape == model.b.shape:
         (one.low, one.c, one.high), sums = model.compiled.balance(double(m), NONE, 0.0, (low, c, high), eps(m))
-        one.numbers = [sums[i] for i in (0, 1, 3)]
-        one.exact = settled(*(float(n) for n in one.numbers), model.knee, eps(m))
+        left, size, bend = one.numbers = [float(sums[i]) for i in (0, 1, 3)]
+        one.exact = settled(left, size, bend, model.knee, eps(m))
     else:
         if m.shape[0] > 100 * COARSE and not near:
             few = slice(None, None, COARSE)
             rough = InterceptSearch(c, model.knee, eps(m), low, high)
             one.c = rough.run(lambda c: _slope_sums(model, m[few] + c, few)).c
         one.run(lambda c: _slope_sums(model, m + c, slice(None)))
-    if not one.exact:  # there is no number between the ends
-        return min((one.low, one.c, one.high), key=lambda c: float(model.loss_at(m + c)))
-    one.refine()
+    finish([one], lambda shifts: mean_losses(model, m, shifts)[0])
     return one.c
 
 
@@ -103,14 +115,7 @@ def intercepts_by_sums(model: LinearModel, images: list[KeptImage], c: float) ->
         return model.total(slope_sums, shifts, images=images)[0]
 
     search(found, sums)
-    if not all(one.exact for one in found):  # no number is between the ends: the better one
-        ends = [[one.low for one in found], [one.high for one in found]]
-        low, high = (model.total(mean_losses, shifts, images=images)[0] for shifts in ends)
-        for i, one in enumerate(found):
-            one.c = one.c if one.exact else one.low if low[i] < high[i] else one.high
-    for one in found:
-        if one.exact:
-            one.refine()
+    finish(found, lambda shifts: model.total(mean_losses, shifts, images=images)[0])
     for one, numbers in zip(found, sums([one.c for one in found]), strict=True):
         one.numbers = numbers
     return found

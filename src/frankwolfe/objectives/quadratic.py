@@ -76,12 +76,17 @@ class Quadratic(ImageObjective):
     def _extreme_eigenvalues(self) -> tuple[float, float | None]:
         d = self.data.shape[0]
         if d <= DENSE_LIMIT and not isinstance(self.data, OperatorMatrix):
-            matrix = self.data.matrix
-            values = np.linalg.eigvalsh(matrix.toarray() if hasattr(matrix, "toarray") else host(matrix))
+            values = np.linalg.eigvalsh(self._dense)
             return float(values[-1]), float(values[0])
         from frankwolfe.kernels.spectral.lanczos import spectral_norm
 
         return spectral_norm(self.data.matrix), None
+
+    @property
+    def _dense(self) -> np.ndarray:
+        """Q on the host, in double precision."""
+        matrix = self.data.matrix
+        return host(matrix.toarray() if hasattr(matrix, "toarray") else matrix).astype(np.float64)
 
     @cached_property
     def smoothness(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -94,11 +99,12 @@ class Quadratic(ImageObjective):
 
     @cached_property
     def strong_convexity(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """A proven lower bound on the eigenvalues of Q."""
-        if self._extreme_eigenvalues[1] is None:
-            return 0.0
-        Q = host(self.data.matrix.toarray() if hasattr(self.data.matrix, "toarray") else self.data.matrix)
-        return max(least_eigenvalue(Q.astype(np.float64), 0), 0.0)
+        return max(self._least_eigenvalue, 0.0)
+
+    @cached_property
+    def _least_eigenvalue(self) -> float:
+        """A proven lower bound on the eigenvalues of Q; zero, the user's word, where Q is too large to look at."""
+        return 0.0 if self._extreme_eigenvalues[1] is None else least_eigenvalue(self._dense, 0)
 
     @cached_property
     def proven(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -106,9 +112,17 @@ class Quadratic(ImageObjective):
         largest, smallest = self._extreme_eigenvalues
         return smallest is not None and smallest >= -self.data.shape[0] * eps(self.c) * abs(largest)
 
+    @cached_property
+    def _hollow(self) -> float:
+        """How far below zero rounding may have put eigenvalues of Q: f is below its tangents by so much."""
+        below = -self._least_eigenvalue
+        rounding = self.data.shape[0] * float(np.finfo(np.float32).eps) * abs(self._extreme_eigenvalues[0])
+        return below if 0 < below <= rounding else 0.0
+
     def column_norms(self, extent: Extent) -> np.ndarray | None:
-        squares = self._column_squares
-        return None if squares is None else extent.norm * np.sqrt(squares) + np.abs(host(self.c)).astype(np.float64)
+        squares = self._column_squares  # of an operator they are unknown, and no more than those of its norm
+        norms = self.smoothness if squares is None else np.sqrt(squares)
+        return extent.norm * norms + np.abs(host(self.c)).astype(np.float64)
 
     @cached_property
     def _column_squares(self) -> np.ndarray | None:
@@ -120,7 +134,8 @@ class Quadratic(ImageObjective):
 
     def noise(self, at: Evaluation, extent: Extent) -> Scalar:
         # Every product of entries of Q or c with those of two points of the set is in the reach.
-        return at.eps * (self.additions + FEW) * (abs(self.constant) + 4 * extent.reach + abs(at.value) + abs(at.inner))
+        terms = abs(self.constant) + 4 * extent.reach + abs(at.value) + abs(at.inner)
+        return at.eps * (self.additions + FEW) * terms + 0.5 * self._hollow * extent.norm**2
 
     def start(self, x0: Any, dense: bool) -> Array:
         return self.data.array(np.zeros(self.data.shape[0]) if x0 is None else x0)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from array_api_compat import device, is_array_api_obj
 
-from frankwolfe.atoms import Rows
+from frankwolfe.atoms import StackedAtoms
 from frankwolfe.backends import Array, Scalar, fetch_rows, host, namespace
 from frankwolfe.certificates import DOUBT, PROOF_GROWTH, proof_growth
 from frankwolfe.engine.evidence_numbers import answered, numbers_of
@@ -356,8 +356,8 @@ def _rows(thing: Any, places: np.ndarray, done: dict[int, Leaf]) -> Any:
         if id(thing) not in done:
             done[id(thing)] = Leaf(_rows(thing.coords, places, done), _rows(thing.value, places, done))
         return done[id(thing)]
-    if isinstance(thing, Rows):
-        return Rows(_take(thing.array, places))
+    if isinstance(thing, StackedAtoms):
+        return StackedAtoms(_take(thing.array, places))
     if isinstance(thing, tuple):
         parts = [_rows(part, places, done) for part in thing]
         return type(thing)(*parts) if hasattr(thing, "_fields") else tuple(parts)

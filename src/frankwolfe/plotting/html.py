@@ -133,23 +133,24 @@ def tiles(pictures: Iterable[str], size: int = 72) -> str:
     return f'<div class="tiles" style="--size:{size}px">' + "".join(pictures) + "</div>"
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, best: int | None = None) -> str:
-    """Return a table that scrolls sideways in its own box; the first column is a heading, `best` a row to mark.
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = "") -> str:
+    """Return a table that scrolls sideways in its own box; the first column is a heading.
+
+    Each cell knows its own heading, for narrow screens where a style may show it; `kind` is a class for styles.
 
     Examples
     --------
-    >>> "<tr><th>afw</th><td>1e-06</td></tr>" in table(["method", "gap"], [["afw", 1e-6]])
+    >>> '<tr><th>afw</th><td data-head="gap">1e-06</td></tr>' in table(["method", "gap"], [["afw", 1e-6]])
     True
     """
+    heads = [escape(h) for h in head]
     lines = []
-    for i, (first, *rest) in enumerate(rows):
-        mark = ' class="best"' if i == best else ""
-        cells = "".join(f"<td>{escape(str(cell))}</td>" for cell in rest)
-        lines.append(f"<tr{mark}><th>{escape(str(first))}</th>{cells}</tr>")
-    heads = "".join(f"<th>{escape(h)}</th>" for h in head)
-    return (
-        f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>' + "".join(lines) + "</tbody></table></div>"
-    )
+    for first, *rest in rows:
+        cells = "".join(f'<td data-head="{h}">{escape(str(c))}</td>' for h, c in zip(heads[1:], rest, strict=True))
+        lines.append(f"<tr><th>{escape(str(first))}</th>{cells}</tr>")
+    opened = f'<table class="{kind}">' if kind else "<table>"
+    top = "".join(f"<th>{h}</th>" for h in heads)
+    return f'<div class="scroll">{opened}<thead><tr>{top}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
 
 
 def facts(items: Iterable[tuple[str, str]]) -> str:

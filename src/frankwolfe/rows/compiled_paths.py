@@ -53,7 +53,8 @@ class Compiled(Path):
         watched = swept.value if mixing[:2] == mixing[2:] else swept.watched
         if not together:
             watched = loss.value(watch.image)
-        return Sweep(swept.value, swept.inner, watched, slope, layout.reads if pending else 1.0, swept.hessian)
+        passes = layout.reads if pending else 1.0
+        return Sweep(swept.value, swept.inner, watched, slope, passes, self.name, swept.hessian)
 
 
 class CompiledMany(Path):
@@ -101,7 +102,8 @@ class CompiledMany(Path):
         # The watched points keep their images. Those of new vertices were needed for the mixtures only.
         query.watch.terms = ((1.0, Leaf(None, watched)),)
         slope = slopes.sum(axis=0).astype(matrix.dtype, copy=False)
-        return Sweep(value, inner, at_watch, slope, max(len(fresh) - 1, 0) + rows.reads(size, min(len(fresh), 1)))
+        passes = max(len(fresh) - 1, 0) + rows.reads(size, min(len(fresh), 1))
+        return Sweep(value, inner, at_watch, slope, passes, self.name)
 
 
 def stacked_products(matrix: np.ndarray, x: np.ndarray) -> np.ndarray:

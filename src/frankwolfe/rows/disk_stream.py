@@ -76,25 +76,25 @@ def stream(source: Any, *, columns: list[str] | None = None, block_bytes: int = 
     """
     size = integer("block_bytes", block_bytes, 1)
     if isinstance(source, np.memmap):
-        return _File.of_map(source, size)
+        return _RowFile.of_map(source, size)
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         if not path.exists():
             raise FileNotFoundError(f"{path} does not exist; stream needs a .npy file, a Zarr array or a Parquet table")
         if path.suffix == ".npy":
-            return _File.of_npy(path, size)
+            return _RowFile.of_npy(path, size)
         if path.is_dir() and any((path / name).exists() for name in ("zarr.json", ".zarray")):
-            return _Rows(optional("zarr", extra="stream").open_array(str(path), mode="r"), size)
-        return _Table(_dataset(path), columns, size)
+            return _SlicedArray(optional("zarr", extra="stream").open_array(str(path), mode="r"), size)
+        return _ColumnTable(_dataset(path), columns, size)
     kind = type(source).__module__.partition(".")[0]
     if kind == "zarr":
-        return _Rows(source, size)
+        return _SlicedArray(source, size)
     if kind == "pyarrow":
-        return _Table(source, columns, size)
+        return _ColumnTable(source, columns, size)
     raise TypeError(f"stream needs a path, a memory map, a Zarr array or an Arrow dataset, got {type(source).__name__}")
 
 
-class _Rows(Stream):
+class _SlicedArray(Stream):
     """Anything that gives rows by slicing: a Zarr array, a view of a memory map."""
 
     def __init__(self, array: Any, block_bytes: int) -> None:
@@ -110,7 +110,7 @@ class _Rows(Stream):
         return out
 
 
-class _File(Stream):
+class _RowFile(Stream):
     """Rows one after the other in a file: plain reads, so that no page of it stays in our memory."""
 
     def __init__(self, path: Path, offset: int, shape: tuple[int, ...], dtype: np.dtype, block_bytes: int) -> None:
@@ -134,14 +134,14 @@ class _File(Stream):
         if dtype.kind not in "fiub":
             raise ValueError(f"{path} must hold numbers to be streamed, got dtype {dtype}")
         if fortran and len(shape) > 1:
-            return _Rows(np.memmap(path, dtype, "r", offset, shape, "F"), block_bytes)
+            return _SlicedArray(np.memmap(path, dtype, "r", offset, shape, "F"), block_bytes)
         return cls(path, offset, shape, dtype, block_bytes)
 
     @classmethod
     def of_map(cls, mapped: np.memmap, block_bytes: int) -> Stream:
         whole = isinstance(mapped.base, mmap.mmap)  # a view of a map does not know where in the file it begins
         if not whole or not mapped.flags.c_contiguous or mapped.filename is None:
-            return _Rows(mapped, block_bytes)
+            return _SlicedArray(mapped, block_bytes)
         return cls(Path(mapped.filename), mapped.offset, mapped.shape, mapped.dtype, block_bytes)
 
     def read(self, block: int) -> np.ndarray:
@@ -151,7 +151,7 @@ class _File(Stream):
         return flat.astype(self.dtype.newbyteorder("="), copy=False).reshape(last - first, self.shape[1])
 
 
-class _Table(Stream):
+class _ColumnTable(Stream):
     """Columns of a Parquet or Arrow dataset, by row groups or record batches."""
 
     def __init__(self, dataset: Any, columns: list[str] | None, block_bytes: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frankwolfe.atoms import Atom, Dense, Rows
+from frankwolfe.atoms import Atom, Dense, StackedAtoms
 from frankwolfe.backends import Array, Scalar, namespace, row_dot, vdot
 from frankwolfe.points import Leaf, Point, weighted_sum
 
@@ -66,8 +66,8 @@ class Sweep(NamedTuple):
     watched: Scalar  # the value at `watch`
     slope: Array
     passes: float  # reads of all rows
+    path: str  # how they were read
     hessian: np.ndarray | None = None  # where it was asked for and came with the same read
-    path: str = ""  # how the rows were read
 
 
 class Path(ABC):
@@ -123,7 +123,9 @@ class ArrayBlocks(Path):
         if query.keep and (size or len(watch.terms) > 1):
             # Of many points the watched ones keep their images; a new vertex's were needed for the mixture only.
             watch.terms = ((1.0, Leaf(None, _joined(watched))),)
-        return Sweep(sums[0], sums[1], sums[-1 if watch is not y else 0], slope, rows.reads(size, len(fresh)))
+        return Sweep(
+            sums[0], sums[1], sums[-1 if watch is not y else 0], slope, rows.reads(size, len(fresh)), self.name
+        )
 
 
 class TwoReads(Path):
@@ -142,13 +144,17 @@ class TwoReads(Path):
         value = model.loss(m)
         watched = value if watch is y else model.loss(watch.image)
         slope = rows.adjoint(residual.T).T if query.size else model.map.adjoint(residual)
-        return Sweep(value, model.loss_inner(m, residual), watched, slope, passes)
+        return Sweep(value, model.loss_inner(m, residual), watched, slope, passes, self.name)
 
 
 def array_of(coords: Any) -> Array:
     """Return coordinates as an array."""
     return (
-        coords.array if isinstance(coords, Dense | Rows) else coords.toarray() if isinstance(coords, Atom) else coords
+        coords.array
+        if isinstance(coords, Dense | StackedAtoms)
+        else coords.toarray()
+        if isinstance(coords, Atom)
+        else coords
     )
 
 

@@ -49,9 +49,9 @@ class Rows(ABC):
 
     def sweep(self, model: Any, query: Query) -> Sweep:
         """Answer a query about a model of these rows, in the way that is best for it."""
-        passes, path = self.settle(query), chosen(self, model, query)
-        seen = path.read(self, model, query)
-        return seen._replace(passes=seen.passes + passes, path=path.name)
+        passes = self.settle(query)
+        seen = chosen(self, model, query).read(self, model, query)
+        return seen._replace(passes=seen.passes + passes) if passes else seen
 
     def settle(self, query: Query) -> float:
         """Compute the images that cost no more than a few columns; return the reads of the data that took."""

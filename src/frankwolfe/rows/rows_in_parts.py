@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from frankwolfe.backends import Array
+from frankwolfe.kernels.row_sample import rows_drawn
 from frankwolfe.points import Point
 from frankwolfe.rows.parts import Most, Part, Parts, checksum
 from frankwolfe.rows.reading import Path, Query, Sweep
@@ -54,10 +55,10 @@ class EachPart(Path):
         return not model.intercept
 
     def read(self, rows: Any, model: Any, query: Query) -> Sweep:
-        y, watch = query.y, query.watch
+        other = None if query.watch is query.y else query.watch.coords
+        value, inner, watched, slope, passes = rows.parts.total(evaluation, query.y.coords, other)
         _forget_images(query)
-        value, inner, watched, slope, passes = rows.parts.total(evaluation, y.coords, _other(query, watch))
-        return Sweep(value, inner, watched, slope, float(passes))
+        return Sweep(value, inner, watched, slope, float(passes), self.name)
 
 
 class EachPartTwice(Path):
@@ -73,7 +74,7 @@ class EachPartTwice(Path):
         images = rows.keep([point.coords for point in points])
         _forget_images(query)
         slope, inner, values = model.balanced_slope(images)
-        return Sweep(values[0], inner, values[-1], slope, 2.0)
+        return Sweep(values[0], inner, values[-1], slope, 2.0, self.name)
 
 
 class RowsInParts(Rows):
@@ -183,10 +184,6 @@ def _forget_images(query: Query) -> None:
         leaf.resolve(UNKEPT)
 
 
-def _other(query: Query, watch: Point) -> Any:
-    return None if watch is query.y else watch.coords
-
-
 def with_images(part: Part, kept: Sums, task: Task, places: list[int], args: tuple[Any, ...]) -> Sums:
     """Do a task to the model of a part, with images that are kept."""
     return task(part.objective, *(kept[i] for i in places), *args)
@@ -240,8 +237,8 @@ def row_products(part: Part, coefs: np.ndarray) -> Sums:
 
 
 def some_rows(part: Part, step: int) -> Sums:
-    """Numbers and rows, in a list: one in `step`, and those in the middle between them."""
+    """Numbers and rows, in a list: two in `step`, drawn at random."""
     matrix = part.objective.data.matrix
-    numbers = part.first + np.arange(matrix.shape[0])
-    chosen = np.isin(numbers % step, (0, step // 2))
-    return ([(numbers[chosen], matrix[np.flatnonzero(chosen)])],)
+    drawn = (rows_drawn(matrix.shape[0], step, part.first, turn) for turn in (0, 1))
+    chosen = np.sort(np.concatenate(list(drawn)))
+    return ([(part.first + chosen, matrix[chosen])],)

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.atoms import Atom, Dense
-from frankwolfe.atoms import Rows as AtomRows
+from frankwolfe.atoms import Atom, Dense, StackedAtoms
 from frankwolfe.backends import Array, host
 from frankwolfe.backends.device_gram import gram_by_columns
 from frankwolfe.backends.device_pattern import quiet
@@ -34,7 +33,7 @@ class TorchPass(Path):
         if model.kind not in NAMES or not model.separable or len(query.pending) != 1 or len(query.known) > 1:
             return False
         coords = query.pending[0].coords
-        dense = not isinstance(coords, Atom) or isinstance(coords, Dense | AtomRows)
+        dense = not isinstance(coords, Atom) or isinstance(coords, Dense | StackedAtoms)
         return dense and (bool(query.size) or rows.one_pass)
 
     def read(self, rows: Any, model: Any, query: Query) -> Sweep:
@@ -57,7 +56,7 @@ class TorchPass(Path):
         fresh.resolve(total.product)
         query.watch.terms = ((1.0, Leaf(None, total.watched)),)
         passes = 2.0 if query.size else 1.0
-        return Sweep(total.value, total.inner, total.other, total.gradient, passes)
+        return Sweep(total.value, total.inner, total.other, total.gradient, passes, self.name)
 
 
 class TorchMatrix(DataMatrix):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from frankwolfe.atoms import Rows
+from frankwolfe.atoms import StackedAtoms
 from frankwolfe.backends import Array, namespace
 from frankwolfe.backends.namespace import as_like, nonzero
 from frankwolfe.sets.base import Set
@@ -59,17 +59,17 @@ class SetBatch(Set):
     def curved(self) -> bool:
         return self.members[0].curved
 
-    def lmo(self, g: Array) -> Rows:
+    def lmo(self, g: Array) -> StackedAtoms:
         xp = namespace(g)
         if self.exponent is not None:
             magnitudes = xp.abs(g)
             u = dual_vectors(magnitudes / nonzero(xp.max(magnitudes, axis=-1))[:, None], self.exponent)
             signs = xp.where(g > 0, -xp.ones_like(g), xp.ones_like(g))
-            return Rows(self.radii[:, None] * signs * u)
+            return StackedAtoms(self.radii[:, None] * signs * u)
         if self._simplices:
             steps = dual_vectors(xp.max(g, axis=-1)[:, None] - g, 1.0)  # one where g is least, zero elsewhere
-            return Rows(self.radii[:, None] * steps)
-        return Rows(xp.stack([member.lmo(g[i, ...]).toarray() for i, member in enumerate(self.members)]))
+            return StackedAtoms(self.radii[:, None] * steps)
+        return StackedAtoms(xp.stack([member.lmo(g[i, ...]).toarray() for i, member in enumerate(self.members)]))
 
     def support(self, g: Array) -> Array:
         if self.exponent is not None:

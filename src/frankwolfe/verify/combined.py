@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,22 +19,41 @@ ULP = 2.0**-52
 MANY = 4096  # vertices of which averages are looked for
 
 
-class Product(Domain):
-    """Vectors made of one block from each set."""
+class Combined(Domain):
+    """A set made from several: linear functions on it are those on its parts, joined somehow."""
+
+    join: Callable[[list[float]], float]
 
     def __init__(self, description: dict[str, Any]) -> None:
         self.parts = [domain_of(part) for part in description["parts"]]
-        self.shapes = [tuple(int(n) for n in shape) for shape in description["shapes"]]
 
     @property
     def size(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
         return max(part.size for part in self.parts)
 
     def support(self, h: np.ndarray) -> float:
-        return float(sums(np.array([part.support(block) for part, block in self._blocks(h)])).hi)
+        return self.join([part.support(block) for part, block in self._blocks(h)])
 
     def reach(self, e: np.ndarray) -> float:
-        return float(sums(np.array([part.reach(block) for part, block in self._blocks(e)])).hi)
+        return self.join([part.reach(block) for part, block in self._blocks(e)])
+
+    def _blocks(self, x: np.ndarray) -> list[tuple[Domain, np.ndarray]]:
+        """Return the parts, each with the entries that belong to it."""
+        return [(part, x) for part in self.parts]
+
+
+def _total(numbers: list[float]) -> float:
+    return float(sums(np.array(numbers)).hi)
+
+
+class Product(Combined):
+    """Vectors made of one block from each set."""
+
+    join = staticmethod(_total)
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        super().__init__(description)
+        self.shapes = [tuple(int(n) for n in shape) for shape in description["shapes"]]
 
     def excess(self, x: np.ndarray) -> Interval:
         return largest(*(part.excess(block) for part, block in self._blocks(x)))
@@ -45,21 +65,14 @@ class Product(Domain):
         return [(p, b.reshape(shape)) for p, b, shape in zip(self.parts, blocks, self.shapes, strict=True)]
 
 
-class MinkowskiSum(Domain):
+class MinkowskiSum(Combined):
     """All sums of one point from each set."""
 
-    def __init__(self, description: dict[str, Any]) -> None:
-        self.parts = [domain_of(part) for part in description["parts"]]
+    join = staticmethod(_total)
 
     @property
     def size(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
         return sum(part.size for part in self.parts)
-
-    def support(self, h: np.ndarray) -> float:
-        return float(sums(np.array([part.support(h) for part in self.parts])).hi)
-
-    def reach(self, e: np.ndarray) -> float:
-        return float(sums(np.array([part.reach(e) for part in self.parts])).hi)
 
     def excess(self, x: np.ndarray) -> Interval:
         """Split x: into the nearest sum of points of sets with few vertices, and what is left for another one."""
@@ -85,21 +98,10 @@ class MinkowskiSum(Domain):
         return total
 
 
-class UnionHull(Domain):
+class UnionHull(Combined):
     """The hull of the union of several sets."""
 
-    def __init__(self, description: dict[str, Any]) -> None:
-        self.parts = [domain_of(part) for part in description["parts"]]
-
-    @property
-    def size(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return max(part.size for part in self.parts)
-
-    def support(self, h: np.ndarray) -> float:
-        return max(part.support(h) for part in self.parts)
-
-    def reach(self, e: np.ndarray) -> float:
-        return max(part.reach(e) for part in self.parts)
+    join = staticmethod(max)
 
     def excess(self, x: np.ndarray) -> Interval:
         high = min(float(part.excess(x).hi) for part in self.parts)

@@ -128,13 +128,13 @@ def _columns(operator: Any) -> np.ndarray:
     return array(operator.rmatmat(np.eye(rows))).conj().T
 
 
-def _linear_model(objective: Any, loss: str, **more: Any) -> Description:
+def _linear_model(objective: Any, loss: str, *parameters: str) -> Description:
     return {
         "kind": "linear_model",
         "loss": loss,
         "b": array(getattr(objective, "exact_b", objective.b)),
         **_rows(objective),
-        **more,
+        **{name: float(getattr(getattr(objective, "row_loss", objective), name)) for name in parameters},
     }
 
 
@@ -333,7 +333,11 @@ def _product(domain: Any) -> Description:
 OBJECTIVES: dict[str, Callable[[Any], Description]] = {
     "Logistic": lambda f: _linear_model(f, "logistic"),
     "LeastSquares": lambda f: _linear_model(f, "least_squares"),
-    "Huber": lambda f: _linear_model(f, "huber", delta=float(f.delta)),
+    "Huber": lambda f: _linear_model(f, "huber", "delta"),
+    "Quantile": lambda f: _linear_model(f, "quantile", "quantile", "delta"),
+    "SquaredHinge": lambda f: _linear_model(f, "squared_hinge"),
+    "Poisson": lambda f: _linear_model(f, "poisson"),
+    "Gamma": lambda f: _linear_model(f, "gamma"),
     "Multinomial": _multinomial,
     "Quadratic": _quadratic,
     "MatrixCompletion": _completion,

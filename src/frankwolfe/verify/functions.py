@@ -58,6 +58,15 @@ def log1p(y: Interval) -> Interval:
     return Interval(ends[0].lo, ends[-1].hi)
 
 
+def times_log(x: Interval) -> Interval:
+    """Return enclosures of x log x for x >= 0, zero at zero: convex, so largest at an end, and least at 1/e."""
+    ends = [Interval(e) * _log(np.where(e > 0, e, 1.0)) for e in ((x.lo,) if x.lo is x.hi else (x.lo, x.hi))]
+    low, high = np.minimum(ends[0].lo, ends[-1].lo), np.maximum(ends[0].hi, ends[-1].hi)
+    zero = x.hi <= 0
+    low = np.where((x.lo < 0.3678795) & (x.hi > 0.3678794) & (x.lo < x.hi), np.minimum(low, -0.3678795), low)
+    return Interval(np.where(zero, 0.0, low), np.where(zero, 0.0, high))
+
+
 def exp(t: Interval) -> Interval:
     """Return enclosures of the exponentials: a guess y, corrected by exp(t - log y), which is near one.
 

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.verify.arithmetic import Interval, up
-from frankwolfe.verify.functions import exp, log, log1p
+from frankwolfe.verify.functions import exp, log1p, times_log
 
 
 class Loss(ABC):
-    """A convex function of a margin."""
+    """A convex function of a margin, never negative. Its conjugate's domain goes from `lowest` to `highest`."""
 
     @abstractmethod
     def value(self, m: Interval, b: np.ndarray) -> Interval:
@@ -27,16 +27,34 @@ class Loss(ABC):
         """Return about φ'(m)."""
 
     @abstractmethod
+    def inside(self, u: Interval, b: np.ndarray) -> Interval:
+        """Return enclosures of the conjugate in its domain."""
+
+    def lowest(self, b: np.ndarray) -> np.ndarray:
+        """Return the least slope."""
+        return np.full(b.shape, -np.inf)
+
+    def highest(self, b: np.ndarray) -> np.ndarray:
+        """Return the largest slope."""
+        return np.full(b.shape, np.inf)
+
+    def size(self, m: np.ndarray, b: np.ndarray) -> np.ndarray | float:
+        """Return about the size of the terms that are added up for a loss, where it may be much smaller than they."""
+        return 0.0
+
     def tamed(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return the slopes, moved into the conjugate's domain."""
+        return np.clip(u, self.lowest(b), self.highest(b))
 
-    @abstractmethod
     def conjugate(self, u: Interval, b: np.ndarray) -> Interval:
         """Return enclosures of the conjugate, infinite where u may lie outside its domain."""
+        low, high = self.lowest(b), self.highest(b)
+        found = self.inside(Interval(np.clip(u.lo, low, high), None if u.lo is u.hi else np.clip(u.hi, low, high)), b)
+        return Interval(found.lo, np.where((u.lo >= low) & (u.hi <= high), found.hi, np.inf))
 
     def room(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return about how far u may move and stay in the domain, where it has ends."""
-        return np.ones(u.shape)
+        return np.minimum(np.minimum(u - self.lowest(b), self.highest(b) - u), 1.0)
 
     def shift(self, m: np.ndarray, b: np.ndarray, weights: np.ndarray) -> float:
         """Return about the best intercept: where the weighted slopes of m + c add up to zero."""
@@ -46,59 +64,60 @@ class Loss(ABC):
             return float(weights @ self.slope(m + c, b))
 
         low, high = self.bracket(m, b, weights)
-        if not (low < high and total(low) < 0 < total(high)):
-            return 0.5 * (low + high)
+        if not total(low) < 0:
+            return low
+        if not total(high) > 0:
+            return high
         return float(brentq(total, low, high, xtol=1e-300, maxiter=500, disp=False))  # pyright: ignore[reportArgumentType]
 
     def bracket(self, m: np.ndarray, b: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-        """Return two intercepts with the best one between them, or equal to both."""
+        """Return two intercepts with the best one between them, or equal to one of them."""
         return float(np.min(b - m)), float(np.max(b - m))
 
 
-class Squares(Loss):
-    """Half the squared residual."""
+class Clipped(Loss):
+    """The largest ue - smoothing/2 u² over slopes u between two ends, e = m - b: a parabola that goes on in lines."""
+
+    def __init__(self, low: float = -np.inf, high: float = np.inf, smoothing: float = 1.0) -> None:
+        self.low, self.high, self.smoothing = low, high, smoothing
+
+    def lowest(self, b: np.ndarray) -> np.ndarray:
+        return np.full(b.shape, self.low)
+
+    def highest(self, b: np.ndarray) -> np.ndarray:
+        return np.full(b.shape, self.high)
 
     def value(self, m: Interval, b: np.ndarray) -> Interval:
-        return (m - b).squared() * 0.5
+        e = m - b
+        u = e / self.smoothing if self.smoothing != 1 else e
+        u = Interval(self.tamed(u.lo, b), self.tamed(u.hi, b))
+        return u * (e - u * (0.5 * self.smoothing))
 
     def slope(self, m: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return m - b
+        return self.tamed((m - b) / self.smoothing, b)
 
-    def tamed(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return u
-
-    def conjugate(self, u: Interval, b: np.ndarray) -> Interval:
-        return u * (u * 0.5 + b)
+    def inside(self, u: Interval, b: np.ndarray) -> Interval:
+        return u * (u * (0.5 * self.smoothing) + b)
 
 
-class Huber(Loss):
-    """Half the squared residual up to `delta`, linear beyond."""
+class SquaredHinge(Clipped):
+    """max(1 - bm, 0)²/2 for b = 1 or -1: the parabola around b, on one side of it."""
 
-    def __init__(self, delta: float) -> None:
-        self.delta = float(delta)
+    def lowest(self, b: np.ndarray) -> np.ndarray:
+        return np.where(b > 0, -np.inf, 0.0)
 
-    def value(self, m: Interval, b: np.ndarray) -> Interval:
-        residual = abs(m - b)
-        near = Interval(np.minimum(residual.lo, self.delta), np.minimum(residual.hi, self.delta))
-        return near * (residual - near * 0.5)
-
-    def slope(self, m: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return self.tamed(m - b, b)
-
-    def tamed(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return np.clip(u, -self.delta, self.delta)
-
-    def conjugate(self, u: Interval, b: np.ndarray) -> Interval:
-        found = u * (u * 0.5 + b)
-        inside = (u.lo >= -self.delta) & (u.hi <= self.delta)
-        return Interval(found.lo, np.where(inside, found.hi, np.inf))
-
-    def room(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return self.delta - np.abs(u)
+    def highest(self, b: np.ndarray) -> np.ndarray:
+        return np.where(b > 0, 0.0, np.inf)
 
 
 class Logistic(Loss):
     """log(1 + exp(-bm)) for b = 1 or -1."""
+
+    def lowest(self, b: np.ndarray) -> np.ndarray:
+        return np.where(b > 0, -1.0, 0.0)
+
+    def highest(self, b: np.ndarray) -> np.ndarray:
+        return np.where(b > 0, 0.0, 1.0)
 
     def value(self, m: Interval, b: np.ndarray) -> Interval:
         t = _against(m, b)
@@ -115,27 +134,65 @@ class Logistic(Loss):
         small = np.exp(-np.abs(t))
         return -b * np.where(t >= 0, 1.0, small) / (1 + small)
 
-    def tamed(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return -b * np.clip(-b * u, 0.0, 1.0)
-
-    def conjugate(self, u: Interval, b: np.ndarray) -> Interval:
+    def inside(self, u: Interval, b: np.ndarray) -> Interval:
         p = _against(u, b)
-        low = _minus_entropy(np.clip(p.lo, 0.0, 1.0))
+        low = _minus_entropy(p.lo)
         if p.lo is p.hi:
-            found = low
-        else:  # convex: largest at an end
-            high = _minus_entropy(np.clip(p.hi, 0.0, 1.0))
-            found = Interval(np.full(p.shape, -0.7), np.maximum(low.hi, high.hi))
-        inside = (p.lo >= 0) & (p.hi <= 1)
-        return Interval(found.lo, np.where(inside, found.hi, np.inf))
-
-    def room(self, u: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return 0.5 - np.abs(np.abs(u) - 0.5)
+            return low
+        return Interval(np.full(p.shape, -0.7), np.maximum(low.hi, _minus_entropy(p.hi).hi))  # convex
 
     def bracket(self, m: np.ndarray, b: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
         # Were all margins equal, the best intercept would bring them to the log odds.
         odds = float(np.log(np.sum(weights[b > 0])) - np.log(np.sum(weights[b <= 0])))
         return odds - float(np.max(m)) - 1e-6, odds - float(np.min(m)) + 1e-6
+
+
+class Poisson(Loss):
+    """exp(m) - bm + b log b - b for b >= 0: half the deviance of a count whose mean is exp(m)."""
+
+    def lowest(self, b: np.ndarray) -> np.ndarray:
+        return -b
+
+    def value(self, m: Interval, b: np.ndarray) -> Interval:
+        found = exp(m) - m * b + (times_log(Interval(b)) - b)
+        return Interval(np.maximum(found.lo, 0.0), found.hi)
+
+    def slope(self, m: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.exp(m) - b
+
+    def inside(self, u: Interval, b: np.ndarray) -> Interval:
+        mean = u + b
+        mean = Interval(np.maximum(mean.lo, 0.0), mean.hi)
+        return times_log(mean) - mean - (times_log(Interval(b)) - b)
+
+    def size(self, m: np.ndarray, b: np.ndarray) -> np.ndarray | float:
+        return np.exp(m) + b * (1 + np.abs(m) + np.abs(np.log(np.maximum(b, 1e-300))))
+
+    def bracket(self, m: np.ndarray, b: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+        level = float(np.log(weights @ b / weights.sum()))
+        return level - float(np.max(m)) - 1e-6, level - float(np.min(m)) + 1e-6
+
+
+class Gamma(Loss):
+    """exp(-e) + e - 1 with e = m - b, where b is the logarithm of a target: half the deviance if its mean is exp(m)."""
+
+    def highest(self, b: np.ndarray) -> np.ndarray:
+        return np.ones(b.shape)
+
+    def value(self, m: Interval, b: np.ndarray) -> Interval:
+        e = m - b
+        found = exp(-e) + (e - 1.0)
+        return Interval(np.maximum(found.lo, 0.0), found.hi)
+
+    def slope(self, m: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return 1.0 - np.exp(b - m)
+
+    def inside(self, u: Interval, b: np.ndarray) -> Interval:
+        off = 1.0 - u
+        return u * b + times_log(Interval(np.maximum(off.lo, 0.0), off.hi)) + u
+
+    def size(self, m: np.ndarray, b: np.ndarray) -> np.ndarray | float:
+        return np.exp(b - m) * (1 + np.abs(b - m)) + np.abs(b - m) + 1.0
 
 
 def _against(m: Interval, b: np.ndarray) -> Interval:
@@ -148,14 +205,23 @@ def _against(m: Interval, b: np.ndarray) -> Interval:
 def _minus_entropy(p: np.ndarray) -> Interval:
     """Return enclosures of p log p + (1 - p) log(1 - p) for p from zero to one."""
     p = np.where(p > 0.5, 1 - p, p)  # exact there
-    zero, positive = p == 0, Interval(np.where(p == 0, 0.5, p))
-    found = positive * log(positive) + (1.0 - positive) * log1p(-positive)
-    return Interval(np.where(zero, 0.0, found.lo), np.where(zero, 0.0, found.hi))
+    other = Interval(p)
+    return times_log(other) + (1.0 - other) * log1p(-other)
 
 
 def loss_of(description: dict[str, Any]) -> Loss:
     """Return the loss that a description names."""
     name = description["loss"]
     if name == "huber":
-        return Huber(description["delta"])
-    return {"logistic": Logistic, "least_squares": Squares}[name]()
+        return Clipped(-float(description["delta"]), float(description["delta"]))
+    if name == "quantile":
+        quantile = float(description["quantile"])
+        return Clipped(-quantile, 1.0 - quantile, float(description["delta"]))
+    losses: dict[str, type[Loss]] = {
+        "logistic": Logistic,
+        "least_squares": Clipped,
+        "squared_hinge": SquaredHinge,
+        "poisson": Poisson,
+        "gamma": Gamma,
+    }
+    return losses[name]()

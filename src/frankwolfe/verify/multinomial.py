@@ -13,33 +13,25 @@ import numpy as np
 
 from frankwolfe.verify.arithmetic import Interval, dot, expansion, product, stacked, sums
 from frankwolfe.verify.domains import CannotShow
-from frankwolfe.verify.functions import exp, log, log1p
-from frankwolfe.verify.matrices import matrix_of
-from frankwolfe.verify.objectives import Objective, Tangent, Touching, Value, average, normalised
+from frankwolfe.verify.functions import exp, log, log1p, times_log
+from frankwolfe.verify.objectives import RowModel, Tangent, Touching, Value, average, normalised
 
 MIXED = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)  # parts of other probabilities, the fewest that balance the intercepts
 
 
-class Multinomial(Objective):
+class Multinomial(RowModel):
     """f(X) = Σ share_i (log Σ_k exp(a_i'x_k + c_k) - a_i'x_(b_i) - c_(b_i)) + ridge/2 \\|X\\|²."""
 
     def __init__(self, description: dict[str, Any]) -> None:
-        self.A = matrix_of(description["A"])
+        super().__init__(description)
         self.b = np.asarray(description["b"], np.int64)
-        self.K = int(description["classes"])
-        share = description.get("share")
-        self.weights = np.ones(len(self.b)) if share is None else np.asarray(share, np.float64)
-        self.total = float(len(self.b)) if share is None else 1.0
-        self.ridge = float(description.get("ridge", 0.0))
-        self.intercept = bool(description.get("intercept", False))
-        self.floor = 0.0 if self.ridge >= 0 else -math.inf
-        self.remarks = (description["trusted"],) if description.get("trusted") else ()
+        self.K = self.columns = int(description["classes"])
         self.truth = (self.b[:, None] == np.arange(self.K)).astype(np.float64)
 
     def value(self, x: np.ndarray) -> Value:
         scores = self._scores(x)
         c = self._shift(scores.middle)
-        loss = self._mean(_losses(scores + c, self.b))
+        loss = self.mean(_losses(scores + c, self.b))
         P = _softmax(scores.middle + c)
         felt = sum(float(self.weights @ (np.abs(P - self.truth)[:, k] * self.A.sizes(x[:, k]))) for k in range(self.K))
         # The logarithm of a sum just above one is rounded to an ulp of one, that of scores to an ulp of theirs.
@@ -58,7 +50,7 @@ class Multinomial(Objective):
     def tangent(self, touching: Touching) -> Tangent:
         t, P = average(touching), np.zeros(self.truth.shape)
         for weight, (_, point) in zip(normalised(touching), touching, strict=True):
-            self._check(point)
+            self.check(point)
             scores = np.stack([self.A.roughly(np.ascontiguousarray(point[:, k])) for k in range(self.K)], axis=1)
             if not np.isfinite(scores).all():
                 raise CannotShow("the scores at the point of tangency are not finite")
@@ -74,24 +66,14 @@ class Multinomial(Objective):
             columns.append(column / self.total)
         slope = stacked(columns)
         slope = Interval(slope.lo.T, slope.hi.T)
-        if self.ridge:
-            slope = slope + Interval(self.ridge) * t
-            constant = constant - dot(t, t) * (0.5 * self.ridge)
-        return Tangent(constant, slope, -self.ridge, t)
-
-    def _check(self, x: np.ndarray) -> None:
-        if not isinstance(x, np.ndarray) or x.shape != (self.A.shape[1], self.K):
-            raise CannotShow(f"a point must have shape {(self.A.shape[1], self.K)}, and this one has {np.shape(x)}")
+        return self.ridged(constant, slope, t)
 
     def _scores(self, x: np.ndarray) -> Interval:
-        self._check(x)
+        self.check(x)
         columns = stacked([self.A.times(np.ascontiguousarray(x[:, k])) for k in range(self.K)])
         if not np.isfinite(columns.middle).all():
             raise CannotShow("the scores are not finite")
         return Interval(columns.lo.T, columns.hi.T)
-
-    def _mean(self, losses: Interval) -> Interval:
-        return (losses * self.weights).sum() / self.total
 
     def _shift(self, scores: np.ndarray) -> np.ndarray:
         """Return about the best intercepts, by damped Newton steps.
@@ -128,6 +110,7 @@ class Multinomial(Objective):
 
     def _dual(self, P: np.ndarray) -> tuple[Interval, list[np.ndarray], list[tuple[int, np.ndarray]]]:
         """Return -Σ share Σ p log p, and weight * (p - truth) as a sum of tables and of single rows."""
+        trouble = CannotShow("no probabilities were tried")
         for part in MIXED if self.intercept else MIXED[:1]:
             try:
                 return self._exactly(self._mixed(P, part))
@@ -172,15 +155,7 @@ class Multinomial(Objective):
             p = Interval(low, high)
         if np.any(P1 + P2 < 0):
             raise CannotShow("a probability came out negative")
-        return -self._mean(_p_log_p(p).sum(1)), tables, extra
-
-
-def _p_log_p(p: Interval) -> Interval:
-    """Return enclosures of p log p, zero at zero; convex, so largest at an end."""
-    ends = [Interval(np.where(e > 0, e, 1.0)) for e in (p.lo, np.minimum(p.hi, 1.0))]
-    found = [e * log(e) for e in ends]
-    least = np.where(p.hi >= 0.36, np.where(p.lo <= 0.37, -0.37, found[0].lo), found[1].lo)
-    return Interval(np.minimum(least, np.minimum(found[0].lo, found[1].lo)), np.maximum(found[0].hi, found[1].hi))
+        return -self.mean(times_log(p).sum(1)), tables, extra
 
 
 def _losses(scores: Interval, b: np.ndarray) -> Interval:

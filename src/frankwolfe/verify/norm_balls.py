@@ -12,57 +12,28 @@ from frankwolfe.verify.domains import CannotShow, Solid, largest
 from frankwolfe.verify.functions import conjugate, norm, norms
 
 
-class L1Ball(Solid):
-    """Sum of magnitudes at most the radius."""
-
-    def norm(self, x: np.ndarray) -> Interval:
-        return sums(np.abs(x))
-
-    def dual_norm(self, h: np.ndarray) -> Interval:
-        return Interval(np.max(np.abs(h)))
-
-    def vertices(self, shape: tuple[int, ...]) -> np.ndarray | None:
-        corners = self.radius * np.eye(math.prod(shape))
-        return np.vstack([corners, -corners])
-
-
-class LInfBall(Solid):
-    """Every magnitude at most the radius."""
-
-    def norm(self, x: np.ndarray) -> Interval:
-        return Interval(np.max(np.abs(x)))
-
-    def dual_norm(self, h: np.ndarray) -> Interval:
-        return sums(np.abs(h))
-
-
-class L2Ball(Solid):
-    """Euclidean norm at most the radius."""
-
-    def norm(self, x: np.ndarray) -> Interval:
-        return norm(x, 2)
-
-    def dual_norm(self, h: np.ndarray) -> Interval:
-        return norm(h, 2)
-
-    def farthest(self, at: np.ndarray) -> float:
-        return float((norm(at, 2) + self.radius).squared().hi)
-
-
 class LpBall(Solid):
     """An l_p norm at most the radius."""
 
-    ulps = 32
-
     def __init__(self, description: dict[str, Any]) -> None:
         super().__init__(description)
-        self.p = float(description["p"])
+        self.p = {"l1": 1.0, "l2": 2.0, "linf": math.inf}.get(description["kind"]) or float(description["p"])
+        self.ulps = 8 if self.p in (1, 2, math.inf) else 32
 
     def norm(self, x: np.ndarray) -> Interval:
         return norm(x, self.p)
 
     def dual_norm(self, h: np.ndarray) -> Interval:
         return norm(h, conjugate(self.p))
+
+    def farthest(self, at: np.ndarray) -> float:
+        return float((norm(at, 2) + self.radius).squared().hi) if self.p <= 2 else super().farthest(at)
+
+    def vertices(self, shape: tuple[int, ...]) -> np.ndarray | None:
+        if self.p != 1:
+            return None
+        corners = self.radius * np.eye(math.prod(shape))
+        return np.vstack([corners, -corners])
 
 
 class GroupBall(Solid):
@@ -144,10 +115,7 @@ class OWLBall(Solid):
 
 
 DOMAINS: dict[str, Any] = {
-    "l1": L1Ball,
-    "l2": L2Ball,
-    "linf": LInfBall,
-    "lp": LpBall,
+    **dict.fromkeys(("l1", "l2", "linf", "lp"), LpBall),
     "group": GroupBall,
     "ksupport": KSupportBall,
     "owl": OWLBall,

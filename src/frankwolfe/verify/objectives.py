@@ -77,35 +77,61 @@ def normalised(touching: Touching) -> np.ndarray:
     return weights / np.sum(weights)
 
 
-class LinearModel(Objective):
-    """f(x) = Σ share_i φ(a_i'x + c, b_i) + ridge/2 \\|x\\|², c zero or, with an intercept, the best one."""
+class RowModel(Objective):
+    """A weighted mean of losses of rows of data, plus a ridge term; with an intercept the minimum over it."""
+
+    columns: int | None = None
+    """How many vectors a point is made of; None for one, and not a matrix."""
 
     def __init__(self, description: dict[str, Any]) -> None:
-        self.loss = loss_of(description)
         self.A = matrix_of(description["A"])
-        self.b = np.asarray(description["b"], np.float64)
         share = description.get("share")
         # Shares are weights / total: without weights one each, which are exact numbers, and n.
-        self.weights = np.ones(len(self.b)) if share is None else np.asarray(share, np.float64)
-        self.total = float(len(self.b)) if share is None else 1.0
+        self.weights = np.ones(self.A.shape[0]) if share is None else np.asarray(share, np.float64)
+        self.total = float(self.A.shape[0]) if share is None else 1.0
         self.ridge = float(description.get("ridge", 0.0))
         self.intercept = bool(description.get("intercept", False))
         self.floor = 0.0 if self.ridge >= 0 else -math.inf
         self.remarks = (description["trusted"],) if description.get("trusted") else ()
+
+    def ridged(self, constant: Interval, slope: Interval, t: np.ndarray) -> Tangent:
+        """Return a tangent of the mean loss with that of the ridge term at t, which it leaves by its square."""
+        if self.ridge:
+            slope = slope + Interval(self.ridge) * t
+            constant = constant - dot(t, t) * (0.5 * self.ridge)
+        return Tangent(constant, slope, -self.ridge, t)
+
+    def mean(self, values: Interval) -> Interval:
+        """Return the weighted mean over the rows."""
+        return (values * self.weights).sum() / self.total
+
+    def check(self, x: np.ndarray) -> None:
+        """Raise unless x has the shape of a point."""
+        shape = (self.A.shape[1],) if self.columns is None else (self.A.shape[1], self.columns)
+        if not isinstance(x, np.ndarray) or x.shape != shape:
+            raise CannotShow(f"a point must have shape {shape}, and this one has {np.shape(x)}")
+
+
+class LinearModel(RowModel):
+    """f(x) = Σ share_i φ(a_i'x + c, b_i) + ridge/2 \\|x\\|², c zero or, with an intercept, the best one."""
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        super().__init__(description)
+        self.loss, self.b = loss_of(description), np.asarray(description["b"], np.float64)
         self._last: tuple[np.ndarray, Interval, float] | None = None
 
     def value(self, x: np.ndarray) -> Value:
         m, shift = self._margins(x)
         u = self._slopes(m.middle + shift)
         shifted = m + shift if self.intercept else m
-        loss = self._mean(self.loss.value(shifted, self.b))
+        loss = self.mean(self.loss.value(shifted, self.b))
         if self.intercept:  # the intercept is the best one only to rounding; the tangent bounds f(x) from below
             constant, parts, j, residue = self._dual(u)
             below = constant + sums_of([(m * part).sum() for part in parts] + [m[j] * -s for s in residue]) / self.total
             loss = Interval(np.minimum(below.lo, loss.lo), loss.hi)
         square = dot(x, x) * (0.5 * self.ridge)
         sizes = self.A.sizes(x)
-        second = SECOND * (sizes + abs(shift) + np.abs(self.b)) ** 2
+        second = SECOND * (sizes + abs(shift) + np.abs(self.b)) ** 2 + self.loss.size(shifted.middle, self.b)
         felt = float(self.weights @ (np.abs(u) * sizes + second)) / self.total
         value = loss + square
         return Value(value, felt + float(abs(value).hi))
@@ -116,33 +142,22 @@ class LinearModel(Objective):
             u += weight * self._slopes_at(point)
         constant, parts, j, residue = self._dual(self.loss.tamed(u, self.b))
         slope = sums_of([self.A.adjoint(part) for part in parts] + [self.A.row(j, -s) for s in residue])
-        slope = slope / self.total
-        if self.ridge:
-            slope = slope + Interval(self.ridge) * t
-            constant = constant - dot(t, t) * (0.5 * self.ridge)
-        return Tangent(constant, slope, -self.ridge, t)
-
-    def _mean(self, values: Interval) -> Interval:
-        return (values * self.weights).sum() / self.total
+        return self.ridged(constant, slope / self.total, t)
 
     def _slopes_at(self, point: np.ndarray) -> np.ndarray:
         """Return about the slopes of the losses at a point."""
         if self._last is not None and np.array_equal(self._last[0], point):
             return self._slopes(self._last[1].middle + self._last[2])
-        self._check(point)
+        self.check(point)
         m = self.A.roughly(point)
         if not np.isfinite(m).all():
             raise CannotShow("the products of the rows with the point of tangency are not finite")
         return self._slopes(m + self.loss.shift(m, self.b, self.weights) if self.intercept else m)
 
-    def _check(self, x: np.ndarray) -> None:
-        if not isinstance(x, np.ndarray) or x.shape != (self.A.shape[1],):
-            raise CannotShow(f"a point must have shape {(self.A.shape[1],)}, and this one has {np.shape(x)}")
-
     def _margins(self, x: np.ndarray) -> tuple[Interval, float]:
         """Return Ax, and about the best intercept; kept, for a point is often asked about twice."""
         if self._last is None or not np.array_equal(self._last[0], x):
-            self._check(x)
+            self.check(x)
             m = self.A.times(x)
             if not np.isfinite(m.middle).all():
                 raise CannotShow("the products of the rows with the point are not finite")
@@ -174,7 +189,7 @@ class LinearModel(Objective):
         conjugate = self.loss.conjugate(at, self.b)
         if not np.isfinite(conjugate.hi).all():
             raise CannotShow("the slopes of the losses cannot be balanced for the intercept inside their domain")
-        return -self._mean(conjugate), parts, j, residue
+        return -self.mean(conjugate), parts, j, residue
 
 
 def sums_of(terms: list[Interval]) -> Interval:

@@ -38,47 +38,27 @@ class Box(Domain):
         return np.where(corner == 1, high, low)
 
 
-class Simplex(Domain):
-    """Nonnegative entries that add up to the radius."""
-
-    def __init__(self, description: dict[str, Any]) -> None:
-        self.radius, self.dim = float(description["radius"]), int(description["dim"])
-        self.size = self.radius
-
-    def support(self, h: np.ndarray) -> float:
-        require(h, (self.dim,))
-        return float((Interval(np.max(h)) * self.radius).hi)
-
-    def reach(self, e: np.ndarray) -> float:
-        return self.support(e)
-
-    def excess(self, x: np.ndarray) -> Interval:
-        require(x, (self.dim,))
-        return largest(abs(sums(x) - self.radius), Interval(-np.min(x))) / self.radius
-
-    def vertices(self, shape: tuple[int, ...]) -> np.ndarray | None:
-        return self.radius * np.eye(self.dim)
-
-
 class Hypersimplex(Domain):
-    """Entries from zero to one that add up to k."""
-
-    size = 1.0
+    """Entries from zero to the size that add up to k times it; the simplex is that with k = 1."""
 
     def __init__(self, description: dict[str, Any]) -> None:
-        self.n, self.k = int(description["n"]), int(description["k"])
+        self.n, self.k = int(description.get("n", description.get("dim", 0))), int(description.get("k", 1))
+        self.size = float(description.get("radius", 1.0))
 
     def support(self, h: np.ndarray) -> float:
         require(h, (self.n,))
-        return float(sums(np.sort(h)[self.n - self.k :]).hi)
+        return float((sums(np.sort(h)[self.n - self.k :]) * self.size).hi)
 
     def reach(self, e: np.ndarray) -> float:
         return self.support(e)
 
     def excess(self, x: np.ndarray) -> Interval:
         require(x, (self.n,))
-        off = abs(sums(x) - float(self.k)) / float(self.k)
-        return largest(off, Interval(-np.min(x)), Interval(np.max(x)) - 1.0)
+        off = abs(sums(x) - Interval(self.size) * float(self.k)) / float(self.k)
+        return largest(off, Interval(-np.min(x)), Interval(np.max(x)) - self.size) / self.size
+
+    def vertices(self, shape: tuple[int, ...]) -> np.ndarray | None:
+        return self.size * np.eye(self.n) if self.k == 1 else None
 
 
 class Permutahedron(Domain):
@@ -193,7 +173,7 @@ def distance_from_hull(x: np.ndarray, points: np.ndarray) -> Interval:
 
 DOMAINS: dict[str, Any] = {
     "box": Box,
-    "simplex": Simplex,
+    "simplex": Hypersimplex,
     "hypersimplex": Hypersimplex,
     "permutahedron": Permutahedron,
     "birkhoff": Birkhoff,

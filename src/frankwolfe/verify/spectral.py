@@ -101,15 +101,14 @@ def orthogonality(Q: np.ndarray) -> float:
     return float((1.0 + off).sqrt().hi)
 
 
-class _SpectralBall(Domain):
-    """A ball of the l_p norm of the singular values."""
+class SchattenBall(Domain):
+    """A ball of the l_p norm of the singular values: their sum for the nuclear norm, the largest for the spectral."""
 
     ulps = 64
-    p: float
 
     def __init__(self, description: dict[str, Any]) -> None:
         self.radius = self.size = float(description["radius"])
-        self.p = float(description.get("p", self.p))
+        self.p = {"nuclear": 1.0, "spectral": math.inf}.get(description["kind"]) or float(description["p"])
 
     def support(self, h: np.ndarray) -> float:
         return float((decomposed(h).schatten(conjugate(self.p)) * self.radius).hi)
@@ -135,24 +134,6 @@ class _SpectralBall(Domain):
         left, right = (norms_of_rows(x[side]) for side in ("left", "right"))
         total = (left * right * np.abs(x["weights"])).sum() if len(x["weights"]) else Interval(0.0)
         return Interval(-1.0, (total / self.radius - 1.0).hi)
-
-
-class NuclearBall(_SpectralBall):
-    """Singular values add up to at most the radius."""
-
-    p = 1.0
-
-
-class SpectralBall(_SpectralBall):
-    """The largest singular value is at most the radius."""
-
-    p = math.inf
-
-
-class SchattenBall(_SpectralBall):
-    """The l_p norm of the singular values is at most the radius."""
-
-    p = 2.0
 
 
 class Spectrahedron(Domain):
@@ -220,8 +201,6 @@ def norms_of_rows(rows: np.ndarray) -> Interval:
 
 
 DOMAINS: dict[str, Any] = {
-    "nuclear": NuclearBall,
-    "spectral": SpectralBall,
-    "schatten": SchattenBall,
+    **dict.fromkeys(("nuclear", "spectral", "schatten"), SchattenBall),
     "spectrahedron": Spectrahedron,
 }

@@ -255,7 +255,7 @@ class _Case:
                 constant, slope, bend, at = witness()
                 height = domain.highest(-slope) if domain is not None else _anywhere(slope, bend, at)
                 bound = constant - height
-                if bend > 0:
+                if bend > 0 and domain is not None:
                     bound = bound - Interval(0.5 * bend) * domain.farthest(at)
             except (CannotShow, np.linalg.LinAlgError) as error:
                 trouble = str(error)

@@ -6,6 +6,7 @@ Nothing here loads Numba before the first pass is asked for.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cache
 from importlib import import_module
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -229,6 +230,7 @@ def evenly(indptr: np.ndarray, parts: int) -> list[tuple[int, int]]:
     return list(pairwise([0, *ends[1:-1], indptr.size - 1]))
 
 
+@cache
 def compiled(name: str) -> Any:
     """Return a module of kernels, and load the compiler with it; type checkers do not see through what it makes."""
     return import_module(f"frankwolfe.kernels.{name}")

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from frankwolfe.kernels import row_sample
 from frankwolfe.kernels.compiling import FUSED, kernel
 from frankwolfe.kernels.rows.prefetch import AHEAD, prefetch
 
 CACHED = 1 << 20  # bytes of indices that stay in the second-level cache from one pass to the next
-ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+ZERO, ONE, TWO, THREE, FOUR = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+
+lot = kernel()(row_sample.lot)
 
 
 @kernel(inline="always")
@@ -109,7 +112,9 @@ def count(indices, width):
 def squares(indptr, indices, values, c, width, every):
     """Return, for each column, the sum of c times its squared entries, estimated from one row in `every`."""
     out = np.zeros(width)
-    for i in range(0, indptr.size - 1, every):
+    for i in range(indptr.size - 1):
+        if every > 1 and lot(np.uint64(i), np.uint64(every)) != ZERO:
+            continue
         factor = every * c[i]
         for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             out[indices[k]] += factor if values is None else factor * values[k] * values[k]

@@ -114,8 +114,9 @@ def sweep(matrix, first, last, step, block, x, base, mixing, known, loss, every,
         differentiate(mixing, before, q, on_rows(loss, low, high), watched, r, c, sums)
         adjoint(matrix, low, high, r, g, x.size == 0)
         if H.size:
-            for i in range(high - low):
-                c[i] = c[i] * every if (low + i) % every == 0 else 0.0
+            if every > 1:
+                for i in range(high - low):
+                    c[i] = c[i] * every if sparse.lot(np.uint64(low + i), np.uint64(every)) == sparse.ZERO else 0.0
             outer(matrix, low, high, c, H)
         held += high - low
         if held >= block:

@@ -18,6 +18,7 @@ from frankwolfe.methods.base import Evidence, Method, closed, looked
 from frankwolfe.methods.second_order import working_set
 from frankwolfe.methods.second_order.subspace import EPS, ball_radius
 from frankwolfe.objectives.base import Evaluation
+from frankwolfe.objectives.least_squares import LeastSquares
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.logistic import Logistic
 from frankwolfe.objectives.quadratic import Quadratic
@@ -30,10 +31,13 @@ from frankwolfe.sets.norm_balls.lp_balls import L1Ball
 from frankwolfe.sets.polytopes.simplex import Simplex
 from frankwolfe.validation import integer
 
+# What was tuned, each on `python -m benchmarks unseen` and `accuracy`:
 LARGEST = 5000  # variables up to which a Hessian is formed
-SEARCH = 1e-3  # accuracy of the line search: near the solution the step is the whole one anyway
-FAR, FEW = 1.0, 4  # while the last gap exceeds f so many times, a Hessian from one row in four will do
-ROWS = 50  # for each variable, with which that is a good one
+SEARCH, ROUGH_SEARCH = 1e-3, 0.05  # accuracy of the line search; far away, where the step is long anyway
+FAR = 1.0  # while the last gap exceeds f so many times, the model is rough, and some rows tell enough of its curvature:
+ROWS, FEWEST = 25, 8  # so many for each variable, but one in eight at least
+POOR = 0.5  # share of such a step that the search must take, or the next Hessians are of all rows
+SPEED = 1.5  # power by which the gap falls faster at each step near the solution
 TAIL = 0.7  # share of the difference between the curvatures of f and log f that is taken off
 
 
@@ -44,6 +48,8 @@ class NewtonState(NamedTuple):
     gap: float  # the last Frank-Wolfe gap, relative to f
     rested: bool = False  # whether the last step stayed, its gap being all that was asked for
     rounds: int = 4  # that coordinate descent takes, by what was seen last
+    sample: bool = True  # whether some rows tell enough of the Hessian: so far no step from them was poor
+    likely: float = np.inf  # the gap that is left at x, by the pace of the last steps
 
 
 @dataclass(frozen=True)
@@ -64,9 +70,10 @@ class NewtonFrankWolfe(Method):
     in the weights of the vertices, started from those of x; on any other set by fully corrective Frank-Wolfe, whose gap
     certifies the accuracy. The exact line search runs on images. A step reads the data twice where the kernels are
     compiled: gradient and Hessian together, and the image of the model's minimiser. Far from the solution, where the
-    model is good for a short way only, the Hessian is then estimated from one row in four. On an l1 ball or a simplex
-    the model of a logistic loss is then rather that of log f, times f, which has the same minimiser and is good for a
-    longer way where losses are in their exponential tails: less of gg'/f than would make it concave is taken off H.
+    model is good for a short way only, the Hessian is then estimated from rows drawn at random, until a step from them
+    turns out poor. On l1 and l2 balls and simplices the model of a logistic loss is then rather that of log f, times f,
+    which has the same minimiser and is good for a longer way where losses are in their exponential tails: less of gg'/f
+    than would make it concave is taken off H.
 
     f falls at every step; near the solution the error falls by about `accuracy` at each, and quadratically where the
     model is solved exactly. The certificate is the Frank-Wolfe gap at x, which needs no model.
@@ -109,8 +116,8 @@ class NewtonFrankWolfe(Method):
     def check(self, problem: Problem) -> None:
         super().check(problem)
         objective = problem.objective
-        matrix = isinstance(objective, LinearModel | Quadratic) and not isinstance(objective.data, OperatorMatrix)
-        if not (matrix and objective.holds_images):
+        at_hand = isinstance(objective, LinearModel | Quadratic) and objective.holds_images
+        if not at_hand or isinstance(objective.data, OperatorMatrix):
             raise TypeError(
                 f"method 'newton' forms the Hessian from the data, which {type(objective).__name__} does not hold as a "
                 "matrix; use 'subspace' or 'afw'"
@@ -144,41 +151,50 @@ class NewtonFrankWolfe(Method):
 
     def whole(self, problem: Problem, state: NewtonState) -> tuple[NewtonState, Evidence]:
         """Take a step with the model in all variables."""
-        k, x, gap, rested = state[:4]
-        far = gap > FAR
-        at_x, H = _expansion(problem, x, FEW if far else 1)
+        k, x, before, rested = state[:4]
+        far, H = before > FAR, problem.scratch.get("hessian")
+        if H is not None or state.likely <= problem.goal:  # the run ends here, it seems: no Hessian will be needed
+            at_x = problem.evaluate(x)
+        else:
+            at_x, H = _expansion(problem, x, FEWEST if far and state.sample else 1)
         vertex = problem.lmo(at_x.slope, k, share=0.0, keep=x)
         at_x, vertex = looked(problem, at_x, vertex)
         evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
         if not rested and closed(problem, at_x.value, at_x.tangent, vertex):
             return state._replace(k=k + 1, rested=True), evidence
         gap = max(float(at_x.inner - vertex.value), 0.0)
+        relative = gap / max(abs(float(at_x.value)), 1e-300)
         g, here = together(at_x.slope, x.coords) if problem.away else (at_x.slope, x.coords)
-        rtol = SEARCH
-        if far and isinstance(problem.domain, L1Ball | Simplex) and isinstance(problem.objective, Logistic):
-            rtol = 0.05  # the model of log f is good for long steps, not for their last digits
+        if H is None:
+            H = _expansion(problem, x, 1)[1]
+        rtol, radius = SEARCH, ball_radius(problem.domain)
+        whole = radius is not None or isinstance(problem.domain, L1Ball | Simplex)
+        if far and whole and isinstance(problem.objective, Logistic):
+            rtol = ROUGH_SEARCH  # the model of log f is good for long steps, not for their last digits
             H = H - np.multiply.outer(TAIL / float(problem.objective.tail(x.image)) * g, g)
         with calm(H.size):
-            target = self._target(problem, H, g, here, vertex.point, gap, far)
+            target = self._target(problem, H, g, here, vertex.point, gap, relative)
         z = Point.at(as_like(target, x.coords))
         step = problem.line_search(x, z, rtol=rtol)
         if not step > 0:  # f does not show what the step gains, but the model does: taken if f does not rise either
             value = float(at_x.value)
             step = float(float(problem.value(z)) <= value + 4 * problem.eps * abs(value))
         x_next = problem.mix(x, z, step)
-        gap /= max(abs(float(at_x.value)), 1e-300)
-        return state._replace(k=k + 1, x=x_next, gap=gap, rested=False), evidence
+        sample = state.sample and not (far and step < POOR)
+        likely = gap * (relative / before) ** SPEED if 0 < before < np.inf else np.inf
+        return NewtonState(k + 1, x_next, relative, False, state.rounds, sample, likely), evidence
 
     def _target(
-        self, problem: Problem, H: np.ndarray, g: np.ndarray, x: np.ndarray, first: Point, gap: float, far: bool
+        self, problem: Problem, H: np.ndarray, g: np.ndarray, x: np.ndarray, first: Point, gap: float, relative: float
     ) -> np.ndarray:
         """Return z in the set that minimises <g, z> + (z - x)'H(z - x)/2, as accurately as the gap deserves."""
         domain, q = problem.domain, g - H @ x
-        tol = gap * (min(30 * self.accuracy, 0.3) if far else self.accuracy)
+        tol = gap * (min(30 * self.accuracy, 0.3) if relative > FAR else self.accuracy)
         radius = ball_radius(domain)
         if radius is not None:
             multiplier = float(np.linalg.norm(g)) / radius  # what it is at the solution
-            return in_ball(q, H, radius, multiplier, 1e-3 if far else 1e-8)
+            # Put back on the sphere, z is wrong by the square of this, and Newton's method by that of the gap.
+            return in_ball(q, H, radius, multiplier, min(max(0.1 * relative, 1e-8), 0.1))
         if isinstance(domain, L1Ball):
             return l1_qp(H, q, domain.radius, x, tol, problem.tick)
         if isinstance(domain, Simplex):
@@ -220,7 +236,10 @@ def _expansion(problem: Problem, x: Point, every: int) -> tuple[Evaluation, np.n
         dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
         return problem.evaluate(x), host(dense).astype(np.float64, copy=False)
     n, d = objective.data.shape
-    at_x, H = objective.evaluate_twice(x, every if n >= ROWS * d else 1)
+    same = isinstance(objective, LeastSquares)  # everywhere
+    at_x, H = objective.evaluate_twice(x, 1 if same else max(1, min(every, n // (ROWS * d))))
+    if same:
+        problem.scratch["hessian"] = H
     problem.count(at_x)
     return problem.judged(at_x, x), H
 
@@ -250,13 +269,13 @@ def in_ball(q: np.ndarray, H: np.ndarray, radius: float, shift: float, rtol: flo
     potrf, potrs, trtrs = get_lapack_funcs(("potrf", "potrs", "trtrs"), dtype=np.float64)
     # Neither the curvature nor, where there is none, the slope notices a shift of this size.
     least = max(1e-14 * max(float(np.max(np.diag(H))), float(np.linalg.norm(q)) / radius), 1e-300)
-    shift, z = max(shift, least), np.zeros_like(q)
+    shift, low, high, z = max(shift, least), 0.0, np.inf, np.zeros_like(q)  # too small up to low, too large from high
     for _ in range(60):
         shifted = H.copy()
         shifted.flat[:: q.size + 1] += shift
         factor, failed = potrf(shifted, lower=1, overwrite_a=1)
-        if failed:
-            shift *= 10
+        if failed:  # rounding, or a model that is not quite convex
+            low, shift = shift, (shift * high) ** 0.5 if high < np.inf else 10 * shift
             continue
         z = -potrs(factor, q, lower=1)[0]
         length = float(np.sqrt(z @ z))
@@ -265,11 +284,14 @@ def in_ball(q: np.ndarray, H: np.ndarray, radius: float, shift: float, rtol: flo
         bend = trtrs(factor, z / length, lower=1)[0] if length > 0 else z
         steepness = float(bend @ bend)
         moved = max(shift + (length / radius - 1) / steepness, least) if steepness > 0 else least
+        high = shift if length < radius else high
+        moved = moved if moved > low else (low * shift) ** 0.5
         if not abs(moved - shift) > 1e-14 * shift:
             break
         shift = moved
     length = float(np.sqrt(z @ z))
-    return z * min(1.0, radius / length) if length > 0 else z
+    inside = length < radius and shift <= least
+    return z if inside or not length > 0 else z * (radius / length)
 
 
 def _dense(v: Point) -> np.ndarray:

@@ -36,6 +36,8 @@ DEPENDENT = 0.375  # a direction this close (a power of eps) to the span of the 
 NOISE = 0.575  # so does a step this short beside the longest vector
 EPS = 2.0**-52
 BLUR = 256.0  # ulps of f by which the image of a step may be wrong before it is made afresh
+NO_PRODUCTS = np.zeros((0, 0))
+ALMOST = 10.0  # times the gap that ends the run: from there on an average of tangents may end it
 ENOUGH = 1e-7  # the small problem is solved when Newton promises less than this share of the Frank-Wolfe gap
 
 
@@ -104,12 +106,12 @@ class SubspaceFrankWolfe(Method):
         super().check(problem)
         if not problem.objective.holds_images:
             raise TypeError(
-                f"method 'subspace' works on images φ(Ax), which {type(problem.objective).__name__} has not; use "
-                "'afw', or state the objective as Logistic, LeastSquares, Quadratic or MatrixCompletion"
+                f"method 'subspace' needs images φ(Ax), which this {type(problem.objective).__name__} does not hold: "
+                "use 'afw', or state the objective as Logistic, LeastSquares, Quadratic or MatrixCompletion"
             )
 
     def init(self, problem: Problem, x0: Point) -> SubspaceState:
-        return SubspaceState(0, x0, (), (), np.zeros((0, 0)))
+        return SubspaceState(0, x0, (), (), NO_PRODUCTS)
 
     def step(self, problem: Problem, state: SubspaceState) -> tuple[SubspaceState, Evidence]:
         k, x, past, tangents, gram, rested = state
@@ -117,12 +119,13 @@ class SubspaceFrankWolfe(Method):
         vertex = problem.lmo(at_x.slope, k, share=0.03 * 2.0 / (k + 2), keep=x)
         at_x, vertex = looked(problem, at_x, vertex)
         evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
-        goal = ENOUGH * max(float(at_x.inner - vertex.value), 0.0)
+        gap = max(float(at_x.inner - vertex.value), 0.0)
+        goal, matters = ENOUGH * gap, gap <= ALMOST * problem.goal or not problem.goal > 0
         radius = ball_radius(problem.domain)
         if radius is not None:
-            tangents = (at_x.tangent, *tangents)[: self.bundle]
-            gram = extended(gram, [t.slope for t in tangents])
-            if len(tangents) > 1:
+            tangents, gram = (at_x.tangent, *tangents)[: self.bundle], gram if matters else NO_PRODUCTS
+            if matters and len(tangents) > 1:
+                gram = extended(gram, [t.slope for t in tangents])
                 average = best_average(tangents, radius, problem.eps, gram)
                 evidence = evidence._replace(minorants=(*evidence.minorants, (average, None)))
         if not rested and closed(problem, at_x.value, at_x.tangent, vertex):
@@ -294,16 +297,16 @@ def in_ball(q: np.ndarray, H: np.ndarray, radius: float) -> np.ndarray:
     w, Q = np.linalg.eigh(H)
     # Neither the curvature nor, where there is none, the slope notices a shift of this size.
     w = np.maximum(w, max(1e-14 * w[-1], 1e-14 * float(np.linalg.norm(q)) / radius, 1e-300))
-    q, shift = Q.T @ q, 0.0
+    along, bends, shift = (Q.T @ q).tolist(), w.tolist(), 0.0  # a handful of numbers: plain ones are the fastest
     for _ in range(60):
-        z = -q / (w + shift)
-        length = float(np.linalg.norm(z))
-        if length <= radius * (1 + 1e-14):
+        z = [-a / (bend + shift) for a, bend in zip(along, bends, strict=True)]
+        square = sum(a * a for a in z)
+        if square <= (radius * (1 + 1e-14)) ** 2:
             break
-        unit = z / length
-        shift += (length / radius - 1) / float(np.sum(unit * unit / (w + shift)))
-    z = -q / (w + shift)
-    length = float(np.linalg.norm(z))
+        steepness = sum(a * a / (bend + shift) for a, bend in zip(z, bends, strict=True)) / square
+        shift += (square**0.5 / radius - 1) / steepness
+    z = np.array([-a / (bend + shift) for a, bend in zip(along, bends, strict=True)])
+    length = float(z @ z) ** 0.5
     return Q @ (z * min(1.0, radius / length) if length > 0 else z)
 
 
@@ -315,6 +318,8 @@ def in_simplex(q: np.ndarray, H: np.ndarray, z: np.ndarray) -> np.ndarray:
 def extended(gram: np.ndarray, slopes: list[Array]) -> np.ndarray:
     """Return the inner products of slopes, of which `gram` has those of all but the first, and perhaps of some more."""
     size = len(slopes)
+    if len(gram) < size - 1:
+        return products(slopes, slopes)
     whole = np.empty((size, size))
     whole[1:, 1:] = gram[: size - 1, : size - 1]
     whole[0] = whole[:, 0] = products(slopes[:1], slopes)[0]

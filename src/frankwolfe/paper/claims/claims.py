@@ -57,7 +57,8 @@ def _read(group: str) -> tuple[Claim, ...]:
     told = {key: {**found.get(entry.get("like"), {}), **entry} for key, entry in found.items()}
     names = ("text", "where", "figure", "sentence", "number")
     return tuple(
-        Claim(key, *(told[key].get(name, "") for name in names), found[key].get("quotation", "")) for key in found
+        Claim(key, **{name: told[key].get(name, "") for name in names}, quotation=entry.get("quotation", ""))
+        for key, entry in found.items()
     )
 
 

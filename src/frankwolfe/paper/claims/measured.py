@@ -58,9 +58,8 @@ def stable(results: Results, quick: bool) -> Found:
     pairs = [(f"a9a l2 R = {r:g}", fig2.runs(r, quick)) for r in fig2.radii(quick)]
     pairs += [(p.name, fig3.runs(p)) for p in fig3.problems(quick)]
     for name, runs in pairs:
-        (plain, rise), (ours, our_rise) = (
-            fig2.stability(results.series(next(r for r in runs if r.method == m)).h) for m in ("fw", "afw")
-        )
+        series = {run.method: results.series(run) for run in runs}
+        (plain, rise), (ours, our_rise) = (fig2.stability(series[m].h, series[m].floor) for m in ("fw", "afw"))
         words = f"FW {plain:.2f} and +{100 * rise:.0f} %, AFW {ours:.2f} and +{100 * our_rise:.0f} %"
         if max(rise, our_rise) < RIPPLE:
             cases.append(Case(name, OUTSIDE, words, "neither error rises by more than a twentieth"))

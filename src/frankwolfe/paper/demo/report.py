@@ -1,4 +1,4 @@
-"""The report: one page that needs nothing but itself."""
+"""The report: one page that needs nothing but itself. Its words are in ``text/demo.toml``."""
 
 from __future__ import annotations
 
@@ -7,42 +7,50 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from frankwolfe.paper.demo import drawing, report_text
+import numpy as np
+
+from frankwolfe.paper.demo import drawing
 from frankwolfe.paper.demo.digits import Handwriting
 from frankwolfe.paper.demo.photograph import Photograph, singular_values
 from frankwolfe.paper.demo.settings import Settings
 from frankwolfe.paper.demo.study import THREADS, Study
+from frankwolfe.paper.words import fill, read
 from frankwolfe.plotting import TITLES, html
 
 
 def write(folder: Path, settings: Settings, hand: Handwriting, photo: Photograph, seconds: float) -> Path:
     """Write index.html and the figures; return the page's path."""
-    l2, l1 = hand.studies
-    accuracy = 100 * hand.accuracy(l2)
-    body = [
-        html.section("what", "What you are looking at", report_text.WHAT, html.facts(_facts(hand, photo, seconds))),
-        html.section("digits", "Is it a 4?", report_text.digits(hand), _study(folder, l2), _study(folder, l1)),
-        html.section("weights", "What the classifiers look at", _weights(folder, hand)),
-        html.section("mistakes", "Where they go wrong", _confusion(hand), _mistakes(hand)),
-        html.section("photograph", "Half a photograph", report_text.photograph(photo), _pictures(folder, photo)),
-        html.section("completion", "Completing it, four ways", _study(folder, photo.study), report_text.costs(photo)),
-        html.section("rank", "How complicated is the answer?", _rank(folder, photo)),
-        html.section("settings", "Settings and versions", html.table(["what", "value"], _settings(settings, photo))),
-    ]
-    contents = [
-        ("what", "In short"), ("digits", "Digits"), ("weights", "Weights"), ("mistakes", "Mistakes"),
-        ("photograph", "Photograph"), ("completion", "Completion"), ("rank", "Rank"), ("settings", "Settings"),
-    ]  # fmt: skip
-    lead = (
-        '<p class="lead">Three real problems, each solved by Frank-Wolfe, its accelerated form and two projected '
-        f"methods; a 4 is told from other digits with {accuracy:.1f} % accuracy, and a photograph comes back from "
-        f"{100 * photo.observed.mean():.0f} % of its pixels.</p>"
+    seen = 100 * photo.observed.mean()
+    m, n = photo.pixels.shape
+    share = 100 * float(np.mean(hand.is_four < 0))
+    parts = {
+        "what": [_text("what"), html.facts(_facts(hand, photo, seconds))],
+        "digits": [
+            _text("digits", trained=hand.trained, tested=len(hand.digits), share=share),
+            *(_study(folder, study) for study in hand.studies),
+        ],
+        "weights": [_text("weights"), html.grid(*(_weights(folder, study) for study in hand.studies))],
+        "mistakes": [_confusion(hand), html.grid(*(_mistakes(hand, study) for study in hand.studies))],
+        "photograph": [_text("photograph", m=m, n=n, lost=100 - seen), _pictures(folder, photo, seen)],
+        "completion": [_study(folder, photo.study), _costs(photo.study)],
+        "rank": [_rank(folder, photo)],
+        "settings": [html.table(["what", "value"], _settings(settings, photo))],
+    }
+    titles = read("demo")["sections"]
+    page = html.page(
+        _text("title"),
+        "\n".join(html.section(key, titles[key][1], *inner) for key, inner in parts.items()),
+        lead=_text("lead", accuracy=100 * hand.accuracy(hand.studies[0]), seen=seen),
+        contents=[(key, titles[key][0]) for key in parts],
+        footer=_text("footer"),
     )
-    footer = "Made by <code>frankwolfe demo</code>. Everything but the seconds repeats exactly."
     path = folder / "index.html"
-    page = html.page("Optimisation without projections", "\n".join(body), lead=lead, contents=contents, footer=footer)
     path.write_text(page, encoding="utf-8")
     return path
+
+
+def _text(name: str, **values: Any) -> str:
+    return fill(read("demo")[name], values)
 
 
 def _facts(hand: Handwriting, photo: Photograph, seconds: float) -> list[tuple[str, str]]:
@@ -56,96 +64,89 @@ def _facts(hand: Handwriting, photo: Photograph, seconds: float) -> list[tuple[s
     ]
 
 
-def _drawn(folder: Path, name: str, fig: Any, title: str, alt: str, caption: str) -> str:
-    inline = html.svg(fig, alt)
+def _drawn(folder: Path, key: str, fig: Any, prefix: str, **values: Any) -> str:
+    told = {part: fill(words, values) for part, words in read("demo")["figures"][key].items()}
+    inline = html.svg(fig, told["alt"])
     fig.set_layout_engine("none")  # it is laid out now, and doing that again is half of the work
-    html.save_png(fig, folder / f"{name}.png")
-    return html.figure(inline, title, caption)
+    html.save_png(fig, folder / f"{prefix}-{key}.png")
+    return html.figure(inline, told["title"], told["caption"])
 
 
 def _study(folder: Path, study: Study) -> str:
-    name = study.name
+    last = min(r.n_iter for r in study.comparison.values())
+    stations = [*(k for k in (10, 100, 1000) if k < last), last]
+    leaders = ", ".join(f"{TITLES[study.leader(k)]} after {k}" for k in stations)
+    figures = {
+        "iterations": drawing.errors(study, "k"),
+        "seconds": drawing.errors(study, "time"),
+        "certificates": drawing.certificates(study),
+    }
     return "\n".join(
         [
             f"<h3>{study.title}</h3>",
-            report_text.reading(study),
+            _text("reading", lower=study.lower_bound, optimum=study.optimum, gap=study.gap, leaders=leaders),
             html.table(study.head, study.rows()),
-            html.grid(
-                _drawn(
-                    folder, f"{name}-iterations", drawing.errors(study, "k"), "Error against iterations",
-                    f"Error of each method against iterations. {study.title}.",
-                    "Lower is better; a straight line is a rate. Curves end where the reference solution can no longer "
-                    "tell them from perfect.",
-                ),
-                _drawn(
-                    folder, f"{name}-seconds", drawing.errors(study, "time"), "Error against seconds",
-                    f"Error of each method against seconds. {study.title}.",
-                    "The same runs by the clock: a step that is cheaper may be worth taking more often.",
-                ),
-                _drawn(
-                    folder, f"{name}-certificates", drawing.certificates(study), "Promise and truth",
-                    f"Certified gap and true error of Frank-Wolfe and accelerated Frank-Wolfe. {study.title}.",
-                    "Dashed: the error that the method can prove it does not exceed. Solid: the error it really has. "
-                    "The proof must never dip below the truth, and need not know f*.",
-                ),
-            ),
+            html.grid(*(_drawn(folder, key, fig, study.name, name=study.title) for key, fig in figures.items())),
         ]
-    )  # fmt: skip
-
-
-def _weights(folder: Path, hand: Handwriting) -> str:
-    cards = []
-    for study, ball in zip(hand.studies, ("l2", "l1"), strict=True):
-        data = drawing.weights(study)
-        (folder / f"{study.name}-weights.png").write_bytes(data)
-        image = html.picture(data, f"Weights of the {ball} classifier as an 8 by 8 picture.")
-        cards.append(html.figure(f'<div class="narrow">{image}</div>', f"The {ball} ball", report_text.sparsity(study)))
-    note = (
-        "<p>The weights that AFW found, one square per pixel: red where ink speaks for a 4, blue where it speaks "
-        "against, white where it is ignored.</p>"
     )
-    return note + html.grid(*cards)
+
+
+def _weights(folder: Path, study: Study) -> str:
+    ball, data = study.name.rpartition("-")[2], drawing.weights(study)
+    (folder / f"{study.name}-weights.png").write_bytes(data)
+    image = html.picture(data, f"Weights of the {ball} classifier as an 8 by 8 picture.")
+    x = study.comparison["afw"].x[:-1]
+    used = int(np.sum(np.abs(x) > 1e-3 * np.max(np.abs(x))))
+    caption = _text("sparsity", used=used, size=x.size)
+    return html.figure(f'<div class="narrow">{image}</div>', f"The {ball} ball", caption)
 
 
 def _confusion(hand: Handwriting) -> str:
-    counts = {ball: hand.confusion(s) for ball, s in zip(("l2 ball", "l1 ball"), hand.studies, strict=True)}
-    head = ["classifier (AFW)", *counts["l2 ball"], "accuracy"]
     rows = [
-        [ball, *count.values(), f"{100 * hand.accuracy(study):.1f} %"]
-        for (ball, count), study in zip(counts.items(), hand.studies, strict=True)
+        [ball, *hand.confusion(study).values(), f"{100 * hand.accuracy(study):.1f} %"]
+        for ball, study in zip(("l2 ball", "l1 ball"), hand.studies, strict=True)
     ]
-    return html.table(head, rows)
+    return html.table(["classifier (AFW)", *hand.confusion(hand.studies[0]), "accuracy"], rows)
 
 
-def _mistakes(hand: Handwriting) -> str:
-    return html.grid(*(_mistakes_of(hand, study) for study in hand.studies))
-
-
-def _mistakes_of(hand: Handwriting, study: Study) -> str:
+def _mistakes(hand: Handwriting, study: Study) -> str:
     wrong = drawing.mistakes(hand, study)
     tiles = (
         html.picture(data, f"A handwritten {digit}.", label=f"a {digit}, called {'4' if score > 0 else 'not 4'}")
         for data, digit, score in wrong
     )
-    ball = study.name.rpartition("-")[2]
     total = sum(hand.confusion(study)[key] for key in ("4, missed", "other, called 4"))
-    caption = f"{len(wrong)} of its {total} mistakes on the test digits, the most confident first."
-    return html.figure(html.tiles(tiles, 84), f"Mistakes of the {ball} classifier", caption)
+    caption = _text("mistakes", shown=len(wrong), total=total)
+    return html.figure(html.tiles(tiles, 84), f"Mistakes of the {study.name.rpartition('-')[2]} classifier", caption)
 
 
-def _pictures(folder: Path, photo: Photograph) -> str:
-    titles = {
-        "original": ("Original", "What the methods never see whole."),
-        "observed": ("Observed", f"{100 * photo.observed.mean():.0f} % of the pixels; the rest are gone."),
-        "afw": ("Recovered, accelerated FW", "A sum of rank-one pictures, none of them ever projected."),
-        "apgd": ("Recovered, projected AGM", "The same problem, solved with projections."),
-    }
+def _pictures(folder: Path, photo: Photograph, seen: float) -> str:
     cards = []
     for name, data in drawing.pictures(photo).items():
         (folder / f"photograph-{name}.png").write_bytes(data)
-        title, caption = titles[name]
-        cards.append(html.figure(html.picture(data, f"The photograph: {title.lower()}."), title, caption))
+        told = read("demo")["figures"][name]
+        image = html.picture(data, f"The photograph: {told['title'].lower()}.")
+        cards.append(html.figure(image, told["title"], fill(told["caption"], {"seen": seen})))
     return html.grid(*cards, least=440)
+
+
+def _costs(study: Study) -> str:
+    """Compare what the runs cost and where they ended, as measured."""
+    results = study.comparison
+
+    def listed(values: dict[str, str]) -> str:
+        return ", ".join(f"{TITLES[name]} {value}".strip() for name, value in values.items())
+
+    least = min(study.error(name) for name in results)
+    best = [name for name in results if study.error(name) == least]
+    projected = all(name in ("pgd", "apgd") for name in best)
+    seconds = listed({name: f"{r.time:.1f}" for name, r in results.items()})
+    return _text(
+        "costs",
+        steps=listed({name: f"{1000 * r.time / max(r.n_iter, 1):.1f} ms" for name, r in results.items()}),
+        best=listed(dict.fromkeys(best, "")),
+        small=_text("small", seconds=seconds) if projected else "",
+    )
 
 
 def _rank(folder: Path, photo: Photograph) -> str:
@@ -153,19 +154,9 @@ def _rank(folder: Path, photo: Photograph) -> str:
     counts = {name: int((singular_values(results[name].x) > 1e-3).sum()) for name in ("fw", "afw", "apgd")}
     ranks = ", ".join(f"{TITLES[name]} {count}" for name, count in counts.items())
     return html.grid(
-        _drawn(
-            folder, "photograph-spectrum", drawing.spectra(photo), "Singular values",
-            "Singular values of the picture and of the recovered matrices.",
-            f"Singular values above 0.001: {ranks}. A Frank-Wolfe iterate is a sum of all the rank-one matrices met "
-            "so far, so a tail of small values remains; a projection sets it to zero.",
-        ),
-        _drawn(
-            folder, "photograph-radius", drawing.radii(photo), "Choosing the radius",
-            "Error on withheld pixels against the radius.",
-            "A tenth of the observed pixels was set aside, and the smallest radius within one per cent of the best "
-            "error on them was taken. The hidden pixels played no part.",
-        ),
-    )  # fmt: skip
+        _drawn(folder, "spectrum", drawing.spectra(photo), "photograph", ranks=ranks),
+        _drawn(folder, "radius", drawing.radii(photo), "photograph"),
+    )
 
 
 def _settings(settings: Settings, photo: Photograph) -> list[list[str]]:
@@ -174,15 +165,11 @@ def _settings(settings: Settings, photo: Photograph) -> list[list[str]]:
         ["seed", str(settings.seed)],
         ["digits: l2 and l1 radius", f"{settings.l2_radius:g} and {settings.l1_radius:g}"],
         ["photograph: radius", f"{photo.radius:g}, of {', '.join(f'{r:g}' for r in photo.radii)}"],
-        ["steps on digits (fw, afw, pgd, apgd)", _steps(settings.digit_steps)],
-        ["steps on the photograph", _steps(settings.picture_steps)],
+        ["steps on digits (fw, afw, pgd, apgd)", ", ".join(map(str, settings.digit_steps.values()))],
+        ["steps on the photograph", ", ".join(map(str, settings.picture_steps.values()))],
         ["fw, afw", "steps 2/(k+2) and 2/(k+3)"],
         ["pgd, apgd", "step 1/L; linear coupling"],
         ["threads", str(THREADS)],
         ["Python", platform.python_version()],
         *([name, metadata.version(name)] for name in packages),
     ]
-
-
-def _steps(steps: dict[str, int]) -> str:
-    return ", ".join(str(count) for count in steps.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,6 @@ class Panel:
     title: str
     curves: list[Curve] = field(default_factory=list)
     ylabel: str = "f(x) − f*"
-    note: str = ""
     floor: float = 0.0
     log: tuple[bool, bool] = (True, True)
     xlabel: str = ""
@@ -159,25 +158,11 @@ def _rows(heat: Heat | None, axis: str) -> list[Curve]:
 
 def payload(figure: Figure, points: int = POINTS, digits: int = 6) -> dict[str, Any]:
     """Return a figure as plain data: each column once, thinned, to so many digits. `from_payload` reads it back."""
-    return {
-        "key": figure.key,
-        "title": figure.title,
-        "caption": figure.caption,
-        "columns": figure.columns,
-        "axes": {axis: AXES.get(axis, axis) for axis in figure.axes},
-        "panels": [
-            {
-                "title": panel.title,
-                "ylabel": panel.ylabel,
-                "xlabel": panel.xlabel,
-                "log": list(panel.log),
-                "floor": float(f"{panel.floor:.{digits}g}"),
-                "curves": [_curve(curve, figure.axes, panel.log[1], points, digits) for curve in panel.curves],
-                **({} if panel.heat is None else {"heat": _heat(panel.heat, digits)}),
-            }
-            for panel in figure.panels
-        ],
-    }
+    data = asdict(figure)
+    data["axes"] = {axis: AXES.get(axis, axis) for axis in figure.axes}
+    for told, panel in zip(data["panels"], figure.panels, strict=True):
+        told["curves"] = [_curve(curve, figure.axes, panel.log[1], points) for curve in panel.curves]
+    return _plain(data, digits)
 
 
 def from_payload(data: dict[str, Any]) -> Figure:
@@ -189,53 +174,42 @@ def from_payload(data: dict[str, Any]) -> Figure:
     >>> from_payload(payload(drawn)).panels[0].curves[0].y
     array([1., 1., 1.])
     """
-    panels = [
-        Panel(
-            p["title"],
-            [Curve(**{**c, "x": {a: np.array(x) for a, x in c["x"].items()}, **_arrays(c)}) for c in p["curves"]],
-            ylabel=p["ylabel"],
-            floor=p["floor"],
-            log=tuple(p["log"]),
-            xlabel=p["xlabel"],
-            heat=_heat_of(p["heat"]) if "heat" in p else None,
-        )
-        for p in data["panels"]
-    ]
-    return Figure(data["key"], data["title"], data["caption"], panels, data["columns"], tuple(data["axes"]))
+    panels = []
+    for p in data["panels"]:
+        heat = p.get("heat")
+        curves = [Curve(**_arrays(c)) for c in p["curves"]]
+        panels.append(Panel(**{**p, "curves": curves, "heat": heat and Heat(**_arrays(heat))}))
+    return Figure(**{**data, "panels": panels, "axes": tuple(data["axes"])})
 
 
-def _arrays(curve: dict[str, Any]) -> dict[str, np.ndarray]:
-    return {name: np.array(curve[name], dtype=float) for name in ("y", "low", "high") if name in curve}
+def _arrays(told: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a curve or of a map, lists of numbers as arrays again."""
+    numbers = {n: np.array(told[n], dtype=float) for n in ("y", "z", "low", "high") if told.get(n) is not None}
+    x = told["x"]
+    return {**told, **numbers, "x": {a: np.array(v) for a, v in x.items()} if isinstance(x, dict) else np.array(x)}
 
 
-def _heat(heat: Heat, digits: int) -> dict[str, Any]:
-    z = [[None if not np.isfinite(v) else float(f"{v:.{digits}g}") for v in row] for row in heat.z]
-    return {"x": _short(heat.x, digits), "rows": heat.rows, "z": z, "words": heat.words}
-
-
-def _heat_of(data: dict[str, Any]) -> Heat:
-    return Heat(np.array(data["x"]), data["rows"], np.array(data["z"], dtype=float), data["words"])
-
-
-def _curve(curve: Curve, axes: tuple[str, ...], positive: bool, points: int, digits: int) -> dict[str, Any]:
+def _curve(curve: Curve, axes: tuple[str, ...], positive: bool, points: int) -> dict[str, Any]:
+    """Return the rows of a curve that are drawn: not too many, and none that a logarithmic axis has no place for."""
     rows = spread(curve.y.size, points)
     usable = np.nan_to_num(curve.y, nan=-1.0) > 0 if positive else np.isfinite(curve.y)
     rows = rows[usable[rows]]
-    out: dict[str, Any] = {
-        "name": curve.name,
-        "colour": curve.colour,
-        "dash": curve.dash,
-        "width": curve.width,
-        "shown": curve.shown,
-        "mode": curve.mode,
-        "x": {axis: _short(curve.x[axis][rows], digits) for axis in axes if axis in curve.x},
-        "y": _short(curve.y[rows], digits),
+    band = {"low": curve.low, "high": curve.high} if curve.low is not None and curve.high is not None else {}
+    least = 1e-300 if positive else -np.inf
+    return {
+        **asdict(curve),
+        "x": {axis: curve.x[axis][rows] for axis in axes if axis in curve.x},
+        "y": curve.y[rows],
+        **{name: np.maximum(edge[rows], least) for name, edge in band.items()},
     }
-    if curve.low is not None and curve.high is not None:
-        least = 1e-300 if positive else -np.inf
-        out |= {"low": _short(np.maximum(curve.low[rows], least), digits), "high": _short(curve.high[rows], digits)}
-    return out
 
 
-def _short(values: np.ndarray, digits: int) -> list[float]:
-    return [float(f"{v:.{digits}g}") for v in values]
+def _plain(value: Any, digits: int) -> Any:
+    """Return data as JSON has them: arrays as lists of numbers with so many digits, NaN as None."""
+    if isinstance(value, dict):
+        return {name: _plain(inner, digits) for name, inner in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(inner, digits) for inner in value]
+    if isinstance(value, float | np.floating):
+        return float(f"{value:.{digits}g}") if np.isfinite(value) else None
+    return int(value) if isinstance(value, np.integer) else value

@@ -9,21 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from frankwolfe import __version__
-from frankwolfe.paper.claims.verdicts import FAILS, HOLDS, OUTSIDE, PARTLY, UNDECIDED, UNKNOWN
+from frankwolfe.paper.claims.verdicts import KINDS
 from frankwolfe.paper.publication.figure_data import Figure, Section, Table, payload
-from frankwolfe.paper.publication.summary import COUNTED, LEAD, SHORT_TITLES, TITLE, Row, Summary
+from frankwolfe.paper.publication.summary import TEXT, Row, Summary, counts
 from frankwolfe.paper.store import write_csv, write_text
 from frankwolfe.plotting import html
 from frankwolfe.validation import optional
 
-_CLASSES = {
-    HOLDS: "holds",
-    PARTLY: "partly",
-    FAILS: "fails",
-    UNDECIDED: "undecided",
-    OUTSIDE: "unknown",
-    UNKNOWN: "unknown",
-}
+_CLASSES = dict(zip(KINDS, ("holds", "partly", "fails", "undecided", "unknown", "unknown"), strict=True))
 
 
 def write_page(path: Path, summary: Summary, missing: list[str], quick: bool) -> None:
@@ -57,12 +50,12 @@ def write_page(path: Path, summary: Summary, missing: list[str], quick: bool) ->
     )
     contents = [("new", "New here"), ("claims", "Verdicts")]
     contents += [
-        (_anchor(s), SHORT_TITLES.get(s.key, s.title.split(":")[0])) for s in (*summary.sections, *summary.end)
+        (_anchor(s), TEXT["short"].get(s.key, s.title.split(":")[0])) for s in (*summary.sections, *summary.end)
     ]
     text = html.page(
-        TITLE,
+        TEXT["title"],
         style + "\n".join(body) + scripts,
-        lead=f'<p class="lead">{LEAD}</p>',
+        lead=f'<p class="lead">{TEXT["lead"].strip()}</p>',
         contents=contents,
         footer=f"Written by frankwolfe {__version__}, <code>frankwolfe reproduce</code>.",
     )
@@ -70,24 +63,13 @@ def write_page(path: Path, summary: Summary, missing: list[str], quick: bool) ->
 
 
 def _opening(summary: Summary, missing: list[str], quick: bool) -> str:
-    counts = [(str(sum(r.verdict == kind for r in summary.claims)), words) for kind, words in COUNTED]
-    parts = [html.facts([(n, words) for n, words in counts if n != "0"])]
+    parts = [html.facts([(str(n), kind) for kind, n in counts(summary)])]
     if quick:
-        parts.append(
-            '<p class="warning">This is the quick version: fewer iterations, fewer draws of data, samples of mnist and '
-            "covtype, fewer radii. Run <code>frankwolfe reproduce all</code> for the numbers that count.</p>"
-        )
+        parts.append(TEXT["quick"])
     if missing:
         names = ", ".join(f"<code>{escape(name)}</code>" for name in missing)
-        parts.append(
-            f'<p class="warning">Not run yet: {names}. <code>frankwolfe reproduce all</code> runs everything.</p>'
-        )
-    parts.append(
-        '<p class="note">In every figure: click on a legend entry to hide or show a method in all panels, drag to '
-        "zoom, double-click to go back, and switch the horizontal axis with the buttons. The files beside this page "
-        "hold each figure as PNG and SVG and the numbers behind it as CSV.</p>"
-    )
-    return "\n".join(parts)
+        parts.append(TEXT["missing"].format(names=names))
+    return "\n".join([*parts, TEXT["use"]])
 
 
 def findings(summary: Summary, anchors: set[str]) -> str:
@@ -97,14 +79,7 @@ def findings(summary: Summary, anchors: set[str]) -> str:
 
 def verdicts(summary: Summary, anchors: set[str]) -> str:
     """Return the part with a row for every claim of the paper."""
-    words = (
-        "<p>Words in quotation marks are the paper's; all else is said in ours, and formulas are in the paper's "
-        "notation. Each claim is judged only where its hypotheses were checked and hold; where they fail the case is "
-        "“not applicable” and does not count. Slopes are judged by their 95 % interval, orders of curves by the range "
-        "of k in which they are seen. Where the paper gives no setting, ours is printed with the figure, and "
-        "neighbouring settings are cases too.</p>"
-    )
-    return html.section("claims", "A verdict on every claim", words, claims_table(summary.claims, anchors))
+    return html.section("claims", "A verdict on every claim", TEXT["claims"], claims_table(summary.claims, anchors))
 
 
 def claims_table(rows: list[Row], anchors: set[str]) -> str:
@@ -173,19 +148,10 @@ def _save(table: Table, folder: Path) -> None:
 
 
 def show_table(table: Table) -> str:
-    """Return a table as HTML, under its title and over its note; each cell knows its heading, for narrow screens."""
-    heads = [escape(h) for h in table.head]
-    lines = []
-    for first, *rest in table.rows:
-        cells = [f'<td data-head="{h}">{escape(str(cell))}</td>' for h, cell in zip(heads[1:], rest, strict=True)]
-        lines.append(f"<tr><th>{escape(str(first))}</th>{''.join(cells)}</tr>")
-    top = "".join(f"<th>{h}</th>" for h in heads)
-    kind = "words" if table.words else "tight"
+    """Return a table as HTML, under its title and over its note."""
     note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
-    return (
-        f'<h3>{escape(table.title)}</h3><div class="scroll"><table class="{kind}"><thead><tr>{top}</tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table></div>{note}"
-    )
+    kind = "words" if table.words else "tight"
+    return f"<h3>{escape(table.title)}</h3>{html.table(table.head, table.rows, kind)}{note}"
 
 
 def settings(about: dict[str, Any]) -> Section:
@@ -195,13 +161,5 @@ def settings(about: dict[str, Any]) -> Section:
     methods = Table(
         "methods", "Methods", ["name", "what it is"], [[m.name, m.about] for m in METHODS.values()], words=True
     )
-    words = (
-        "<p>f* is never the best of the runs. For the logistic problems it comes from a Newton method over the set "
-        "(second-order models minimised over the ball itself), for MovieLens from restarted projected AGM; in both "
-        "cases its accuracy is then read off the last point alone: f(x) − f* ≤ max ⟨∇f(x), x − v⟩ over the set. Every "
-        "run uses one thread, and is kept in <code>runs/</code> as a CSV trace with its settings as JSON; delete that "
-        "folder to compute everything afresh. Clocks start after a few steps that are not counted, so that nothing is "
-        "compiled while they run. Numbers repeat to the last digit; seconds do not.</p>"
-    )
     this = Table("this-page", "This page", ["what", "value"], [[k, v] for k, v in about.items()], words=True)
-    return Section("settings", "Settings, versions and timings", words, [], [methods, this])
+    return Section("settings", "Settings, versions and timings", TEXT["settings"], [], [methods, this])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -19,23 +20,34 @@ _DASHES: dict[str, Any] = {
     "dot": (0, (1.3, 1.3)),
 }
 
+TITLE = 48  # letters in a line of a panel's title
 
-def save_pictures(figure: Figure, folder: Path, kinds: tuple[str, ...] = ("png", "svg")) -> list[Path]:
-    """Draw a figure against its first axis; write it as PNG and SVG and return the paths."""
+
+def save_pictures(figure: Figure, folder: Path) -> None:
+    """Draw a figure against its first axis, as PNG and SVG."""
+    _save(figure.panels, figure.columns, figure.axes[0], [folder / f"{figure.key}.{kind}" for kind in ("png", "svg")])
+
+
+def save_panels(figure: Figure, folder: Path) -> list[Path]:
+    """Draw the panels of a figure one by one, as SVG, so that a page can put them where it has room."""
+    paths = [folder / f"{figure.key}-{i}.svg" for i in range(len(figure.panels))]
+    for panel, path in zip(figure.panels, paths, strict=True):
+        _save([panel], 1, figure.axes[0], [path])
+    return paths
+
+
+def _save(panels: list[Panel], columns: int, axis: str, paths: list[Path]) -> None:
     matplotlib = optional("matplotlib", extra="plot")
-    rows = math.ceil(len(figure.panels) / figure.columns)
+    rows = math.ceil(len(panels) / columns)
     with style(), matplotlib.rc_context({"svg.hashsalt": "frankwolfe"}):
-        size = (4.3 * figure.columns + (0.8 if figure.columns == 1 else 0.0), 3.5 * rows + 0.4)
-        drawn = optional("matplotlib.figure", extra="plot").Figure(figsize=size)
-        axes = drawn.subplots(rows, figure.columns, squeeze=False).ravel()
-        for ax, panel in zip(axes, figure.panels, strict=False):
-            _draw(ax, panel, figure.axes[0])
-        for ax in axes[len(figure.panels) :]:
+        drawn = optional("matplotlib.figure", extra="plot").Figure(figsize=(4.3 * columns, 3.5 * rows))
+        axes = drawn.subplots(rows, columns, squeeze=False).ravel()
+        for ax, panel in zip(axes, panels, strict=False):
+            _draw(ax, panel, axis)
+        for ax in axes[len(panels) :]:
             ax.set_visible(False)
-        paths = [folder / f"{figure.key}.{kind}" for kind in kinds]
         for path in paths:
             drawn.savefig(path, **({"metadata": {"Date": None}} if path.suffix == ".svg" else {"dpi": 150}))
-    return paths
 
 
 def _map(ax: Any, panel: Panel, heat: Heat) -> None:
@@ -48,7 +60,7 @@ def _map(ax: Any, panel: Panel, heat: Heat) -> None:
     drawn = ax.pcolormesh(edges, rows, np.ma.masked_invalid(z), cmap="RdBu", vmin=-2, vmax=2)
     ax.set_xscale("log")
     ax.set_yticks(range(len(heat.rows)), heat.rows)
-    ax.set(title=panel.title, ylabel=panel.ylabel, xlabel=panel.xlabel)
+    ax.set(title=fill(panel.title, TITLE), ylabel=panel.ylabel, xlabel=panel.xlabel)
     ax.title.set_fontsize(9.5)
     ax.grid(visible=False)
     bar = ax.figure.colorbar(drawn, ax=ax, extend="both", ticks=range(-2, 3))
@@ -70,7 +82,7 @@ def _draw(ax: Any, panel: Panel, axis: str) -> None:
         if panel.floor > bottom:
             ax.axhspan(bottom, panel.floor, color=FAINT, alpha=0.5, linewidth=0)
             ax.set_ylim(bottom=bottom)
-    ax.set(title=panel.title, ylabel=panel.ylabel, xlabel=panel.xlabel or AXES.get(axis, axis))
+    ax.set(title=fill(panel.title, TITLE), ylabel=panel.ylabel, xlabel=panel.xlabel or AXES.get(axis, axis))
     ax.title.set_fontsize(9.5)
     if ax.lines:
         ax.legend(fontsize=7.5)

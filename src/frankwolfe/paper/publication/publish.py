@@ -7,8 +7,8 @@ from pathlib import Path
 
 from frankwolfe.paper.publication.figure_data import Figure
 from frankwolfe.paper.publication.page import claims_table, show_table
-from frankwolfe.paper.publication.pictures import save_pictures
-from frankwolfe.paper.publication.summary import COUNTED, LEAD, TITLE, Row, Summary, read_summary, write_summary
+from frankwolfe.paper.publication.pictures import save_panels
+from frankwolfe.paper.publication.summary import TEXT, Summary, counts, read_summary, write_summary
 from frankwolfe.paper.store import write_text
 
 SUMMARY = Path("docs") / "paper" / "summary.json"
@@ -69,17 +69,14 @@ def write_chapter(summary: Summary, page: Path, pictures: Path) -> None:
     pictures.mkdir(parents=True, exist_ok=True)
     where = pictures.relative_to(page.parent).as_posix()
     anchors = {f.key for s in summary.sections for f in s.figures}
-    counts = ", ".join(f"{n} {words}" for n, words in _counts(summary.claims) if n)
     parts = [
-        f"# {TITLE}",
-        f"{LEAD}",
-        f"Of {len(summary.claims)} claims {counts}.",
+        f"# {TEXT['title']}",
+        TEXT["lead"].strip(),
+        f"Verdicts on {len(summary.claims)} claims: {', '.join(f'{kind} {n}' for kind, n in counts(summary))}.",
         "## What is new here, and holds",
         _html(claims_table(summary.findings, anchors)),
         "## A verdict on every claim",
-        "Each claim is judged only where its hypotheses were checked and hold; where they fail the case is “not "
-        "applicable” and does not count. Words in quotation marks are the paper's. Open the cases to see every "
-        "setting.",
+        _html(f"{TEXT['claims']}<p>Open the cases to see every setting.</p>"),
         _html(claims_table(summary.claims, anchors)),
     ]
     for section in (*summary.sections, *summary.end):
@@ -89,19 +86,17 @@ def write_chapter(summary: Summary, page: Path, pictures: Path) -> None:
     write_text(page, "\n\n".join(p for p in parts if p) + "\n")
 
 
-def _counts(rows: list[Row]) -> list[tuple[int, str]]:
-    return [(sum(r.verdict == kind for r in rows), words.removeprefix("claims ")) for kind, words in COUNTED]
-
-
 def _html(text: str) -> str:
     return f'<div class="paper">{text}</div>' if text else ""
 
 
 def _picture(figure: Figure, folder: Path, where: str) -> str:
-    save_pictures(figure, folder, ("svg",))
-    titles = "; ".join(p.title for p in figure.panels)
+    drawn = "".join(
+        f'<img src="{where}/{path.name}" alt="{escape(figure.title)}: {escape(panel.title)}">'
+        for panel, path in zip(figure.panels, save_panels(figure, folder), strict=True)
+    )
     return _html(
         f'<figure id="{figure.key}"><h3>{escape(figure.title)}</h3>'
-        f'<img src="{where}/{figure.key}.svg" alt="{escape(figure.title)}: {escape(titles)}">'
+        f'<div class="panels" style="--columns:{figure.columns}">{drawn}</div>'
         f"<figcaption>{escape(figure.caption)}</figcaption></figure>"
     )

@@ -13,35 +13,13 @@ from typing import Any, NamedTuple
 from frankwolfe import __version__
 from frankwolfe.paper.claims.claims import CLAIMS, FINDINGS, Claim
 from frankwolfe.paper.claims.errata import errata_table
-from frankwolfe.paper.claims.verdicts import FAILS, HOLDS, OUTSIDE, PARTLY, UNDECIDED, UNKNOWN
+from frankwolfe.paper.claims.verdicts import KINDS
 from frankwolfe.paper.publication.figure_data import Section, Table, from_payload, payload
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.store import write_text
+from frankwolfe.paper.words import read
 
-TITLE = "How does momentum help Frank-Wolfe? The paper, reproduced"
-LEAD = (
-    "Li, Coutino, Giannakis and Leus (arXiv 2006.11116) give Frank-Wolfe a momentum term, prove when it pays, and "
-    "show it on real data. Here every figure and table is computed again from the public data, with the optimal value "
-    "known to a stated accuracy, and every claim is judged, under the conditions that the paper states, by what was "
-    "measured."
-)
-COUNTED = (
-    (HOLDS, "claims hold"),
-    (PARTLY, "hold in part"),
-    (FAILS, "do not hold"),
-    (UNDECIDED, "not decided"),
-    (OUTSIDE, "not applicable"),
-    (UNKNOWN, "not run"),
-)
-SHORT_TITLES = {
-    "certificates": "Certificate",
-    "beyond": "Rates",
-    "maps": "Maps",
-    "proven": "Proven / measured",
-    "cost": "Cost",
-    "table": "Datasets",
-    "settings": "Settings",
-}
+TEXT = read("page")
 POINTS, DIGITS = 45, 4  # places per curve and digits in the file: enough for a picture
 FORMAT = 1
 
@@ -71,6 +49,12 @@ class Summary:
     end: list[Section]  # errata and settings
 
 
+def counts(summary: Summary) -> list[tuple[str, int]]:
+    """Return how many claims there are of each verdict that occurs."""
+    found = [(kind, sum(r.verdict == kind for r in summary.claims)) for kind in KINDS]
+    return [(kind, n) for kind, n in found if n]
+
+
 def judge(claim: Claim, results: Results, quick: bool) -> Row:
     """Return a claim's row."""
     j = claim.judged(results, quick)
@@ -82,11 +66,7 @@ def summarise(results: Results, sections: list[Section], quick: bool, about: dic
     """Judge every claim and put all together."""
     from frankwolfe.paper.publication.page import settings
 
-    words = (
-        "<p>None of these changes a theorem's message; several change what one should expect to measure. What rests "
-        "on a measurement is in the words of its verdict.</p>"
-    )
-    errata = Section("errata", "Errata", words, [], [errata_table(results, quick)])
+    errata = Section("errata", "Errata", TEXT["errata"], [], [errata_table(results, quick)])
     findings, claims = ([judge(c, results, quick) for c in group] for group in (FINDINGS, CLAIMS))
     return Summary(about, findings, claims, sections, [errata, settings(about)])
 

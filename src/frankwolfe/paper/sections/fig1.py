@@ -111,11 +111,16 @@ def _bounds(results: Results) -> list[Panel]:
         Curve("bound as printed, 2B/L", x, 2 * walk["distance_bound"], VERMILION, "dash", 1.4),
         Curve("bound as corrected, 4B/L", x, 4 * walk["distance_bound"], VERMILION, "dot"),
     ]
+    same = [
+        Curve("Algorithm 2 with vₖ₊₁ = xₖ₊₁", x, walk["merged"], BLUE, width=3.0),
+        Curve("gradient descent", x, walk["plain"], ORANGE, "dash"),
+    ]
     return [
         Panel("error f(xₖ) − f*", pair("error", "error", BLUE), ylabel="error"),
         Panel("|∇f(yₖ)|² and |vₖ − x*|²", lengths, ylabel="squared length"),
         Panel("Theorem 4", above, ylabel="distance from f*"),
         Panel("Connection 1: squared radius", radius, ylabel="squared length"),
+        Panel("Connection 1: v = x gives GD", same, ylabel="error"),
     ]
 
 

@@ -61,7 +61,7 @@ def section(results: Results, quick: bool) -> Section:
         h = {m: s.at(ITERATIONS) for m, s in series.items()}
         known = [f"{price(results, radius):.1e}", f"{facts['gradient']:.1e}", f"{facts['gap']:.0e}"]
         rows.append([f"{radius:g}", *(f"{h[m]:.2e}" for m in PAPER), order(h), *known])
-        waves = [stability(series[m].h) for m in ("fw", "afw")]
+        waves = [stability(series[m].h, series[m].floor) for m in ("fw", "afw")]
         zigzag.append(
             [f"{radius:g}", *(w for median, rise in waves for w in (f"{median:.2f}", f"+{100 * rise:.0f} %"))]
         )
@@ -75,14 +75,17 @@ def section(results: Results, quick: bool) -> Section:
     return words.section(figures, [words.table("fig2-radii", rows), words.table("fig2-stability", zigzag)])
 
 
-def stability(h: np.ndarray) -> tuple[float, float]:
+def stability(h: np.ndarray, floor: float = 1e-16) -> tuple[float, float]:
     """Return the median of max/min within windows, and the largest relative rise from one iteration to the next.
+
+    Below ten times `floor`, the accuracy of f*, no rise counts.
 
     Examples
     --------
     >>> stability(np.ones(50))
     (1.0, 0.0)
     """
-    windows = np.lib.stride_tricks.sliding_window_view(np.maximum(h[1:], 1e-16), min(WINDOW, h.size - 1))
-    rises = h[11:] / np.maximum(h[10:-1], 1e-16) - 1
+    h = np.maximum(h, 10 * max(floor, 1e-16))
+    windows = np.lib.stride_tricks.sliding_window_view(h[1:], min(WINDOW, h.size - 1))
+    rises = h[11:] / h[10:-1] - 1
     return float(np.median(windows.max(axis=1) / windows.min(axis=1))), float(np.max(rises, initial=0.0))

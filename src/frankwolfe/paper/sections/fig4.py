@@ -13,6 +13,7 @@ from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import Run, Series
 from frankwolfe.paper.store import Task
 from frankwolfe.paper.words import Words
+from frankwolfe.plotting.palette import GREY
 
 DATA = Data("movielens100k")
 BALL = Ball("nuclear", 2.5)
@@ -60,9 +61,10 @@ def section(results: Results, quick: bool) -> Section:
     panels = [
         error_panel(f"error, {BALL.label}", list(shown.values())),
         Panel("rank of xₖ", _ranks(shown), ylabel="rank", log=(True, False)),
+        Panel("error against arithmetic", _arithmetic(shown), xlabel="Gflop of products and SVDs"),
     ]
     tables = {"fig4-stations": rows, "fig4-readings": _readings(results, quick), "fig4-cost": _cost(results, quick)}
-    figure = words.figure("fig4", panels, 2, ("k", "time", "n_pass", "n_matvec"))
+    figure = words.figure("fig4", panels, 3, ("k", "time", "n_pass", "n_matvec"))
     return words.section([figure], [words.table(key, lines) for key, lines in tables.items()])
 
 
@@ -115,6 +117,20 @@ def _cost(results: Results, quick: bool) -> list[list[Any]]:
     ]
 
 
+def _arithmetic(shown: dict[str, Series]) -> list[Curve]:
+    """Return errors against what was counted: products with the matrix for FW and AFW, SVDs for AGM."""
+    curves = []
+    for method, column, flops in (
+        ("fw", "n_matvec", PRODUCT_FLOPS),
+        ("afw", "n_matvec", PRODUCT_FLOPS),
+        ("agm-restart", "n_proj", PROJECTION_FLOPS),
+    ):
+        s, look = shown[method], METHODS[method]
+        spent = s.outcome[column] * flops / 1e9
+        curves.append(Curve(look.name, dict.fromkeys(AXES, spent), s.h, look.colour, look.dash))
+    return curves
+
+
 def _value(series: Series, column: str, k: int) -> float:
     values = series.outcome[column]
     seen = np.flatnonzero(np.isfinite(values) & (series.k <= k))
@@ -132,4 +148,6 @@ def _ranks(series: dict[str, Series]) -> list[Curve]:
             shown = method != "agm-restart"
             name = f"{look.name}, {words}"
             curves.append(Curve(name, x, s.outcome[column][counted], look.colour, dash, shown=shown, mode=mode))
-    return curves
+    bounded = series["fw"].k <= 400
+    x = {axis: series["fw"].outcome[axis][bounded] for axis in AXES}
+    return [*curves, Curve("k + 1", x, x["k"] + 1, GREY, "dash", 1.4)]

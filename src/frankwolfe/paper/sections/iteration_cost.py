@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from frankwolfe.paper.problems import Ball, Data
-from frankwolfe.paper.publication.figure_data import Section, error_panel
+from frankwolfe.paper.problems import METHODS, Ball, Data
+from frankwolfe.paper.publication.figure_data import Curve, Panel, Section, error_panel
 from frankwolfe.paper.reference import Reference
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import Run, Series
@@ -76,5 +76,18 @@ def section(results: Results, quick: bool) -> Section:
         counts = [f"{c['passes']:.2f}" for c in both] + [f"{c['projections']:.0f}" for c in both]
         lines.append([fig3.main(name, "l1", quick)[0].title, *counts, *(f"{1e3 * c['seconds']:.2g}" for c in both)])
     words = Words("cost")
-    figure = words.figure("cost", panels, 2, ("n_lmo", "n_grad", "time"))
-    return words.section([figure], [words.table("cost-oracle", rows), words.table("cost-l1", lines)])
+    work = [_work(results, fig3.main(name, "l1", quick)[0]) for name in fig3.DATASETS]
+    figures = [words.figure("cost", panels, 2, ("n_lmo", "n_grad", "time")), words.figure("cost-l1", work, 3, ("k",))]
+    return words.section(figures, [words.table("cost-oracle", rows), words.table("cost-l1", lines)])
+
+
+def _work(results: Results, problem: fig3.Problem) -> Panel:
+    """Return what AFW and AGM have counted after k iterations."""
+    curves = []
+    for run in (r for r in fig3.runs(problem) if r.method in ("afw", "agm")):
+        o, look = results[run], METHODS[run.method]
+        x = {"k": o["k"]}
+        curves.append(Curve(f"{look.name}: passes", x, o["n_pass"], look.colour))
+        if run.method == "agm":
+            curves.append(Curve(f"{look.name}: projections", x, o["n_proj"], look.colour, "dot"))
+    return Panel(problem.title, curves, ylabel="counted so far", log=(False, False))

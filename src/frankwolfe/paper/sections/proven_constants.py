@@ -105,7 +105,7 @@ def section(results: Results, quick: bool) -> Section:
     words = Words("proven", **dict(zip(("first", "second", "third"), (e.title for e in problems), strict=True)))
     panels = [_panel(results[e], e, c) for e, c in zip(problems, found, strict=True)]
     errors = [_errors(results[e], e, c) for e, c in zip(problems, found, strict=True)]
-    drawn = {"proven": panels, "theorem-3": errors}
+    drawn = {"proven": panels, "settling": [_lengths(results[e], e) for e in problems], "theorem-3": errors}
     figures = [words.figure(key, group, len(problems), ("k",)) for key, group in drawn.items()]
     return words.section(figures, [words.table("proven", rows), words.table("proven-l1", times)])
 
@@ -130,6 +130,13 @@ def _panel(walk: Outcome, e: Estimate, c: Constants) -> Panel:
         ],
         ylabel="distance",
     )
+
+
+def _lengths(walk: Outcome, e: Estimate) -> Panel:
+    x = {"k": walk["k"] + 1}
+    half = np.full(walk["k"].size, walk.facts["gradient"] / 2)
+    curves = [Curve("|θₖ₊₁|", x, walk["theta"], BLUE), Curve("|∇f(x*)|/2", x, half, GREY, "dot")]
+    return Panel(e.title, curves, ylabel="length")
 
 
 def _errors(walk: Outcome, e: Estimate, c: Constants) -> Panel:

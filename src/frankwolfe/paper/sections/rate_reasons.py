@@ -28,7 +28,7 @@ WEAK = 1e-3  # curvature of the triangle's second direction
 EXAMPLES = {
     "line": "f = x² on [−1, 1]",
     "triangle": f"triangle, x* inside, curvatures 1 and {WEAK:g}",
-    "touching": f"l{FLAT:g} ball, ∇f(x*) = 0 where the ball is flattest",
+    "touching": f"l{FLAT:g} ball, x* where it is flattest",
 }
 PAIR = ("fw", "afw")
 POLYGONS, SURVEYED = 400, 4000  # of each curvature; steps
@@ -137,10 +137,10 @@ class Survey(Task):
             problem = random_polygons(seed, POLYGONS, weak)
             found = {m: scaled(m, problem, SURVEYED // 2) for m in PAIR}
             for m, (most, jump) in found.items():
-                note(f"{m}_largest", np.max(most))
-                note(f"{m}_median", np.median(most))
-                note(f"{m}_jumping", np.mean(jump > 0))
-            note("behind", np.max(found["afw"][0] / found["fw"][0]))
+                note(f"{m}_largest", float(np.max(most)))
+                note(f"{m}_median", float(np.median(most)))
+                note(f"{m}_jumping", float(np.mean(jump > 0)))
+            note("behind", float(np.max(found["afw"][0] / found["fw"][0])))
         for d in DIMENSIONS:
             unit = np.eye(d)
             problem = Instances(
@@ -205,7 +205,7 @@ def section(results: Results, quick: bool) -> Section:
     )  # fmt: skip
     panels = [_panel(name, [found[name, m] for m in PAIR]) for name in EXAMPLES]
     figures = [
-        words.figure("why", panels, 3, ("k",)),
+        words.figure("plane", panels, 3, ("k",)),
         words.figure("why-dimension", [_dimensions(survey)], 1, ("d",)),
         words.figure("vertex", _vertex(results), 2, ("k",)),
         words.figure("simplex", [_simplex(results)], 1, ("k",)),

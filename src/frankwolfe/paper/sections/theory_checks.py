@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,12 +22,13 @@ class Accelerated(Task):
 
     Columns, each with its bound: `error` f(xₖ) - f*; `gradient` |∇f(yₖ)|²; `distance` |vₖ - x*|²; `weighted`, the
     weighted sum of Theorem 4 minus f*; and `estimate`, its last term alone minus f*. `radius` is |vₖ₊₁ - vₖ|², the
-    squared radius of the ball of Connection 1.
+    squared radius of the ball of Connection 1. `merged` and `plain` are the errors of Algorithm 2 with vₖ₊₁ = xₖ₊₁ and
+    of gradient descent.
     """
 
     @property
-    def constants(self) -> int:
-        return STEPS
+    def constants(self) -> list[Any]:
+        return [STEPS, "with gradient descent"]
 
     def compute(self, store: Store, directory: str | None) -> Outcome:
         return _accelerated(STEPS)
@@ -58,6 +60,8 @@ def _accelerated(steps: int) -> Outcome:
                 total / (n * (n + 3)) - optimum, 2 * L * far / (n * (n + 3)),
                 estimate - optimum,
                 float((v_next - v) @ (v_next - v)),
+                float(f.value(merged)) - optimum,
+                float(f.value(plain)) - optimum,
             )
         )  # fmt: skip
         x, v = y - g / L, v_next
@@ -67,7 +71,7 @@ def _accelerated(steps: int) -> Outcome:
         plain = plain - f.grad(plain) / L
         drift = max(drift, float(np.max(np.abs(merged - plain))))
     names = ("k", "error", "error_bound", "gradient", "gradient_bound", "distance", "distance_bound")
-    names += ("weighted", "weighted_bound", "estimate", "radius")
+    names += ("weighted", "weighted_bound", "estimate", "radius", "merged", "plain")
     table = {c: np.array(column, dtype=float) for c, column in zip(names, zip(*rows, strict=True), strict=True)}
     return Outcome({"L": L, "B": B, "gd_difference": drift, "largest": float(np.max(np.abs(plain)))}, table)
 

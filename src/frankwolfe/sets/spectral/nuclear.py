@@ -95,10 +95,11 @@ class NuclearBall(Ball, IterativeSet, ProjectableSet):
             return bool(math.fsum(lengths) <= limit or x.nuclear_norm() <= limit)
         if not is_array_api_obj(x):
             raise TypeError(f"contains needs an array or a LowRank, got {type(x).__name__}; convert it first")
-        xp = namespace(_as_matrix(x))
+        matrix = _as_matrix(x)
+        xp = namespace(matrix)
         # Each singular value is right to a few ulps of the largest, the more the larger the matrix.
-        room = max(slack(x, tol), sum(x.shape) * eps(x))
-        return all_finite(x) and bool(xp.sum(xp.linalg.svdvals(x)) <= self.radius * (1 + room))
+        room = max(slack(matrix, tol), sum(matrix.shape) * eps(matrix))
+        return all_finite(matrix) and bool(xp.sum(xp.linalg.svdvals(matrix)) <= self.radius * (1 + room))
 
     def project(self, x: Array) -> Array:
         """Return the nearest point (Frobenius norm) of the ball: singular values projected on the l1 ball.

@@ -6,7 +6,7 @@ spectral-norm balls for the weights, which bound how much a layer can stretch it
 oracle costs one singular-value decomposition of each small weight matrix. The loss is not convex, so no bound on the
 optimum is claimed; the constraint holds at every step all the same.
 
-Run: python examples/torch_training.py        (needs torch: pip install "frankwolfe[torch]")
+Run: python examples/models/torch_training.py        (needs torch: pip install "frankwolfe[torch]")
 """
 
 from __future__ import annotations

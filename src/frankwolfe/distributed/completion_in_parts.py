@@ -15,10 +15,9 @@ from frankwolfe.distributed.distribute import placed
 from frankwolfe.kernels.pattern.pattern_matrix import Pattern, PatternMatrix
 from frankwolfe.kernels.spectral.implicit_matrix import ImplicitMatrix
 from frankwolfe.lowrank import LowRank
-from frankwolfe.objectives.base import Evaluation, Line, Objective
+from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.points import Point
-from frankwolfe.rounding import Extent, noise_of_sums
 from frankwolfe.rows.parts import Part, PartTask
 from frankwolfe.rows.rows_in_parts import UNKEPT
 from frankwolfe.serialisation import register
@@ -27,7 +26,7 @@ FETCH_UP_TO = 1 << 18  # entries of a gradient that are sooner brought to the or
 COMPRESS_FROM = 128  # factors of an average of points; its rank is far less
 
 
-class PartitionedCompletion(Objective):
+class CompletionInParts(MatrixCompletion):
     """Half the sum of squared errors on observed entries that are in parts, usually by rows of the matrix.
 
     Entries never move. The gradient at X is the observed part of X minus the values, so an average of gradients belongs
@@ -35,11 +34,23 @@ class PartitionedCompletion(Objective):
     a vector. Made by `MatrixCompletion` from Dask arrays or lists of delayed blocks.
 
     The oracle takes the same steps from the same random start as in memory, so that iterates agree up to rounding.
+
+    Examples
+    --------
+    >>> import dask.array as da, frankwolfe as fw
+    >>> i, j = da.from_array([0, 1, 2], chunks=2), da.from_array([0, 1, 0], chunks=2)
+    >>> f = fw.MatrixCompletion(i, j, da.from_array([3.0, 4.0, 0.0], chunks=2), shape=(3, 2))
+    >>> float(f.value(f.start(None, dense=False)))
+    12.5
     """
 
-    def __init__(self, parts: CompletionParts) -> None:
-        self.parts = parts
-        self.shape: tuple[int, ...] = parts.shape
+    def __init__(self, rows: Any, cols: Any, values: Any, shape: Any, *, weights: Any = None) -> None:
+        self.parts = _entries_on_cluster(rows, cols, values, shape, weights)
+        self.shape = self.parts.shape
+
+    @property
+    def holds_images(self) -> bool:
+        return False
 
     @cached_property
     def smoothness(self) -> float:
@@ -48,9 +59,6 @@ class PartitionedCompletion(Objective):
     @property
     def note(self) -> str:
         return self.parts.note
-
-    def value(self, x: Any) -> Scalar:
-        return self.value_at(Point.at(x))[0]
 
     def grad(self, x: Any) -> Any:
         return Residuals(self.parts, x, 1.0)
@@ -71,14 +79,9 @@ class PartitionedCompletion(Objective):
         value, inner, watched = self.parts.total(observed_entries.errors, y.coords, end)
         return Evaluation(value, self.grad(y.coords), inner, watched, 1.0, float(np.finfo(self.parts.dtype).eps))
 
-    proven = True
-
     @property
     def additions(self) -> int:
         return self.parts.entries + sum(self.shape)
-
-    def noise(self, at: Evaluation, extent: Extent) -> Scalar:
-        return noise_of_sums(at.eps, self.additions, at.value, self.smoothness, extent.norm)
 
     def value_at(self, x: Point) -> tuple[Scalar, float]:
         return self.parts.total(observed_entries.errors, x.coords, None)[0], 1.0
@@ -86,12 +89,15 @@ class PartitionedCompletion(Objective):
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
         return _Parabola(self.parts, x.coords, v.coords), 1.0
 
+    def doubled(self) -> None:
+        return None
+
     def dual(self, values: Any) -> Residuals:
         return Residuals(self.parts, *values)
 
     def fingerprint(self, start: Any) -> list[Any]:
         (number,) = self.parts.total(observed_entries.checksum)
-        return ["PartitionedCompletion", *self.shape, self.parts.entries, number]
+        return ["MatrixCompletion", *self.shape, self.parts.entries, number]
 
 
 class Residuals(ImplicitMatrix):
@@ -182,17 +188,8 @@ class CompletionParts(ClusterParts):
         return int(self.total(observed_entries.rows_held, reads=False)[0].max()) <= 1
 
 
-def complete(rows: Any, cols: Any, values: Any, shape: Any, *, weights: Any = None) -> PartitionedCompletion:
-    """Return matrix completion over entries on a cluster: three or four collections, cut alike.
-
-    Examples
-    --------
-    >>> import dask.array as da, frankwolfe as fw
-    >>> i, j = da.from_array([0, 1, 2], chunks=2), da.from_array([0, 1, 0], chunks=2)
-    >>> f = fw.MatrixCompletion(i, j, da.from_array([3.0, 4.0, 0.0], chunks=2), shape=(3, 2))
-    >>> float(f.value(f.start(None, dense=False)))
-    12.5
-    """
+def _entries_on_cluster(rows: Any, cols: Any, values: Any, shape: Any, weights: Any) -> CompletionParts:
+    """Return entries on a cluster from three or four collections, cut alike."""
     import dask.array as da
 
     client = current_client()
@@ -214,7 +211,7 @@ def complete(rows: Any, cols: Any, values: Any, shape: Any, *, weights: Any = No
         raise ValueError("values is empty; at least one observed entry is needed")
     dtype = np.result_type(*{np.dtype(kind) for _, kind in found})
     size = int(shape[0]), int(shape[1])
-    return PartitionedCompletion(CompletionParts(client, held, sum(n for n, _ in found), size, dtype))
+    return CompletionParts(client, held, sum(n for n, _ in found), size, dtype)
 
 
 def _shard(loaded: list[Array], kinds: int, shape: tuple[int, int]) -> shards.Shard:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import frankwolfe as fw
-from frankwolfe.distributed import partitioned_completion
+from frankwolfe.distributed import completion_in_parts
 
 da = pytest.importorskip("dask.array")
 dask = pytest.importorskip("dask")
@@ -43,6 +43,7 @@ def test_values_products_and_lines(client) -> None:
     Z = fw.LowRank.from_arrays(rng.standard_normal((M, 1)), rng.standard_normal((N, 1)))
     rows, cols, values = (da.from_array(v, chunks=700) for v in entries())
     for far in (scattered(), fw.MatrixCompletion(rows, cols, values, shape=(M, N))):
+        assert isinstance(far, fw.MatrixCompletion)
         assert far.value(X) == pytest.approx(whole.value(X), rel=1e-12)
         g, h = far.grad(X) * 0.3 + 0.7 * far.grad(Z), 0.3 * whole.grad(X) + 0.7 * whole.grad(Z)
         assert np.allclose(g @ np.ones(N), h @ np.ones(N), rtol=1e-9, atol=1e-9)
@@ -87,7 +88,7 @@ def test_same_iterates_as_in_memory(client, label: str, parts: int) -> None:
 )
 def test_same_iterates_by_products(client, monkeypatch, label: str, parts: int, by_rows: bool, wide: bool) -> None:
     """Entries that stay where they are: rows whole in their parts or not, more columns than rows or not."""
-    monkeypatch.setattr(partitioned_completion, "FETCH_UP_TO", 0)
+    monkeypatch.setattr(completion_in_parts, "FETCH_UP_TO", 0)
     m, n = (N, M) if wide else (M, N)
     theirs, whole = iterates(fw.MatrixCompletion(*entries(m, n), shape=(m, n)), METHODS[label], 2)
     far = scattered(parts, m, n, by_rows)
@@ -100,7 +101,7 @@ def test_same_iterates_by_products(client, monkeypatch, label: str, parts: int, 
 @pytest.mark.parametrize("fetch_up_to", [0, 10**6])
 def test_the_oracle_knows_the_matrix(client, monkeypatch, fetch_up_to: int) -> None:
     """Largest entry, entries and squares of a gradient in parts."""
-    monkeypatch.setattr(partitioned_completion, "FETCH_UP_TO", fetch_up_to)
+    monkeypatch.setattr(completion_in_parts, "FETCH_UP_TO", fetch_up_to)
     near, far = fw.MatrixCompletion(*entries(), shape=(M, N)), scattered(3, by_rows=True)
     X = fw.LowRank.from_arrays(np.ones((M, 1)), np.ones((N, 1)))
     g, G, w = far.grad(X), near.grad(X).toarray(), np.linspace(0, 1, N)
@@ -134,3 +135,6 @@ def test_runs_are_certified_and_go_on_on_other_parts(client, tmp_path: Path) -> 
 def test_what_it_cannot_do_is_said(client) -> None:
     with pytest.raises(TypeError, match="whole matrix in memory"):
         fw.minimize(scattered(), fw.NuclearBall(5.0), method="pgd")
+    for method in ("factored", "fcfw", "subspace"):
+        with pytest.raises(TypeError, match=method):
+            fw.minimize(scattered(), fw.NuclearBall(5.0), method=method)

@@ -1,0 +1,381 @@
+"""`auto` against the best peer on data that no constant was set on: one thread, CPU seconds, every case shown.
+
+    python -m benchmarks unseen [--quick]
+    python -m benchmarks.unseen --only w8a --only "logistic l1"       cases whose names hold all these words
+
+Logistic and squared loss; l2 and l1 balls, the simplex for least squares; the penalties C = 0.01, 0.1, 1, 10, 100 of
+scikit-learn, every other one with an intercept (the quick form: three of them). The radius is the norm of the penalised
+solution, so that both problems have one solution. `auto` is timed from the data to a certificate of the relative error
+1e-6, (f - f*)/(f(0) - f*). Peers are every solver of scikit-learn that applies, skglm and celer where they are
+installed, each at the loosest setting at which its own objective is right to the same relative error: looked for
+beforehand, a help that no user has. Data are given to each in the order that it works in. Of what is near the best, the
+minimum of interleaved repeats counts.
+
+What the search for settings found is kept in benchmarks/results/unseen-peers.json, so that a second run takes minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+import frankwolfe as fw
+from benchmarks import peers
+from benchmarks.report import aligned, printed
+from benchmarks.unseen_cases import DATA, SLOW, data
+
+RELATIVE = 1e-6
+PENALTIES = (0.01, 0.1, 1.0, 10.0, 100.0)
+CLOSE = 1.6  # times as long as the best peer: a peer behind by more is not timed again
+TIMES, LEAST, MOST = 3.0, 0.1, 6.0  # a peer is given so many times what `auto` takes, within these seconds
+TIGHT = {"skglm": peers.Setting(1e-9, 60), "celer": peers.Setting(1e-10, 60)}  # for the reference solution
+EPOCHS = 300  # of skglm and celer on one working set: more would hide how long a round takes
+KEPT = Path(__file__).parent / "results" / "unseen-peers.json"
+COLUMNS = ["ratio", "case", "auto ms", "peer ms", "best peer", "method", "steps", "passes", "nonzeros", "certified"]
+Fit = Callable[[peers.Setting], tuple[np.ndarray, float]]
+"""From a setting to coefficients and intercept."""
+
+
+class Name(NamedTuple):
+    data: str
+    loss: str
+    kind: str  # of the set
+    C: float
+    intercept: bool
+
+    def __str__(self) -> str:
+        return f"{self.data}, {self.loss} {self.kind} C={self.C:g}{' intercept' if self.intercept else ''}"
+
+
+def names(quick: bool) -> Iterator[Name]:
+    for source in DATA:
+        if quick and source in SLOW:
+            continue
+        for loss, kind in (
+            ("logistic", "l2"),
+            ("logistic", "l1"),
+            ("squares", "l2"),
+            ("squares", "l1"),
+            ("squares", "simplex"),
+        ):
+            for i, C in enumerate(PENALTIES):
+                if not quick or i == 2 or (i % 2 == 0 and loss == "logistic"):
+                    # Half of the cases have an intercept, and every penalty meets both.
+                    yield Name(source, loss, kind, C, (i + len(source) + len(kind)) % 2 == 0)
+
+
+class Case:
+    """One problem, its penalised twin, and the peers that solve that."""
+
+    def __init__(self, name: Name) -> None:
+        self.name, (self.A, self.b) = name, data(name.data)
+        self.n, self.d = self.A.shape
+        self.weight = 1 / (self.n * name.C)  # of |x|²/2 or of |x|_1 beside the mean loss
+        self.model = fw.Logistic if name.loss == "logistic" else fw.LeastSquares
+
+    @cached_property
+    def columns(self) -> Any:
+        return sp.csc_matrix(self.A) if sp.issparse(self.A) else np.asfortranarray(self.A)
+
+    def loss(self, x: np.ndarray, c: float) -> float:
+        m = self.A @ x + c
+        return float(
+            np.mean(np.logaddexp(0.0, -self.b * m)) if self.name.loss == "logistic" else np.mean((m - self.b) ** 2) / 2
+        )
+
+    def penalised(self, x: np.ndarray, c: float) -> float:
+        size = 0.5 * float(x @ x) if self.name.kind == "l2" else float(np.abs(x).sum())
+        return self.loss(x, c) + self.weight * size
+
+    @cached_property
+    def start(self) -> float:
+        """The loss of nothing but the best intercept."""
+        mean = float(np.mean(self.b)) if self.name.intercept else 0.0
+        return self.loss(np.zeros(self.d), np.log((1 + mean) / (1 - mean)) if self.name.loss == "logistic" else mean)
+
+    def domain(self, radius: float) -> Any:
+        sets = {"l2": fw.L2Ball, "l1": fw.L1Ball, "simplex": partial(fw.Simplex, self.d)}
+        return sets[self.name.kind](radius)
+
+    def auto(self, radius: float, value: float, relative: float = RELATIVE) -> fw.Result:
+        f = self.model(self.A, self.b, intercept=self.name.intercept)
+        tol = relative * (self.start - value)
+        return fw.minimize(f, self.domain(radius), tol=tol, n_threads=1, progress=False, max_iter=3000, time_limit=20.0)
+
+    def peers(self) -> dict[str, Fit]:
+        return dict(_logistic(self) if self.name.loss == "logistic" else _squares(self))
+
+
+def _model(make: Callable[..., Any], A: Any, b: np.ndarray) -> Fit:
+    def fit(setting: peers.Setting) -> tuple[np.ndarray, float]:
+        model = make(setting).fit(A, b)
+        return np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])
+
+    return fit
+
+
+def _installed(name: str) -> Any:
+    try:
+        return __import__(name)
+    except ImportError:
+        return None
+
+
+def _logistic(case: Case) -> Iterator[tuple[str, Fit]]:
+    """Return the peers of logistic regression; liblinear penalises an intercept, and celer has none."""
+    from sklearn.linear_model import LogisticRegression
+
+    name, l1 = case.name, case.name.kind == "l1"
+    solvers = ("liblinear", "saga") if l1 else ("lbfgs", "newton-cholesky", "newton-cg", "liblinear", "sag", "saga")
+    for solver in solvers:
+        if (solver == "newton-cholesky" and case.d > 2000) or (solver == "liblinear" and name.intercept):
+            continue
+        given = {
+            "C": name.C,
+            "solver": solver,
+            "fit_intercept": name.intercept,
+            "random_state": 0,
+            "l1_ratio": float(l1),
+        }
+        yield (
+            solver,
+            _model(lambda s, given=given: LogisticRegression(tol=s.tol, max_iter=s.max_iter, **given), case.A, case.b),
+        )
+    if l1 and (skglm := _installed("skglm")):
+        own = {"alpha": case.weight, "fit_intercept": name.intercept, "max_epochs": EPOCHS}
+        sparse = skglm.SparseLogisticRegression
+        yield "skglm", _model(lambda s: sparse(tol=s.tol, max_iter=s.max_iter, **own), case.columns, case.b)
+    if l1 and not name.intercept and (celer := _installed("celer")):
+        make = celer.LogisticRegression
+        yield (
+            "celer",
+            _model(
+                lambda s: make(C=name.C, tol=s.tol, max_iter=s.max_iter, fit_intercept=False, max_epochs=EPOCHS),
+                case.columns,
+                case.b,
+            ),
+        )
+
+
+def _squares(case: Case) -> Iterator[tuple[str, Fit]]:
+    from sklearn.linear_model import Lasso, Ridge
+
+    name = case.name
+    if name.kind == "l2":
+        for solver in ("cholesky", "lsqr", "sparse_cg", "svd", "sag", "saga"):
+            dense = solver in ("cholesky", "svd")
+            if (dense and case.d > 3000) or (
+                sp.issparse(case.A) and (solver == "svd" or (name.intercept and solver in ("cholesky", "lsqr", "saga")))
+            ):
+                continue
+            given = {"alpha": 1 / name.C, "solver": solver, "fit_intercept": name.intercept, "random_state": 0}
+            yield (
+                f"ridge {solver}",
+                _model(lambda s, given=given: Ridge(tol=s.tol, max_iter=s.max_iter, **given), case.A, case.b),
+            )
+        return
+    given = {"alpha": case.weight, "fit_intercept": name.intercept, "positive": name.kind == "simplex"}
+    for choice in ("cyclic", "random"):
+        yield (
+            f"lasso {choice}",
+            _model(
+                lambda s, c=choice: Lasso(tol=s.tol, max_iter=s.max_iter, selection=c, random_state=0, **given),
+                case.columns,
+                case.b,
+            ),
+        )
+    if not sp.issparse(case.A):
+        yield (
+            "lasso gram",
+            _model(lambda s: Lasso(tol=s.tol, max_iter=s.max_iter, precompute=True, **given), case.columns, case.b),
+        )
+    for package in ("celer", "skglm"):
+        if found := _installed(package):
+            yield (
+                package,
+                _model(
+                    lambda s, f=found: f.Lasso(tol=s.tol, max_iter=s.max_iter, max_epochs=EPOCHS, **given),
+                    case.columns,
+                    case.b,
+                ),
+            )
+
+
+class Known(NamedTuple):
+    """What is known of a case before it is timed: the radius, f* on the ball, and the settings of the best peers."""
+
+    radius: float
+    value: float
+    settings: dict[str, list[float]]
+    given_up: float  # seconds that the fastest of those given up was given
+
+
+def prepare(case: Case) -> Known | None:
+    """Return the radius of the penalised solution, and for each peer the fastest setting; None where all is zero."""
+    fits, best = case.peers(), (np.inf, np.zeros(case.d), 0.0)
+    tight = [
+        n
+        for n in (
+            "newton-cholesky",
+            "lbfgs",
+            "newton-cg",
+            "celer",
+            "skglm",
+            "lasso cyclic",
+            "ridge cholesky",
+            "ridge lsqr",
+            "ridge sparse_cg",
+            "ridge sag",
+            "saga",
+        )
+        if n in fits
+    ]
+    for peer in tight[:1]:
+        x, c = fits[peer](TIGHT.get(peer, peers.Setting(1e-12, 5000)))
+        best = min(best, (case.penalised(x, c), x, c), key=lambda item: item[0])
+    radius = float(np.linalg.norm(best[1]) if case.name.kind == "l2" else np.abs(best[1]).sum())
+    if radius == 0:
+        return None
+    rough = case.auto(radius, case.loss(*best[1:]), 1e-3 * RELATIVE)
+    f = case.model(case.A, case.b, intercept=case.name.intercept)
+    ours = np.asarray(rough.x), f.best_intercept(f.data.apply(np.asarray(rough.x)))
+    best = min(best, (case.penalised(*ours), *ours), key=lambda item: item[0])
+    value, least = min(case.loss(*ours), case.loss(*best[1:])), best[0]
+    began = time.process_time()
+    case.auto(radius, value)
+    began = time.process_time()
+    case.auto(radius, value)
+    allowed = min(max(TIMES * (time.process_time() - began), LEAST), MOST)
+
+    def error(x: Any) -> float:
+        return (case.penalised(*x) - least) / (case.start - least)
+
+    settings, given_up = {}, np.inf
+    for peer, fit in fits.items():
+        search = peers.fastest(fit, error, RELATIVE, allowed, time.process_time)  # type: ignore[arg-type]
+        if search.setting is None:
+            given_up = min(given_up, search.seconds)
+        else:
+            settings[peer] = [*search.setting, search.seconds]
+    least_seconds = min((s[2] for s in settings.values()), default=0.0)
+    return Known(radius, value, {p: s for p, s in settings.items() if s[2] <= CLOSE * least_seconds}, given_up)
+
+
+class Outcome(NamedTuple):
+    name: Name
+    ratio: float  # the best peer's CPU seconds over ours
+    ours: float
+    best: float
+    peer: str
+    result: fw.Result
+    nonzeros: int
+
+
+def race(case: Case, known: Known, repeats: int) -> Outcome:
+    fits = case.peers()
+    runs: dict[str, Callable[[], Any]] = {"auto": partial(case.auto, known.radius, known.value)}
+    for peer, (tol, rounds, _) in known.settings.items():
+        runs[peer] = partial(fits[peer], peers.Setting(tol, int(rounds)))
+    result = runs["auto"]()  # warm
+    least = dict.fromkeys(runs, np.inf)
+    for _ in range(repeats):
+        for name, run in runs.items():
+            began = time.process_time()
+            run()
+            least[name] = min(least[name], time.process_time() - began)
+    ours = least.pop("auto")
+    peer = min(least, key=lambda p: least[p], default="none in time")
+    best = least.get(peer, known.given_up)
+    x = np.asarray(result.x)
+    return Outcome(case.name, best / ours, ours, best, peer, result, int(np.count_nonzero(x)))
+
+
+def kept() -> dict[str, Any]:
+    return json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
+
+
+def outcomes(chosen: list[Name], repeats: int, show: bool = False) -> Iterator[Outcome]:
+    from threadpoolctl import threadpool_limits
+
+    found = kept()
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore")  # peers warn about tolerances; we judge by the error reached
+        for name in chosen:
+            case = Case(name)
+            if str(name) not in found:
+                found[str(name)] = prepare(case)
+                KEPT.parent.mkdir(exist_ok=True)
+                KEPT.write_text(json.dumps(kept() | {str(name): found[str(name)]}), "utf-8")
+            if found[str(name)] is None:
+                continue
+            outcome = race(case, Known(*found[str(name)]), repeats)
+            if show:
+                print(aligned(COLUMNS, [row(outcome)]).splitlines()[2], flush=True)
+            yield outcome
+
+
+def row(o: Outcome) -> list[Any]:
+    """Return a line of the table."""
+    r = o.result
+    return [
+        o.ratio,
+        str(o.name),
+        1e3 * o.ours,
+        1e3 * o.best,
+        o.peer,
+        r.method,
+        r.n_iter,
+        r.n_pass,
+        o.nonzeros,
+        r.success,
+    ]
+
+
+def judged(found: list[Outcome]) -> dict[str, Any]:
+    found = sorted(found, key=lambda o: o.ratio)
+    ratios = np.array([o.ratio for o in found])
+    return {
+        "title": "CPU seconds of the best peer over those of auto to a certified relative 1e-6, lost cases first",
+        "columns": COLUMNS,
+        "rows": [row(outcome) for outcome in found],
+        "bars": [
+            {
+                "name": "1: geometric mean",
+                "value": float(np.exp(np.log(ratios).mean())),
+                "bar": 1.5,
+                "sense": ">=",
+                "unit": "x",
+            },
+            {"name": "1: share at or ahead", "value": float(np.mean(ratios >= 1)), "bar": 0.9, "sense": ">="},
+            {"name": "1: the worst case", "value": float(ratios.min()), "bar": 0.7, "sense": ">=", "unit": "x"},
+        ],
+        "notes": [
+            f"{len(found)} cases; a peer that took three times as long as auto is given up, its seconds a lower bound"
+        ],
+    }
+
+
+def measure(quick: bool) -> dict[str, Any]:
+    """Race `auto` against the peers on every case."""
+    return judged(list(outcomes(list(names(quick)), 3)))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="fewer penalties, no large data")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="WORDS", help="cases whose name holds these words"
+    )
+    parser.add_argument("--repeats", type=int, default=3)
+    given = parser.parse_args()
+    some = [name for name in names(given.quick) if all(words in str(name) for words in given.only)]
+    print(printed(judged(list(outcomes(some, given.repeats, show=True)))))
