@@ -92,7 +92,7 @@ KINDS = {
     **dict.fromkeys(("l1", "l2", "linf", "lp", "group", "ksupport", "owl"), "norm_balls"),
     **dict.fromkeys(("box", "simplex", "hypersimplex", "permutahedron", "birkhoff", "hull"), "polytopes"),
     "outputs": "structured",
-    **dict.fromkeys(("polytope", "flow", "total_variation"), "programmes"),
+    **dict.fromkeys(("polytope", "flow", "transport", "total_variation"), "programmes"),
     **dict.fromkeys(("nuclear", "spectral", "schatten", "spectrahedron"), "spectral"),
     **dict.fromkeys(("ellipsoid", "product", "sum", "union", "scaled", "shifted", "image"), "combined"),
 }
