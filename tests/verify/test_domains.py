@@ -45,6 +45,7 @@ SETS = {
     "polytope equations": fw.Polytope(A_eq=ROWS[:2], b_eq=np.zeros(2), lower=-1.0, upper=2.0),
     "hull": fw.ConvexHull(RNG.standard_normal((30, D))),
     "flow": fw.FlowPolytope(EDGES, 0, 5),
+    "flow with cycles": fw.FlowPolytope([*EDGES[:-2], (4, 1), (3, 0)], 0, 5, 2.0),
     "flow with capacity": fw.FlowPolytope(EDGES, 0, 5, 2.0, capacity=0.9),
     "product": fw.Product(fw.Simplex(4), fw.L2Ball(0.3), fw.LpBall(0.2, p=3), shapes=[None, 4, 4]),
     "scaled": -2.0 * fw.Simplex(D, 0.2),
@@ -80,7 +81,7 @@ UNKNOWN_MEMBERS = {"sum of balls", "union with a ball"}  # shown by a suggestion
 
 
 def shape(name):
-    return SHAPES.get(name, (D,))
+    return SHAPES.get(name) or SETS[name].shape or (D,)
 
 
 @pytest.fixture(autouse=True)

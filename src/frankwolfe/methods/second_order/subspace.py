@@ -17,6 +17,7 @@ from frankwolfe.kernels.long_vectors import blend, combined, near, orthonormal, 
 from frankwolfe.kernels.qp.simplex_qp import simplex_qp
 from frankwolfe.kernels.rows.layouts import double
 from frankwolfe.kernels.threads import calm
+from frankwolfe.losses import SquaredLoss
 from frankwolfe.methods.base import Evidence, Method, closed, looked
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.composite import Composite
@@ -298,7 +299,7 @@ def curvature_along(objective: LinearModel, x: Point) -> Callable[[Array], tuple
     free = layout.adjoint(c) if objective.intercept else None
 
     def bent(way: Array) -> tuple[Array, Array, float]:
-        along, turned = layout.bent(way, c)
+        along, turned = layout.bent(SquaredLoss(), way, c)
         if free is not None:
             turned = turned - free * (float(free @ way) / max(float(c.sum()), 1e-300))
         return along, turned, layout.reads
