@@ -298,7 +298,7 @@ def _warm(problem: Problem, method: Method, start: Point, run: Run) -> Method:
         run.certificate.lower_bound = float(problem.bound(at_start.tangent, -support))
         value = float(at_start.value)
     still = type(method).warm is Method.warm  # nothing to shift: the smoothness, which costs passes, is not asked for
-    if still or problem.objective.smoothness is None or not np.isfinite(value):
+    if still or problem.smoothness is None or not np.isfinite(value):
         return method
     return method.warm(value, value - run.certificate.lower_bound, problem.curvature)
 

@@ -180,7 +180,7 @@ def require_projection(method: Method, problem: Problem) -> None:
 
 def require_smoothness(method: Method, problem: Problem, given: float | None) -> float:
     """Return the smoothness constant, or raise a ValueError naming the remedies."""
-    smoothness = problem.objective.smoothness if given is None else given
+    smoothness = problem.smoothness if given is None else given
     if smoothness is None:
         raise ValueError(
             f"method {method.name!r} needs the smoothness constant of the objective: pass smoothness= to the "

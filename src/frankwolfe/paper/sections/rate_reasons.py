@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -130,7 +130,7 @@ class Survey(Task):
     def compute(self, store: Store, directory: str | None) -> Outcome:
         table: dict[str, list[float]] = {}
 
-        def note(column: str, value: float) -> None:
+        def note(column: str, value: Any) -> None:
             table.setdefault(column, []).append(float(value))
 
         for seed, weak in enumerate(CURVATURES):
