@@ -203,7 +203,7 @@ def test_intercepts_that_are_not_there() -> None:
         ({"quantile": 0}, "quant"),
     ):
         with pytest.raises(ValueError, match=said):
-            fw.Quantile(A, NUMBERS, **options)
+            REGRESSION["quantile"](A, NUMBERS, **options)
 
 
 @pytest.mark.parametrize("name", ["poisson", "gamma"])
