@@ -44,7 +44,7 @@ backends: .venv-backends/.done  ## the backend tests with PyTorch and JAX too (a
 	@touch $@
 
 minimum: .venv-minimum/.done  ## every test with the oldest versions of all dependencies that pyproject.toml allows
-	.venv-minimum/bin/python -m pytest -n $(JOBS)
+	.venv-minimum/bin/python -m pytest -n $(JOBS) -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning
 
 .venv-minimum/.done: pyproject.toml
 	$(PYTHON) -m venv .venv-minimum

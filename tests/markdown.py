@@ -99,7 +99,7 @@ def difference(shown: str, printed: str) -> str:
 
     Words must be equal, up to spaces; numbers to two per cent or one unit in the last digit shown. Times are free,
     counts of work agree to a factor of two, and rests below 1e-3 that are written with an exponent to one of a
-    thousand. An ellipsis in what is shown stands for anything.
+    million. An ellipsis in what is shown stands for anything.
     """
     if "..." in shown.split():
         head, tail = re.split(r"(?:^|(?<=\s))\.\.\.(?=\s|$)", shown, maxsplit=1)
@@ -145,7 +145,7 @@ def _alike(shown: str, printed: str, work: bool) -> bool:
     a, b = (float(number.replace(",", "")) for number in (shown, printed))
     small = "e" in shown.lower() and max(abs(a), abs(b)) <= 1e-3
     if work or small:
-        factor = 2 if work else 1000
+        factor = 2 if work else 1e6
         return min(abs(a), abs(b)) * factor >= max(abs(a), abs(b)) - work or a == b
     mantissa, _, exponent = shown.lower().partition("e")
     unit = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2])) if "." in mantissa or exponent else 0.0

@@ -64,7 +64,7 @@ def test_the_reference_lists_everything_public_once() -> None:
 
 def test_every_page_can_be_reached() -> None:
     entries = {
-        line.strip()
+        re.sub(r".*<(.+)>", r"\1", line.strip())
         for page in DOCS.glob("*.md")
         for tree in re.findall(r"```{toctree}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
         for line in tree.splitlines()
@@ -101,3 +101,19 @@ def test_links_between_pages_lead_somewhere() -> None:
     for page in DOCS.glob("*.md"):
         for link in re.findall(r"\]\(([^):]+\.md)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert (DOCS / link).exists() or Path(link).stem in GENERATED, f"{page.name}: {link}"
+
+
+def test_the_map_of_the_code_is_true() -> None:
+    source = Path(fw.__file__).parent
+    table = re.search(
+        r"^\| where \| what \|.*?\n\n", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    assert table
+    named = [line.split("|")[1] for line in table[0].splitlines()[2:] if line]
+    places = {place.rstrip("/") for cell in named for place in re.findall(r"`([\w./]+)`", cell)}
+    assert [place for place in places if not (source / place).exists()] == []
+    folders = {path.parent.name for path in source.glob("*/__init__.py")}
+    assert folders - places <= {"losses"}
+    for page in ("iteration.md", "fast.md"):
+        for place in re.findall(r"`((?:\w+/)+\w+\.py)`", (DOCS / page).read_text("utf-8")):
+            assert (source / place).exists() or (ROOT / place).exists(), f"{page}: {place}"

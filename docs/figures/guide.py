@@ -195,6 +195,62 @@ def radius(folder: Path) -> None:
     _save(fig, folder / "radius.svg")
 
 
+def iteration(folder: Path) -> None:
+    """The way of the data through one iteration, for three places where rows can live."""
+    fig, ax = plt.subplots(figsize=(11, 8.6))
+    ax.set(xlim=(0, 110), ylim=(0, 86))
+    ax.set_axis_off()
+
+    def box(x: float, y: float, width: float, title: str, text: str, colour: str) -> None:
+        ax.add_patch(
+            plt.Rectangle((x, y), width, 7.4, facecolor=colour, alpha=0.16, edgecolor=colour, linewidth=1.2, zorder=2)
+        )
+        ax.text(x + width / 2, y + 5.1, title, ha="center", va="center", fontsize=10.5, fontweight="bold", zorder=3)
+        ax.text(x + width / 2, y + 2.2, text, ha="center", va="center", fontsize=8.2, zorder=3)
+
+    def arrow(start: tuple[float, float], end: tuple[float, float], text: str = "", side: float = 1.0) -> None:
+        ax.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": "#444444", "linewidth": 1.2})
+        if text:
+            middle = (start[0] + end[0]) / 2 + side, (start[1] + end[1]) / 2
+            ax.text(*middle, text, fontsize=8, color="#333333", va="center", ha="left" if side > 0 else "right")
+
+    for y, title, text in (
+        (78, "minimize", "checks arguments, makes Problem and Run"),
+        (67, "engine.advance", "the first way that applies: graph, JAX, one by one"),
+        (56, "Method.step", "mix, evaluate, lmo, mix: pure, from state to state"),
+        (45, "objective.evaluate", "a Query: which mixtures of images, which new vectors"),
+        (34, "Rows.sweep", "the first path of the rows that takes the query"),
+    ):
+        box(2, y, 42, title, text, BLUE)
+    for y in (78, 67, 56, 45):
+        arrow((23, y), (23, y - 3.6))
+    columns = (
+        (2, "CSR in memory", "Compiled", "layout.sweep: Numba,", "row by row, by threads", GREEN),
+        (39, "CUDA tensor", "TorchPass", "one Triton kernel; ten", "steps are one CUDA graph", ORANGE),
+        (76, "Dask, disk", "EachPart", "one task a part, each", "does the column on the left", RED),
+    )
+    for x, where, path, first, second, colour in columns:
+        box(x, 18, 32, f"{where}: {path}", f"{first} {second}", colour)
+        arrow((23, 34), (x + 16, 25.6))
+        arrow((x + 16, 18), (55, 11.6))
+    box(26, 4, 58, "Sweep", "value and inner product at y, value at x, slope A'r, reads; the name of the path", BLUE)
+    for y, title, text in (
+        (34, "Evaluation", "with ridge and intercept: value, Tangent, noise of rounding"),
+        (45, "Set.lmo, Set.minimum", "an atom for the averaged slope, and its proven value"),
+        (56, "Evidence", "values seen, affine functions below f with their minima"),
+        (67, "Run.absorb_all", "best point, Certificate, Trace; stop?"),
+        (78, "Result", "x, fun, lower_bound, status, trace, paths"),
+    ):
+        box(64, y, 44, title, text, GREY)
+    ax.plot([84, 109.2, 109.2], [7.7, 7.7, 37.7], color="#444444", linewidth=1.2)
+    arrow((109.2, 37.7), (108, 37.7))
+    for y in (34, 45, 56, 67):
+        arrow((86, y + 7.4), (86, y + 11))
+    arrow((64, 70.7), (44, 70.7))
+    ax.text(54, 71.8, "next step", fontsize=8, ha="center", color="#333333")
+    _save(fig, folder / "iteration.svg")
+
+
 def _outline(domain: fw.Set) -> np.ndarray:
     angles = np.linspace(0, 2 * np.pi, 721)
     points = np.array([domain.lmo(np.array([np.cos(a), np.sin(a)])).toarray() for a in angles])
@@ -219,7 +275,7 @@ def _save(fig: Any, path: Path) -> None:
 def draw(folder: Path) -> None:
     """Draw all that are missing into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    for picture in (oracle, certificate, sets, zigzag, families, radius):
+    for picture in (oracle, certificate, sets, zigzag, families, radius, iteration):
         if not (folder / f"{picture.__name__}.svg").exists():
             with plt.rc_context(STYLE):
                 picture(folder)

@@ -192,8 +192,11 @@ class Objective(ABC):
         """Return the gradient at x; None where f is not defined there."""
         if not math.isfinite(self.value_inside(x)):
             return None
-        with np.errstate(all="ignore"):
-            slope = self.grad(x)
+        try:
+            with np.errstate(all="ignore"):
+                slope = self.grad(x)
+        except (ArithmeticError, np.linalg.LinAlgError):
+            return None
         return slope if all_finite(slope) else None
 
     @abstractmethod

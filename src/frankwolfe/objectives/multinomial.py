@@ -35,6 +35,7 @@ from frankwolfe.rows.rows_in_parts import KeptImage
 from frankwolfe.rows.user_data import is_in_parts
 from frankwolfe.validation import distinct, plain
 
+AT_ONCE = 32  # images that are bent together
 STEPS = (64, 8)  # intercepts are first guessed from one row in so many
 
 
@@ -233,10 +234,11 @@ class Multinomial(WeightedMean):
         from scipy.sparse import issparse
 
         rows = []
-        for i in range(images.shape[1]):
-            image = images[:, [i]].toarray()[:, 0] if issparse(images) else images[:, i]
-            rows.append(host(images.T @ self.bend(curvature, image)))
-        return np.asarray(np.stack(rows), dtype=np.float64)
+        for i in range(0, images.shape[1], AT_ONCE):
+            some = images[:, i : i + AT_ONCE]
+            bent = self.bend(curvature, some.toarray().T if issparse(some) else some.T)
+            rows.append(host(images.T @ bent.T).T)
+        return np.asarray(np.concatenate(rows), dtype=np.float64)
 
     def best_intercept(self, m: Any) -> np.ndarray:
         """Return the K intercepts that minimise the loss of scores m (n K of them), with mean zero."""

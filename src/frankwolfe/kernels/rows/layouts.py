@@ -117,6 +117,11 @@ class Layout(ABC):
         """Return A'diag(c)A, or None if the layout has no kernel for it."""
         return None
 
+    def bent(self, squares: Any, x: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return Ax and A'diag(c)Ax: the gradient of a weighted sum of squares, that loss, which a sweep has."""
+        seen = self.sweep(RowLosses(squares, np.zeros(c.size), double(c)), (0.0, 1.0, 0.0, 1.0), NONE, x)
+        return seen.image, seen.slope
+
     @abstractmethod
     def sweep(
         self,
