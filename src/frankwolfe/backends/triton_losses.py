@@ -90,7 +90,8 @@ def with_loss(kernel: Any, loss: Any) -> Any:
 def _formula(loss: Any, name: str) -> Any:
     """Return a formula of a loss as a function of margin and target, its parameters written out."""
     words = {"exp": exp, "log1p": log1p, "pick_above": pick_above, "maximum": maximum, "minimum": minimum}
-    formula = _bound(getattr(type(loss), name), abs=size, **words)
+    # Triton looks at annotations as it does at any name; of globals it takes constants only.
+    formula = _bound(getattr(type(loss), name), abs=size, Any=tl.constexpr(0), **words)
     parameters = zip(("first", "second"), map(tl.constexpr, loss), strict=False)
     return _bound(FORMS[len(loss)].fn, formula=formula, **dict(parameters))
 
