@@ -32,6 +32,7 @@ NAMES = {
     "paths": "whole regularisation paths",
     "auto_grid": "what method='auto' chooses, against every method",
     "estimators": "the estimators against LogisticRegressionCV",
+    "tables": "default estimators on raw tables, beside scikit-learn with a scaler",
     "recommender": "MovieLens100K, the five public splits",
     "scaling": "cost against the size of the data",
     "memory": "peak memory of a solve",

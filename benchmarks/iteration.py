@@ -22,7 +22,8 @@ from benchmarks import peers
 from benchmarks.report import command_line
 from frankwolfe.kernels import threads
 from frankwolfe.kernels.rows.column_layouts import SortedColumns
-from frankwolfe.kernels.rows.layouts import CHUNK, NONE, Layout, Loss, Rows, compiled
+from frankwolfe.kernels.rows.layouts import CHUNK, NONE, Layout, RowLosses, Rows, compiled
+from frankwolfe.losses import LogisticLoss
 
 THREADS = 2
 NEAR = 2048  # short rows that stay in cache
@@ -64,7 +65,11 @@ def step(layout: Layout, b: np.ndarray, watch: bool = True) -> Callable[[], Any]
     """
     n, d = layout.shape
     rng = np.random.default_rng(0)
-    x, known, loss = rng.standard_normal(d) / d**0.5, rng.standard_normal(n), Loss(0, b, np.full(CHUNK, 1.0 / n))
+    x, known, loss = (
+        rng.standard_normal(d) / d**0.5,
+        rng.standard_normal(n),
+        RowLosses(LogisticLoss(), b, np.full(CHUNK, 1.0 / n)),
+    )
     mixing = (0.4, 0.6, 0.5, 0.5) if watch else (0.4, 0.6, 0.4, 0.6)
     if not isinstance(layout, SortedColumns):
         return lambda: layout.sweep(loss, mixing, known, x)
@@ -80,10 +85,20 @@ def step(layout: Layout, b: np.ndarray, watch: bool = True) -> Callable[[], Any]
 def profile(layout: Rows, b: np.ndarray) -> str:
     """Return in words what the parts of a dense iteration cost on one thread, each by itself."""
     n, d = layout.shape
-    x, m, loss = np.ones(d) / d, np.linspace(-3.0, 3.0, n), Loss(0, b, np.full(CHUNK, 1.0 / n))
+    x, m, loss = np.ones(d) / d, np.linspace(-3.0, 3.0, n), RowLosses(LogisticLoss(), b, np.full(CHUNK, 1.0 / n))
     few, g, rows = (layout.arrays[0][:CHUNK],), np.zeros(layout.width), compiled("rows.sweep")
     near, images, out = (layout.arrays[0][:NEAR],), np.empty((2, NEAR)), (np.zeros((0, 0)), np.zeros(3))
-    form = np.ones(layout.width) / d, NONE, (0.4, 0.6, 0.5, 0.5), m, Loss(0, b[:NEAR], loss.share), 0, images, g, *out
+    form = (
+        np.ones(layout.width) / d,
+        NONE,
+        (0.4, 0.6, 0.5, 0.5),
+        m,
+        RowLosses(LogisticLoss(), b[:NEAR], loss.share),
+        0,
+        images,
+        g,
+        *out,
+    )
     parts = {
         "reading": floor(layout.arrays[0]),
         "reading and product": lambda: layout.product(x),

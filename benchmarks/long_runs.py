@@ -62,6 +62,7 @@ MATRICES: dict[str, fw.Set] = {
     "schatten": sets.SchattenBall(1.0, p=1.5),
     "spectrahedron": sets.Spectrahedron(1.0),
     "birkhoff": sets.Birkhoff(5),
+    "transport": sets.TransportPolytope(np.linspace(0.1, 0.5, 5), np.full(5, 0.3)),
     "frobenius": fw.L2Ball(1.0),
 }
 OBJECTIVES = ("logistic", "squares", "huber", "quadratic", "function")

@@ -17,6 +17,7 @@ LAYERS = [
     {"backends", "validation", "rounding", "files"},
     {"atoms"},
     {"kernels", "lowrank", "points"},
+    {"losses"},
     {"rows", "sets", "objectives"},
     {"problem", "serialisation", "distributed"},
     {"methods"},

@@ -494,3 +494,23 @@ def test_bad_input_is_one_clear_sentence(arguments, options, error, words):
 def test_an_objective_is_needed():
     with pytest.raises(TypeError, match="objective must be an Objective"):
         fw.path(np.ones(3), fw.L1Ball, [1.0])  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_standardised_paths_are_those_of_scaled_data(sparse: bool) -> None:
+    import scipy.sparse
+
+    rng = np.random.default_rng(2)
+    A = rng.standard_normal((60, 4)) * [1e-3, 1.0, 10.0, 1e3] * (rng.random((60, 4)) < 0.7)
+    b = A @ [1e3, 1.0, 0.1, 0.0] + 0.1 * rng.standard_normal(60)
+    spread = A.std(axis=0)
+    data, scaled = (scipy.sparse.csr_array(M) if sparse else M for M in (A, A / spread))
+    held_out = fw.LeastSquares(data, b, intercept=True)
+    found = fw.path(held_out, fw.L1Ball, [0.5, 2.0], tol=1e-10, standardize=True, score=held_out)
+    wanted = fw.path(fw.LeastSquares(scaled, b, intercept=True), fw.L1Ball, [0.5, 2.0], tol=1e-10)
+    np.testing.assert_allclose(found.coefs * spread, wanted.coefs, atol=1e-6)
+    assert found.scores is not None
+    np.testing.assert_allclose(found.scores, [result.fun for result in found], rtol=1e-9)
+    assert found.lower_is_better
+    with pytest.raises(TypeError, match="standardize=True needs a linear model"):
+        fw.path(fw.Function(lambda x: float(x @ x), lambda x: 2 * x), fw.L1Ball, [1.0], standardize=True)

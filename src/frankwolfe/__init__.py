@@ -7,6 +7,7 @@
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from frankwolfe.checkpoint import Checkpoint, CheckpointError
@@ -47,9 +48,6 @@ from frankwolfe.methods import (
 from frankwolfe.minimize import Iteration, minimize
 from frankwolfe.objectives import (
     Function,
-    Huber,
-    LeastSquares,
-    Logistic,
     MatrixCompletion,
     Multinomial,
     Objective,
@@ -59,6 +57,8 @@ from frankwolfe.objectives import (
     place,
     stream,
 )
+from frankwolfe.objectives.linear_models import *  # noqa: F403
+from frankwolfe.objectives.linear_models import __all__ as linear_models
 from frankwolfe.path import Path, path
 from frankwolfe.result import Result, Status
 from frankwolfe.sets import (
@@ -99,10 +99,11 @@ from frankwolfe.trace import Trace
 from frankwolfe.verify import Verification, verify
 
 if TYPE_CHECKING:
-    from frankwolfe.estimators.classifier import FrankWolfeClassifier
-    from frankwolfe.estimators.cross_validated import FrankWolfeClassifierCV, FrankWolfeRegressorCV
-    from frankwolfe.estimators.matrix_completer import MatrixCompleter
-    from frankwolfe.estimators.regressor import FrankWolfeRegressor
+    from frankwolfe.estimators.classifier import FrankWolfeClassifier as FrankWolfeClassifier
+    from frankwolfe.estimators.cross_validated import FrankWolfeClassifierCV as FrankWolfeClassifierCV
+    from frankwolfe.estimators.cross_validated import FrankWolfeRegressorCV as FrankWolfeRegressorCV
+    from frankwolfe.estimators.matrix_completer import MatrixCompleter as MatrixCompleter
+    from frankwolfe.estimators.regressor import FrankWolfeRegressor as FrankWolfeRegressor
 
 __version__ = "0.1.0"
 
@@ -130,15 +131,10 @@ __all__ = [
     "FactoredFrankWolfe",
     "FlowPolytope",
     "FrankWolfe",
-    "FrankWolfeClassifier",
-    "FrankWolfeClassifierCV",
-    "FrankWolfeRegressor",
-    "FrankWolfeRegressorCV",
     "FullyCorrective",
     "Function",
     "GroupBall",
     "HeavyBallFrankWolfe",
-    "Huber",
     "Hypersimplex",
     "InFaceFrankWolfe",
     "Iteration",
@@ -147,12 +143,9 @@ __all__ = [
     "L2Ball",
     "LInfBall",
     "Lazy",
-    "LeastSquares",
     "LinearImage",
-    "Logistic",
     "LowRank",
     "LpBall",
-    "MatrixCompleter",  # pyright: ignore[reportUnsupportedDunderAll]
     "MatrixCompletion",
     "Method",
     "MinkowskiSum",
@@ -201,11 +194,26 @@ __all__ = [
     "stream",
     "verify",
 ]
+__all__ += linear_models
+
+_ESTIMATORS = (
+    "FrankWolfeClassifier",
+    "FrankWolfeClassifierCV",
+    "FrankWolfeRegressor",
+    "FrankWolfeRegressorCV",
+    "MatrixCompleter",
+)
+if find_spec("sklearn") is not None:
+    __all__ += _ESTIMATORS  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __dir__() -> list[str]:
+    """Return all names, those of the estimators with them where scikit-learn is there."""
+    return sorted({*globals(), *__all__})
 
 
 def __getattr__(name: str) -> Any:
     """Load the estimators, and scikit-learn with them, when the first one is asked for."""
-    estimators = import_module("frankwolfe.estimators")
-    if name in estimators.__all__:
-        return getattr(estimators, name)
+    if name in _ESTIMATORS:
+        return getattr(import_module("frankwolfe.estimators"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

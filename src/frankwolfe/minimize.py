@@ -188,10 +188,13 @@ def _loop(
     interrupted: threading.Event,
     save: Callable[[], None],
 ) -> Status:
-    began, compiled = monotonic() - run.elapsed, CLOCK.seconds
+    began = monotonic() - CLOCK.seconds - run.elapsed
+
+    def clock() -> float:
+        return monotonic() - CLOCK.seconds - began
 
     def late() -> bool:
-        return time_limit is not None and monotonic() - began - (CLOCK.seconds - compiled) >= time_limit
+        return time_limit is not None and clock() >= time_limit
 
     run.problem.over = lambda: interrupted.is_set() or late()
     try:
@@ -204,10 +207,10 @@ def _loop(
                 return run.trouble[0]
             if run.exhausted():
                 return Status.PRECISION
-            if run.stalled():
+            if run.stalled() and not method.waits(run.problem, run.state, run.headline()[1]):
                 state = method.after_stall(run.problem, run.state)
                 if state is None:
-                    return Status.STALLED
+                    return Status.STALLED if run.trouble is None else run.trouble[0]
                 run.go_on(state)
             if run.state.k >= max_iter:
                 return Status.MAX_ITER
@@ -220,7 +223,7 @@ def _loop(
             many = pace(run.problem, method, before.k) if callback is None else 1
             with _noted(before.k):
                 state, evidence = advance(run.problem, method, before, min(many, max_iter - before.k))
-            run.absorb_all(state, evidence, monotonic() - began)
+            run.absorb_all(state, evidence, clock())
             shown.update(before.k, run.goal, *run.headline())
             save()
             if callback is not None and isinstance(run, Run) and run.trouble is None:
@@ -231,7 +234,7 @@ def _loop(
                     return Status.CALLBACK
             del before, state, evidence  # not to be kept through the next step, which has images and slopes of its own
     except OutOfTime:
-        run.elapsed = monotonic() - began
+        run.elapsed = clock()
         return Status.INTERRUPTED if interrupted.is_set() else Status.TIME_LIMIT
     except KeyboardInterrupt:
         return Status.INTERRUPTED
@@ -295,7 +298,7 @@ def _warm(problem: Problem, method: Method, start: Point, run: Run) -> Method:
         run.certificate.lower_bound = float(problem.bound(at_start.tangent, -support))
         value = float(at_start.value)
     still = type(method).warm is Method.warm  # nothing to shift: the smoothness, which costs passes, is not asked for
-    if still or problem.objective.smoothness is None or not np.isfinite(value):
+    if still or problem.smoothness is None or not np.isfinite(value):
         return method
     return method.warm(value, value - run.certificate.lower_bound, problem.curvature)
 

@@ -286,8 +286,15 @@ class Problem:
     @cached_property
     def curvature(self) -> float:
         """LD², the constant in every Frank-Wolfe rate; one where the smoothness is unknown."""
-        smoothness = self.objective.smoothness
-        return (1.0 if smoothness is None else smoothness) * self.diameter**2
+        return (1.0 if self.smoothness is None else self.smoothness) * self.diameter**2
+
+    @cached_property
+    def smoothness(self) -> float | None:
+        """The Lipschitz constant of the gradient on the set, None if unknown."""
+        objective = self.objective
+        if self.domain is None or objective.smooth_everywhere:
+            return objective.smoothness
+        return None if self.extent.margin is None else objective.smoothness_within(float(self.extent.margin))
 
     @property
     def diameter(self) -> float:
@@ -298,7 +305,18 @@ class Problem:
     @cached_property
     def extent(self) -> Extent:
         """How far the set reaches, for the noise of tangents."""
-        return Extent(self._reach, self._largest_norm)
+        return Extent(self._reach, self._largest_norm, self._largest_margin)
+
+    def _largest_margin(self) -> Any:
+        domain, sizes = self.domain, self.objective.row_sizes
+        if domain is None or sizes is None:
+            return None
+        if isinstance(domain, SetBatch):
+            each = replace(self, shape=self.shape and self.shape[1:])
+            return as_like([replace(each, domain=member)._largest_margin() for member in domain.members], domain.like)
+        entries, length = sizes
+        # At most the product of norms, and at most what the largest entries of the columns would make.
+        return MARGIN * min(domain.reach(entries), length * self._largest_norm())
 
     def _largest_norm(self) -> Any:
         domain, objective = self.domain, self.objective

@@ -51,7 +51,7 @@ class Result:
     n_iter, n_grad, n_lmo, n_pass, n_matvec, n_proj
         Steps, gradients, oracle calls, reads of the data, products inside the oracle, projections.
     time : float
-        Seconds, over all sessions of a resumed run.
+        Seconds, over all sessions of a resumed run, without those in which kernels were compiled.
     method, reason : str
         What ran and why: one name, or several as in 'fcfw -> apgd' where `auto` changed its mind.
     trace : Trace

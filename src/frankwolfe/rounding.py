@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 FEW = 64.0  # roundings of one term beside those of long sums: its loss, its slope, sums in pairs, the bound itself
 MIXED = 8.0  # roundings that the average of tangents, and a carried image, collect in one step
@@ -12,10 +12,11 @@ MARGIN = 1.0 + 1e-3  # for what is itself computed with rounding: column norms, 
 
 
 class Extent:
-    """How far a set reaches, as rounding sees it: two numbers (or one of each for every set of a batch), found once.
+    """How far a set reaches, as rounding sees it: numbers (or one of each for every set of a batch), found once.
 
-    `reach` is the largest sum of c_j |x_j| over the set, with c_j the norm of the j-th column of the data: it bounds
-    all margins. `norm` is at least the largest Euclidean norm, and the diameter.
+    `reach` is the largest sum of c_j |x_j| over the set, with c_j the weighted norm of the j-th column of the data: it
+    bounds the root mean square of all margins. `norm` is at least the largest Euclidean norm, and the diameter.
+    `margin` bounds the sum of |a_ij x_j| of every row, where somebody can tell.
 
     Examples
     --------
@@ -23,8 +24,10 @@ class Extent:
     2.0
     """
 
-    def __init__(self, reach: Callable[[], Any], norm: Callable[[], Any]) -> None:
-        self._reach, self._norm = reach, norm
+    def __init__(
+        self, reach: Callable[[], Any], norm: Callable[[], Any], margin: Callable[[], Any] = lambda: None
+    ) -> None:
+        self._reach, self._norm, self._margin = reach, norm, margin
 
     @cached_property
     def reach(self) -> Any:
@@ -34,8 +37,60 @@ class Extent:
     def norm(self) -> Any:
         return self._norm()
 
+    @cached_property
+    def margin(self) -> Any:
+        return self._margin()
 
-def noise_of_sums(eps: float, additions: float, value: Any, bend: float, reach: Any) -> Any:
+
+class RowFacts(NamedTuple):
+    """What rounding asks of a mean of losses φ >= 0 over the rows of data, where |φ'| <= sqrt(2 bend φ) + steep φ."""
+
+    least_share: float  # the smallest weight of a row that is not zero
+    spread: float  # how far the best intercept may be from minus a margin
+    bend: float
+    steep: float = 0.0
+    unit: float = 0.0  # values are right to ulps of themselves and so much,
+    scale: float = 0.0  # and so much times a margin
+    conjugate_unit: float = 0.0  # conjugates and logarithms of sums are right to ulps of so much
+
+
+def noise_of_rows(
+    facts: RowFacts,
+    eps: float,
+    additions: float,
+    value: Any,
+    extent: Extent,
+    ridge: float = 0.0,
+    free: bool = False,
+    conjugates: bool = False,
+) -> Any:
+    """Bound what rounding did to f(y) - inner + <slope, x>, where f is a mean over rows, and a ridge term.
+
+    `free` tells that there are free intercepts, `conjugates` that inner products come from conjugates.
+
+    Examples
+    --------
+    >>> extent = Extent(lambda: 1.0, lambda: 1.0)
+    >>> noise_of_rows(RowFacts(0.5, 0.0, 1.0), 2.0**-52, 0.0, 2.0, extent) == 64 * 2.0**-52 * 6
+    True
+    """
+    reach, margin, farthest = extent.reach, 0.0, 0.0
+    if facts.steep:  # what rounding does to a residual is felt in its exponential
+        margin = reach / facts.least_share**0.5 if extent.margin is None else extent.margin
+        reach, margin = reach + facts.spread, margin + facts.spread
+    total = noise_of_sums(eps, additions, value, facts.bend, reach, facts.steep * margin)
+    if free:
+        largest = extent.reach / facts.least_share**0.5 if extent.margin is None else extent.margin
+        farthest = facts.spread + largest
+        total = total + noise_of_balance(eps, value, facts.bend, farthest, facts.steep)
+    if conjugates:
+        total = total + eps * FEW * (facts.conjugate_unit + 4 * facts.scale * (1 + farthest))
+    if facts.unit or facts.scale:
+        total = total + eps * (additions + FEW) * (facts.unit + 2 * facts.scale * (farthest if free else extent.reach))
+    return total + noise_of_ridge(eps, additions, ridge, extent.norm) if ridge else total
+
+
+def noise_of_sums(eps: float, additions: float, value: Any, bend: float, reach: Any, steep: Any = 0.0) -> Any:
     """Bound what rounding did to f(y) - <r, Ay> + <A'r, x>, where f is a weighted mean of losses and r its slope.
 
     Losses are nonnegative and their second derivatives at most `bend`, so the slopes have a weighted root mean square
@@ -53,16 +108,19 @@ def noise_of_sums(eps: float, additions: float, value: Any, bend: float, reach: 
         Largest second derivative of the loss.
     reach : float or array
         Largest sum of column norms times |x_j| over the set.
+    steep : float or array, default 0
+        So many times f is added to the product of slopes and reach, for losses whose second derivative has no bound.
 
     Examples
     --------
     >>> noise_of_sums(2.0**-52, 0.0, 2.0, 1.0, 1.0) == 64 * 2.0**-52 * 6
     True
     """
-    return eps * (additions + FEW) * (value + 2 * (2 * bend * value) ** 0.5 * reach)
+    value = abs(value)  # nonnegative but for rounding
+    return eps * (additions + FEW) * (value + 2 * ((2 * bend * value) ** 0.5 * reach + steep * value))
 
 
-def noise_of_balance(eps: float, value: Any, bend: float, farthest: Any) -> Any:
+def noise_of_balance(eps: float, value: Any, bend: float, farthest: Any, steep: float = 0.0) -> Any:
     """Bound what is left of a free intercept: slopes add up to zero only up to the rounding of sums in pairs.
 
     The rest is multiplied by the best intercept of some point of the set, which is at most `farthest`.
@@ -72,7 +130,8 @@ def noise_of_balance(eps: float, value: Any, bend: float, farthest: Any) -> Any:
     >>> noise_of_balance(2.0**-52, 2.0, 1.0, 10.0) == 64 * 2.0**-52 * 20
     True
     """
-    return eps * FEW * (2 * bend * value) ** 0.5 * farthest
+    value = abs(value)
+    return eps * FEW * ((2 * bend * value) ** 0.5 + steep * value) * farthest
 
 
 def noise_of_ridge(eps: float, additions: float, ridge: float, norm: Any) -> Any:

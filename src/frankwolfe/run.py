@@ -189,7 +189,8 @@ class Run:
 
     def not_finite(self, k: int, what: str) -> None:
         """Say what was not finite, which ends the run."""
-        self.trouble = (Status.NOT_FINITE, f"the {what} of the objective is not finite at iteration {k}")
+        start = "" if k else "; pass an x0 where it is"
+        self.trouble = (Status.NOT_FINITE, f"the {what} of the objective is not finite at iteration {k}{start}")
 
     def check_convex(self, at: Point, slack: float) -> None:
         """See whether a bound exceeds a value that was reached; say so only if neither is the work of rounding.
@@ -296,7 +297,10 @@ class Run:
         The bounds of an iterative oracle are proven each time that the steps have doubled: one proof more is awaited.
         """
         doublings = 2 if isinstance(self.problem.domain, IterativeSet) else 1
-        return self.goal > 0 and self.rest.is_stalled(self.state.k, doublings)
+        if not self.goal > 0 or not self.rest.is_stalled(self.state.k, doublings):
+            return False
+        self._try_users_code()  # which may be why
+        return True
 
     def go_on(self, state: Any) -> None:
         """Go on from a new state, of another method perhaps, after a stall."""

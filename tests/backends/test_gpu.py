@@ -19,6 +19,15 @@ if not torch.cuda.is_available():
 
 from frankwolfe.backends import torch_rows as passes  # noqa: E402
 from frankwolfe.engine.cuda_graph import Graph  # noqa: E402
+from frankwolfe.losses import (  # noqa: E402
+    GammaLoss,
+    HuberLoss,
+    LogisticLoss,
+    PoissonLoss,
+    QuantileLoss,
+    SquaredHingeLoss,
+    SquaredLoss,
+)
 from frankwolfe.rows.torch_matrix import TorchMatrix  # noqa: E402
 
 
@@ -29,15 +38,16 @@ def numbers(n: int, d: int, dtype: Any) -> Any:
     return torch.randn(n, d, device="cuda").to(dtype)
 
 
+LOSSES = [SquaredLoss(), HuberLoss(1.0), QuantileLoss(0.3, 0.1), PoissonLoss(), GammaLoss(), SquaredHingeLoss()]
 CASES = [
-    *((d, "float32", "logistic") for d in (3, 1024, 5000)),
-    *((64, dtype, "logistic") for dtype in ("bfloat16", "uint8", "float64")),
-    (54, "float32", "squares"),
+    *((d, "float32", LogisticLoss()) for d in (3, 1024, 5000)),
+    *((64, dtype, LogisticLoss()) for dtype in ("bfloat16", "uint8", "float64")),
+    *((54, "float32", loss) for loss in LOSSES),
 ]
 
 
 @pytest.mark.parametrize(("d", "dtype", "loss"), CASES)
-def test_kernel_equals_its_plain_twin(d: int, dtype: str, loss: str) -> None:
+def test_kernel_equals_its_plain_twin(d: int, dtype: str, loss: Any) -> None:
     n = 1003
     A = numbers(n, d, getattr(torch, dtype))
     for work, tol in ((torch.float32, 2e-5), (torch.float64, 1e-12)):
@@ -128,7 +138,7 @@ def test_batch_kernel_equals_its_plain_twin() -> None:
     b = torch.sign(torch.randn(5000, device="cuda", dtype=A.dtype))
     V, known = torch.randn(7, 40, device="cuda", dtype=A.dtype), torch.randn(7, 5000, device="cuda", dtype=A.dtype)
     coef = torch.rand(7, 4, device="cuda", dtype=A.dtype)
-    model = passes.Rows(A, b, torch.tensor(1 / 5000, device="cuda", dtype=A.dtype), "logistic")
+    model = passes.Rows(A, b, torch.tensor(1 / 5000, device="cuda", dtype=A.dtype), LogisticLoss())
     for got, want in zip(
         torch_batch._fused(model, V @ A.T, known, coef), torch_batch._plain(model, V @ A.T, known, coef), strict=True
     ):

@@ -63,7 +63,7 @@ def test_the_model_is_what_python_would_have_fitted(folder, tmp_path):
     call("fit", folder / "price.csv", "--target", "price", "--constraint", "l2", "--radius", 2, "--out", tmp_path / "m")
     told = read_linear(tmp_path / "m")
     frame = pandas.read_csv(folder / "price.csv")
-    mine = fw.FrankWolfeRegressor("l2", 2.0).fit(frame.drop(columns="price"), frame["price"])
+    mine = fw.FrankWolfeRegressor("l2", 2.0, standardize=True).fit(frame.drop(columns="price"), frame["price"])
     np.testing.assert_allclose(told.estimator.coef_, mine.coef_, rtol=1e-9)
     assert (told.kind, told.target, told.features) == ("FrankWolfeRegressor", "price", list(frame.columns[:4]))
 
@@ -139,13 +139,15 @@ BAD = {
     "header.csv": ("a,b,label\n", "no rows"),
     "short.csv": ("a,b,label\n1,2,x\n1,2\n3,4,y\n", "line 3: 2 fields, but the first line has 3"),
     "long.csv": ("a,b,label\n1,2,x\n1,2,3,y\n", "line 3: 4 fields, but the first line has 3"),
-    "hole.csv": ("a,b,label\n1,2,x\n1,,y\n3,4,y\n", "line 3: column 'b' is empty"),
-    "nan.csv": ("a,b,label\n1,2,x\n1,nan,y\n", "line 3: column 'b' holds 'nan', not a number below 1e+100"),
+    "german.csv": ("a;b;label\n1,5;2;x\n1,7;3;y\n", "line 2: column 'a' holds '1,5' with a decimal comma"),
+    "colossal.csv": ("a,b,label\n1,1e301,x\n2,2e301,y\n", "line 2: column 'b' holds '1e+301', not a number below"),
+    "rows.json": ('[{"a": 1, "label": "x"}]', "is JSON, and a table is needed"),
+    "hidden.csv": ('[{"a": 1, "label": "x"}]', "looks like JSON"),
+    "names.csv": ("name,label\nann,x\nbob,y\neve,y\nkim,x\n", "no column is left to learn from"),
     "huge.csv": ("a,b,label\n1,2,x\n1,-1e300,y\n", "line 3: column 'b' holds '-1e+300'"),
     "inf.csv": ("a,b,label\n1,2,x\n1,inf,y\n", "line 3: column 'b' holds 'inf', not a number below 1e+100"),
     "commas.csv": ("a,b,label\n1,2,x\n \n,,\n3,4,y\n", "line 4: column 'label' is empty"),
     "word.csv": ("a,b,label\n1,2,x\n\n1,two,y\n", "line 4: column 'b' holds 'two', not a number below 1e+100"),
-    "city.csv": ("a,city,label\n1,Rome,x\n1,Oslo,y\n", "column 'city' is not numeric (it holds 'Rome')"),
     "unlabelled.csv": ("a,b,label\n1,2,x\n1,3,\n", "line 3: column 'label' is empty"),
     "one.csv": ("a,b,label\n1,2,x\n1,3,x\n", "every row has the label x"),
     "quoted.csv": ('a,b,label\n1,2,"x\nx"\n1,z,y\n', "line 4: column 'b' holds 'z'"),
@@ -199,7 +201,7 @@ def test_bad_arguments_are_one_clear_line(folder, tmp_path):
     assert "method" in refused("fit", two, "--method", "magic", "--radius", 1)
     assert "--target and --drop are for tables" in refused("fit", folder / "two.svm", "--target", "x", "--radius", 1)
     assert "--radii must be numbers" in refused("path", two, "--radii", "one,two")
-    assert "No such file or directory" in refused("fit", two, "--radius", 1, "--out", tmp_path / "no" / "m.npz")
+    assert "make it first: mkdir -p" in refused("fit", two, "--radius", 1, "--out", tmp_path / "no" / "m.npz")
     assert "use frankwolfe complete" in refused("fit", "movielens100k", "--radius", 1)
 
 
@@ -229,3 +231,57 @@ def test_not_converging_is_a_warning_and_a_true_gap(folder):
 def test_debug_shows_the_traceback(folder):
     result = CliRunner().invoke(app, ["fit", str(folder / "two.csv"), "--radius", "-2", "--debug"])
     assert isinstance(result.exception, ValueError)
+
+
+def test_a_table_nobody_prepared(tmp_path):
+    """Text, empty cells, a column that counts the rows, columns on wild scales: fitted, said, and predicted alike."""
+    g = np.random.default_rng(1)
+    n = 80
+    colour, size = g.choice(["red", "blue", "green"], n), 1e4 * g.standard_normal(n)
+    price = 3 * (colour == "red") + size / 1e4 + 0.1 * g.standard_normal(n)
+    frame = pandas.DataFrame(
+        {"id": np.arange(1, n + 1), "colour": colour, "size": size.round(2), "price": price.round(4)}
+    )
+    frame.loc[3, "size"], frame.loc[5, "colour"] = np.nan, None
+    frame.to_csv(tmp_path / "raw.csv", index=False)
+    model, raw = tmp_path / "m.npz", tmp_path / "raw.csv"
+    told = call("fit", raw, "--target", "price", "--out", model, "--json")
+    said = json.loads(told.stdout)
+    assert said["features"] == 4
+    assert said["held_out_r2"] > 0.9
+    noted = call("fit", raw, "--target", "price").stderr
+    for words in ("'id' only counts the rows", "a column for each of 3 values, 1 empty", "1 empty cells of 'size'"):
+        assert words in noted
+    assert "rmse" in call("predict", model, raw, "--out", tmp_path / "p.csv").stdout
+    new = frame.drop(columns="price").assign(colour="violet")
+    new.to_csv(tmp_path / "new.csv", index=False)
+    assert "'violet', which the model has not seen" in call("predict", model, tmp_path / "new.csv").stderr
+    assert json.loads(call("fit", raw, "--target", "price", "--keep", "id", "--json").stdout)["features"] == 5
+
+
+def test_show_tells_what_is_in_a_model(folder, tmp_path):
+    model, picture = tmp_path / "m.npz", tmp_path / "path.png"
+    call("fit", folder / "two.csv", "--constraint", "l1", "--out", model)
+    shown = call("show", model, "--top", 1, "--out", picture).stdout
+    assert "age" in shown or "height" in shown
+    assert "chosen" in shown
+    assert "more; --top" in shown
+    assert picture.stat().st_size > 1000
+    told = json.loads(call("show", model, "--json").stdout)
+    assert told["gap"] >= 0
+    assert told["radius"] > 0
+    assert len(told["path"]["radii"]) == len(told["path"]["scores"]) > 3
+    fitted = read_linear(model).estimator
+    assert {row["feature"]: row["coefficient"] for row in told["coefficients"]}["age"] == fitted.coef_[0, 0]
+    call("fit", folder / "two.csv", "--radius", 3, "--out", model)
+    assert "fitted with one radius" in call("show", model, "--out", picture, code=2).stderr
+
+
+def test_values_are_completed(folder):
+    from types import SimpleNamespace
+
+    from frankwolfe.cli.completion import columns_of, one_of
+
+    assert columns_of(SimpleNamespace(params={"data": folder / "two.csv"}), "we") == ["weight"]
+    assert columns_of(SimpleNamespace(params={}), "we") == []
+    assert one_of("afw", "fw", "away")("a") == ["afw", "away"]

@@ -18,8 +18,8 @@ import frankwolfe as fw
         fw.FrankWolfeClassifier("l1", radius=5.0),
         fw.FrankWolfeRegressor(),
         fw.FrankWolfeRegressor(loss="huber"),
-        fw.FrankWolfeClassifierCV(radii=3, cv=3),
-        fw.FrankWolfeRegressorCV(radii=3, cv=3),
+        fw.FrankWolfeClassifierCV(cv=3),
+        fw.FrankWolfeRegressorCV(cv=3),
     ]
 )
 def test_estimator_checks(estimator: Any, check: Callable[[Any], None]) -> None:

@@ -14,8 +14,9 @@ from frankwolfe.kernels.pattern import pattern_products
 from frankwolfe.kernels.pattern.pattern_matrix import Pattern
 from frankwolfe.kernels.qp.coordinate_descent import Model, descended
 from frankwolfe.kernels.rows.column_layouts import Columns, SortedColumns
-from frankwolfe.kernels.rows.layouts import CHUNK, LOGISTIC, NONE, SQUARES, Layout, Loss, Rows, compiled
+from frankwolfe.kernels.rows.layouts import CHUNK, NONE, Layout, RowLosses, Rows, compiled
 from frankwolfe.kernels.spectral import lanczos
+from frankwolfe.losses import LogisticLoss, Loss, SquaredLoss
 
 N = 1001
 AT_X = (0.0, 1.0, 0.0, 1.0)  # f is differentiated and watched at the new point
@@ -25,8 +26,8 @@ def random() -> np.random.Generator:
     return np.random.default_rng(0)
 
 
-def loss(kind: int = LOGISTIC) -> Loss:
-    return Loss(kind, np.where(random().random(N) < 0.5, -1.0, 1.0), np.full(CHUNK, 1 / N))
+def loss(kind: Loss = LogisticLoss()) -> RowLosses:  # noqa: B008
+    return RowLosses(kind, np.where(random().random(N) < 0.5, -1.0, 1.0), np.full(CHUNK, 1 / N))
 
 
 def sparse_arrays(format: str) -> tuple[Any, tuple[int, int]]:
@@ -34,7 +35,7 @@ def sparse_arrays(format: str) -> tuple[Any, tuple[int, int]]:
     return (A.indptr.astype(np.int64), A.indices.astype(np.uint32), A.data), A.shape
 
 
-def of_layout(layout: Layout, kinds: tuple[int, ...] = (LOGISTIC, SQUARES)) -> Iterator[Any]:
+def of_layout(layout: Layout, kinds: tuple[Loss, ...] = (LogisticLoss(), SquaredLoss())) -> Iterator[Any]:
     x, weights = random().standard_normal(layout.shape[1]), random().random(N)
     yield from (layout.product(x), layout.adjoint(weights), layout.gram(weights))
     for kind in kinds:
@@ -72,7 +73,7 @@ def intercepts() -> Iterator[Any]:
 
 def losses() -> Iterator[Any]:
     start, step = random().standard_normal((2, N))
-    for kind in (LOGISTIC, SQUARES):
+    for kind in (LogisticLoss(), SquaredLoss()):
         f = loss(kind)
         yield from (f.value(start), f.slope(start), f.curvature(start), f.along(start, step, 0.3))
     mixing, known = np.array([AT_X, (0.5, 0.5, 0.0, 1.0)]), random().standard_normal((2, N))

@@ -16,12 +16,13 @@ from frankwolfe.kernels import threads
 from frankwolfe.kernels.rows import compact_storage
 from frankwolfe.kernels.rows.column_layouts import Columns, SortedColumns
 from frankwolfe.kernels.rows.compact_storage import carrying, dense_layout, sparse_layout
-from frankwolfe.kernels.rows.layouts import CHUNK, LOGISTIC, NONE, SQUARES, Layout, Loss, Rows
+from frankwolfe.kernels.rows.layouts import CHUNK, NONE, Layout, RowLosses, Rows
+from frankwolfe.losses import LogisticLoss, Loss, SquaredLoss
 
 
-def naive_loss(kind: int, b: np.ndarray, share: np.ndarray, m: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+def naive_loss(kind: Loss, b: np.ndarray, share: np.ndarray, m: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
     """Return value, slope and curvature of a weighted loss, the obvious way."""
-    if kind == SQUARES:
+    if isinstance(kind, SquaredLoss):
         return 0.5 * float(np.sum(share * (m - b) ** 2)), share * (m - b), share
     wrong, right = np.exp(-np.logaddexp(0.0, b * m)), np.exp(-np.logaddexp(0.0, -b * m))
     return float(np.sum(share * np.logaddexp(0.0, -b * m))), -share * b * wrong, share * wrong * right
@@ -87,14 +88,14 @@ WIDE = [wide_form, wide_columns_form, wide_pattern_form]
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> tuple[np.ndarray, int, np.random.Generator]:
+def problems(draw: st.DrawFn) -> tuple[np.ndarray, Loss, np.random.Generator]:
     """Matrices of any small shape, with empty rows and columns, or all zero; a kind of loss."""
     n, d = draw(st.integers(1, 30)), draw(st.integers(1, 12))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     A = rng.standard_normal((n, d)) * (rng.random((n, d)) < draw(st.sampled_from([0.0, 0.2, 1.0])))
     A[rng.random(n) < 0.2] = 0.0
     A[:, rng.random(d) < 0.2] = 0.0
-    return A, draw(st.sampled_from([LOGISTIC, SQUARES])), rng
+    return A, draw(st.sampled_from([LogisticLoss(), SquaredLoss()])), rng
 
 
 @pytest.mark.parametrize("form", FORMS + WIDE)
@@ -105,9 +106,9 @@ def test_passes_equal_their_plain_twins(form, problem) -> None:
     A, layout = form(raw)
     n, d = A.shape
     x, known, r = rng.standard_normal(d), rng.standard_normal(n), rng.standard_normal(n)
-    b = np.where(rng.random(n) < 0.5, 1.0, -1.0) if kind == LOGISTIC else rng.standard_normal(n)
+    b = np.where(rng.random(n) < 0.5, 1.0, -1.0) if isinstance(kind, LogisticLoss) else rng.standard_normal(n)
     share = rng.random(n) * (rng.random(n) < 0.8)  # weights, some of them zero
-    loss = Loss(kind, b, share)
+    loss = RowLosses(kind, b, share)
 
     close(layout.product(x), A @ x)
     close(layout.adjoint(r), A.T @ r)
@@ -139,7 +140,7 @@ def test_the_loss_alone_equals_its_plain_twin(problem) -> None:
     n = 700 * len(A)  # more than one chunk
     b, share = np.where(rng.random(n) < 0.5, 1.0, -1.0), rng.random(n)
     m, step = 3 * rng.standard_normal((2, n))
-    loss = Loss(kind, b, share)
+    loss = RowLosses(kind, b, share)
     value, slope, curvature = naive_loss(kind, b, share, m)
     close(loss.value(m), value)
     close(loss.slope(m), slope)
@@ -155,9 +156,9 @@ def test_the_loss_alone_equals_its_plain_twin(problem) -> None:
 
 def test_the_loss_holds_for_margins_of_any_size() -> None:
     m = np.array([0.0, 1e-300, -1e-300, 1e-9, 30.0, -30.0, 700.0, -700.0, 1e6, -1e6, 0.3465, -0.3466, 0.881])
-    loss = Loss(LOGISTIC, np.ones(m.size), np.ones(m.size))
+    loss = RowLosses(LogisticLoss(), np.ones(m.size), np.ones(m.size))
     for i, t in enumerate(m):
-        one = Loss(LOGISTIC, np.ones(1), np.ones(1))
+        one = RowLosses(LogisticLoss(), np.ones(1), np.ones(1))
         np.testing.assert_allclose(one.value(m[i : i + 1]), np.logaddexp(0.0, -t), rtol=1e-14, atol=1e-300)
     small = np.exp(-abs(m))
     np.testing.assert_allclose(loss.slope(m), -np.where(m > 0, small, 1.0) / (1 + small), rtol=1e-14, atol=1e-300)
@@ -173,7 +174,7 @@ def test_the_number_of_threads_does_not_show(form, monkeypatch) -> None:
     A, layout = form(rng.standard_normal((700, 12)) * (rng.random((700, 12)) < 0.5))
     n, d = A.shape
     x, known = rng.standard_normal(d), rng.standard_normal(n)
-    loss = Loss(LOGISTIC, np.sign(known), rng.random(n))
+    loss = RowLosses(LogisticLoss(), np.sign(known), rng.random(n))
     assert len(layout.cuts(threads.parts_of(layout.entries))) > 3
     results = []
     for n_threads in (1, 2, 5):
@@ -195,7 +196,7 @@ def test_a_gradient_comes_with_its_image(form, problem) -> None:
     A, layout = form(raw)
     n = A.shape[0]
     known, b, share = rng.standard_normal(n), np.where(rng.random(n) < 0.5, 1.0, -1.0), rng.random(n)
-    swept = layout.sweep(Loss(kind, b, share), (1.0, 0.0, 1.0, 0.0), known, NONE, carry=True)
+    swept = layout.sweep(RowLosses(kind, b, share), (1.0, 0.0, 1.0, 0.0), known, NONE, carry=True)
     slope = A.T @ naive_loss(kind, b, share, known)[1]
     close(swept.slope, slope)
     close(swept.slope_image, A @ slope)

@@ -12,7 +12,8 @@ import scipy.sparse as sp
 from frankwolfe.kernels import threads
 from frankwolfe.kernels.rows import sorted_columns, sparse
 from frankwolfe.kernels.rows.column_layouts import A_COLUMN, Columns, SortedColumns
-from frankwolfe.kernels.rows.layouts import LOGISTIC, NONE, Loss, Rows
+from frankwolfe.kernels.rows.layouts import NONE, RowLosses, Rows
+from frankwolfe.losses import LogisticLoss
 
 
 def wide() -> Any:
@@ -74,7 +75,7 @@ def test_passes_over_many_columns_equal_their_plain_twins(make, pattern) -> None
     x, known = rng.standard_normal(d), rng.standard_normal(n)
     close(layout.product(x), A @ x)
     close(layout.adjoint(known), A.T @ known)
-    swept = layout.sweep(Loss(LOGISTIC, b, np.full(n, 1 / n)), (1.0, 0.0, 1.0, 0.0), known, NONE, carry=True)
+    swept = layout.sweep(RowLosses(LogisticLoss(), b, np.full(n, 1 / n)), (1.0, 0.0, 1.0, 0.0), known, NONE, carry=True)
     slope = -b / n / (1 + np.exp(b * known))
     np.testing.assert_allclose(swept.value, np.mean(np.logaddexp(0.0, -b * known)), rtol=1e-12)
     np.testing.assert_allclose(swept.inner, slope @ known, rtol=1e-12)

@@ -35,9 +35,34 @@ def squares(m: Decimal, b: Decimal) -> tuple[Decimal, Decimal, Decimal]:
     return (m - b) ** 2 / 2, m - b, ONE
 
 
-def huber(m: Decimal, b: Decimal) -> tuple[Decimal, Decimal, Decimal]:
-    """Return the Huber loss for delta = 1 with both its derivatives in m."""
+def huber(m: Decimal, b: Decimal, delta: Decimal = ONE) -> tuple[Decimal, Decimal, Decimal]:
+    """Return the Huber loss with both its derivatives in m."""
     e = m - b
-    if abs(e) <= 1:
+    if abs(e) <= delta:
         return e * e / 2, e, ONE
-    return abs(e) - HALF, e.copy_sign(e) / abs(e), ZERO
+    return delta * abs(e) - delta * delta / 2, delta.copy_sign(e), ZERO
+
+
+def quantile(m: Decimal, b: Decimal, level: Decimal, delta: Decimal) -> tuple[Decimal, Decimal, Decimal]:
+    """Return the smoothed pinball loss with both its derivatives in m."""
+    e = m - b
+    if -level * delta <= e <= (1 - level) * delta:
+        return e * e / (2 * delta), e / delta, 1 / delta
+    u = 1 - level if e > 0 else -level
+    return u * e - delta * u * u / 2, u, ZERO
+
+
+def poisson(m: Decimal, b: Decimal) -> tuple[Decimal, Decimal, Decimal]:
+    """Return exp(m) - bm with both its derivatives in m."""
+    return exp(m) - b * m, exp(m) - b, exp(m)
+
+
+def gamma(m: Decimal, b: Decimal) -> tuple[Decimal, Decimal, Decimal]:
+    """Return exp(b - m) + (m - b) - 1 with both its derivatives in m."""
+    return exp(b - m) + (m - b) - 1, 1 - exp(b - m), exp(b - m)
+
+
+def squared_hinge(m: Decimal, b: Decimal) -> tuple[Decimal, Decimal, Decimal]:
+    """Return max(1 - bm, 0)²/2 with both its derivatives in m."""
+    short = max(1 - b * m, ZERO)
+    return short * short / 2, -b * short, ONE if short > 0 else ZERO

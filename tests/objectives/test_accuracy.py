@@ -13,7 +13,8 @@ import scipy.sparse as sp
 from tests.objectives import exact
 
 import frankwolfe as fw
-from frankwolfe.kernels.rows.layouts import LOGISTIC, SQUARES, Loss, Rows
+from frankwolfe.kernels.rows.layouts import RowLosses, Rows
+from frankwolfe.losses import LogisticLoss, SquaredLoss
 
 RNG = np.random.default_rng(0)
 ULP = 2.0**-52
@@ -40,8 +41,8 @@ def test_logistic_loss_of_a_margin(label: float) -> None:
     """Measured: 1.5 ulps for values, 1.3 for slopes, 2.1 for curvatures; small slopes are as exact as large ones."""
     wanted = list(zip(*(exact.logistic(exact.number(m), exact.number(label)) for m in MARGINS.tolist()), strict=True))
     b = np.full(MARGINS.size, label)
-    one = Loss(LOGISTIC, b[:1], np.ones(1))
-    r, c = Loss(LOGISTIC, b, np.ones(MARGINS.size))._derivatives(MARGINS, True)
+    one = RowLosses(LogisticLoss(), b[:1], np.ones(1))
+    r, c = RowLosses(LogisticLoss(), b, np.ones(MARGINS.size))._derivatives(MARGINS, True)
     values = [one.value(np.array([m])) for m in MARGINS]
     for got, of, most in zip((values, r, c), wanted, (2.0, 2.0, 3.0), strict=True):
         assert worst(got, list(of)) <= most
@@ -63,7 +64,7 @@ def test_logistic_loss_of_eight_rows_at_a_time() -> None:
         A = np.zeros((8, 8))
         np.fill_diagonal(A, m)
         swept = Rows((A,), A.shape).sweep(
-            Loss(LOGISTIC, np.ones(8), np.ones(8)), (0.0, 1.0, 0.0, 1.0), np.zeros(0), np.ones(8)
+            RowLosses(LogisticLoss(), np.ones(8), np.ones(8)), (0.0, 1.0, 0.0, 1.0), np.zeros(0), np.ones(8)
         )
         wanted = [exact.logistic(exact.number(x), exact.ONE) for x in m.tolist()]
         assert worst([swept.value], [sum((w[0] for w in wanted), exact.ZERO)]) <= 5
@@ -111,7 +112,7 @@ def test_sums_over_many_rows_are_made_in_blocks() -> None:
         r = np.full(n, 0.1)
         wanted = float(exact.number(0.1) * n)
         np.testing.assert_allclose(layout.adjoint(r), wanted, rtol=200 * ULP)
-        loss = Loss(SQUARES, np.full(n, -0.1), np.ones(n))
+        loss = RowLosses(SquaredLoss(), np.full(n, -0.1), np.ones(n))
         swept = layout.sweep(loss, (0.0, 1.0, 0.0, 1.0), np.zeros(0), np.zeros(A.shape[1]))
         np.testing.assert_allclose(swept.slope, wanted, rtol=200 * ULP)
         assert swept.value == pytest.approx(float(exact.number(0.1) * exact.number(0.1) * n / 2), rel=200 * ULP)

@@ -6,11 +6,12 @@ import math
 from functools import cached_property
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
 import frankwolfe as fw
-from frankwolfe.kernels.rows.layouts import Loss, Rows
+from frankwolfe.kernels.rows.layouts import RowLosses, Rows
 from frankwolfe.objectives.derive import derive
 
 RNG = np.random.default_rng(0)
@@ -91,23 +92,9 @@ def test_other_weights_are_those_of_a_model_made_with_them(kind: Any, intercept:
 
 def test_a_loss_that_the_kernels_do_not_know_is_an_error() -> None:
     """It is not taken for least squares."""
-
-    class Odd(fw.LeastSquares):
-        kind = 7
-
-    with pytest.raises(ValueError, match="kind"):
-        Odd(LONG, TARGETS).value(np.zeros(50, np.float32))
-    loss = Loss(7, np.ones(8), np.ones(8))
-    with pytest.raises(ValueError, match="unknown kind"):
+    loss = RowLosses(7, np.ones(8), np.ones(8))
+    with pytest.raises(numba.TypingError, match="unknown loss"):
         loss.value(np.zeros(8))
     A = np.ones((8, 3))
-    with pytest.raises(ValueError, match="unknown kind"):
+    with pytest.raises(numba.TypingError, match="unknown loss"):
         Rows((A,), A.shape).sweep(loss, (0.0, 1.0, 0.0, 1.0), np.zeros(0), np.ones(3))
-
-
-def test_nor_is_it_in_torch() -> None:
-    torch = pytest.importorskip("torch")
-    from frankwolfe.backends.torch_rows import plain_losses
-
-    with pytest.raises(ValueError, match="unknown kind"):
-        plain_losses(torch.zeros(1), torch.zeros(1), "hinge")

@@ -12,7 +12,8 @@ import pytest
 from tests.objectives import exact
 
 import frankwolfe as fw
-from frankwolfe.kernels.rows.layouts import LOGISTIC, NONE, Loss
+from frankwolfe.kernels.rows.layouts import NONE, RowLosses
+from frankwolfe.losses import LogisticLoss
 from frankwolfe.rows.disk_stream import stream
 
 LOSSES = {"logistic": exact.logistic, "huber": exact.huber}
@@ -92,7 +93,7 @@ def test_the_intercept_is_the_best(kind: str, name: str, m: np.ndarray, b: np.nd
 def test_the_compiled_search_finds_the_same(name: str, m: np.ndarray, b: np.ndarray, w: np.ndarray) -> None:
     f = fw.Logistic(np.ones((m.size, 1)), b, sample_weight=w, intercept=True)
     compiled = fw.Logistic(np.ones((m.size, 1)), b, sample_weight=w, intercept=True)
-    vars(compiled)["compiled"] = Loss(LOGISTIC, b, w / w.sum())
+    vars(compiled)["compiled"] = RowLosses(LogisticLoss(), b, w / w.sum())
     assert float(compiled.loss(m)) == pytest.approx(float(f.loss(m)), rel=4e-13, abs=1e-290)
     for low, high in ((-np.inf, np.inf), compiled._bracket(m)[::2]):
         (_, c, _), sums = compiled.compiled.balance(

@@ -69,6 +69,8 @@ def test_the_chapter_is_built_from_it(committed, tmp_path):
         assert (tmp_path / picture).stat().st_size > 1000
     for row in committed.claims:
         assert f'id="claim-{row.key}"' in text
+    headings = {re.sub(r"[^a-z0-9]+", "-", h.lower()).strip("-") for h in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
+    assert not headings & set(re.findall(r'id="([^"]+)"', text))  # a link must not land on a heading of the same name
 
 
 def test_publishing_writes_what_reading_finds(committed, tmp_path):

@@ -12,6 +12,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 import frankwolfe as fw
 from frankwolfe.points import Point
+from frankwolfe.problem import Problem
 from frankwolfe.rows.disk_stream import stream
 from frankwolfe.rows.reading import TwoReads
 from frankwolfe.rows.rows import Rows
@@ -27,6 +28,10 @@ KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "logistic": (fw.Logistic, {}),
     "squares": (fw.LeastSquares, {}),
     "huber": (fw.Huber, {"delta": 0.3}),
+    "quantile": (fw.Quantile, {"quantile": 0.3, "delta": 0.5}),
+    "poisson": (fw.Poisson, {}),
+    "gamma": (fw.Gamma, {}),
+    "hinge": (fw.SquaredHinge, {}),
     "classes": (fw.Multinomial, {}),
 }
 
@@ -59,7 +64,9 @@ def test_products_and_sums(form: str, tmp_path: Path) -> None:
     assert rows.gram_norm(f) == pytest.approx(np.linalg.eigvalsh(gram)[-1], rel=1e-9)
     if form != "operator":
         assert np.allclose(rows.gram(image), A.T @ ((A @ x)[:, None] * A), rtol=1e-12)
-        assert np.allclose(f.column_norms(None) ** 2, np.diag(gram), rtol=1e-12)
+        norms = f.column_norms(Problem(f, fw.L2Ball(1.0)).extent)
+        assert norms is not None
+        assert np.allclose(norms**2, np.diag(gram), rtol=1e-12)
 
 
 @pytest.mark.parametrize("form", ["disk", "dask"])
@@ -73,7 +80,7 @@ def test_a_model_over_parts_is_the_model(form: str, kind: str, intercept: bool, 
     assert type(f) is made
     assert isinstance(f.data, RowsInParts)
     assert f.shape == g.shape
-    extent = fw.problem.Problem(g, fw.L2Ball(1.0)).extent
+    extent = Problem(g, fw.L2Ball(1.0)).extent
     x = 0.3 * rng.standard_normal(g.shape)
     ours, theirs = (h.evaluate(Point.at(x), Point.at(-x)) for h in (f, g))
     assert np.allclose(ours.slope, theirs.slope, rtol=1e-9, atol=1e-12)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from dataclasses import replace
 
@@ -10,6 +11,10 @@ import pytest
 from scipy.sparse import csr_array
 
 import frankwolfe as fw
+from frankwolfe import sets
+from frankwolfe.verify import claims_of, described, judge
+from frankwolfe.verify.describe import describe_domain
+from frankwolfe.verify.domains import CannotShow, domain_of
 
 
 def data(seed=0, n=80, d=8):
@@ -33,6 +38,14 @@ def models():
         "squares-intercept": fw.LeastSquares(A, y + 5, intercept=True, sample_weight=weights),
         "huber": fw.Huber(A, y, delta=0.5),
         "huber-intercept": fw.Huber(A, y - 3, delta=0.5, intercept=True, ridge=0.1),
+        "quantile": fw.Quantile(A, y, quantile=0.3, delta=0.5),
+        "quantile-intercept": fw.Quantile(A, y - 3, quantile=0.8, delta=0.5, intercept=True, ridge=0.1),
+        "poisson": fw.Poisson(A, np.rint(np.exp(np.abs(y)))),
+        "poisson-intercept": fw.Poisson(A, np.floor(np.abs(y)), intercept=True, sample_weight=weights),
+        "gamma": fw.Gamma(A, np.exp(y)),
+        "gamma-intercept": fw.Gamma(A, np.exp(y + 3), intercept=True, sample_weight=weights, ridge=0.1),
+        "squared-hinge": fw.SquaredHinge(A, y > 0),
+        "squared-hinge-intercept": fw.SquaredHinge(A, y > 0.4, intercept=True, sample_weight=weights),
         "quadratic": fw.Quadratic(A.T @ A / 50, A[0]),
         "quadratic-singular": fw.Quadratic(B.T @ B, B[0]),
         "quadratic-sparse": fw.Quadratic(csr_array(np.diag(np.arange(8.0))), np.ones(8)),
@@ -137,8 +150,6 @@ def test_negative_weights_of_a_simplex_are_seen():
 
 
 def test_a_useless_point_of_tangency_makes_a_weak_bound_never_a_wrong_one(solved):
-    from frankwolfe.verify import claims_of, described, judge
-
     result, f, X = solved
     rng = np.random.default_rng(0)
     for size in (1e-3, 1.0, 1e3, 1e200):
@@ -193,6 +204,38 @@ def test_bounds_without_a_set_rest_on_strong_convexity():
         assert fw.verify(replace(result, lower_bound=result.fun + 1e-6), f).false
     flat = fw.Quadratic(np.zeros((5, 5)), np.zeros(5))
     assert "strongly convex" in fw.verify(replace(result, fun=0.0, lower_bound=-1.0), flat).unproven[0]
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        fw.L2Ball(0.5) + fw.LInfBall(0.3),
+        fw.L1Ball(0.5) + fw.LpBall(0.3, p=3),
+        sets.UnionHull(fw.KSupportBall(0.5, k=2), fw.LpBall(0.4, p=3)),
+        sets.UnionHull(fw.Simplex(6), fw.L2Ball(0.2)),
+    ],
+    ids=str,
+)
+def test_sums_and_hulls_of_curved_sets(domain):
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((40, 6))
+    f = fw.LeastSquares(A, 3 * A @ rng.standard_normal(6))
+    result = fw.minimize(f, domain, tol=1e-8, max_iter=3000)
+    assert fw.verify(result, f, domain).ok
+    claims = claims_of(result) | described(f, domain, result)
+    claims["x"] = 1.001 * claims["x"]  # with the old suggestion: one point that is made to fit is outside
+    assert judge(claims).infeasibility > 1e-5
+
+
+@pytest.mark.parametrize("weights", [[0.3, 0.0], [2.0, -1.0], [np.nan, 1.0]])
+def test_a_forged_mixture_shows_nothing(weights):
+    a, b = fw.L2Ball(0.5) + np.array([1.0, 0.0]), fw.L2Ball(0.5) + np.array([3.0, 0.0])
+    points = np.array([[1.0, 0.0], [3.0, 0.0]])
+    x = np.nan_to_num(weights @ points)
+    for domain in (sets.UnionHull(a, b), sets.MinkowskiSum(a, b)):
+        forged = describe_domain(domain) | {"weights": np.array(weights), "points": points}
+        with np.errstate(all="ignore"), contextlib.suppress(CannotShow):
+            assert domain_of(forged).excess(x).hi > 0.1
 
 
 def test_losses_are_never_negative():

@@ -6,7 +6,8 @@ from typing import Any
 
 from frankwolfe.backends import triton_rows
 from frankwolfe.backends.precision import fast_products
-from frankwolfe.backends.torch_rows import LOSSES, Pass, Rows, blocks, has_triton, plain_losses
+from frankwolfe.backends.torch_rows import Pass, Rows, blocks, has_triton
+from frankwolfe.backends.triton_losses import with_loss
 
 kernels: Any = triton_rows  # functions that Triton compiles
 
@@ -44,9 +45,8 @@ def _fused(model: Rows, q: Any, known: Any, coef: Any) -> tuple[Any, ...]:
     watched, residual = torch.empty_like(q), torch.empty_like(q)
     parts = -(-n // BLOCK)
     sums = torch.empty((size, parts, 3), dtype=torch.float64, device=q.device)
-    kernels.batch_residual[(parts, size)](
+    with_loss(kernels.batch_residual, model.loss)[(parts, size)](
         *(q, q if known is None else known, model.b, model.share, coef, watched, residual, sums, n),
-        LOSS=LOSSES[model.loss],
         WEIGHTED=model.share.ndim == 1,
         KNOWN=known is not None,
         BLOCK=BLOCK,
@@ -61,7 +61,7 @@ def _plain(model: Rows, q: Any, known: Any, coef: Any) -> tuple[Any, ...]:
     x, y = coef[:, 1:2] * q, coef[:, 3:4] * q
     if known is not None:
         x, y = x + coef[:, 0:1] * known, y + coef[:, 2:3] * known
-    loss, slope = plain_losses(y, model.b, model.loss)
-    residual = model.share * slope
-    sums = [model.share * loss, residual * y, model.share * plain_losses(x, model.b, model.loss)[0]]
+    loss, b = model.loss, model.b
+    residual = model.share * loss.slope(y, b, *loss)
+    sums = [model.share * loss.value(y, b, *loss), residual * y, model.share * loss.value(x, b, *loss)]
     return x, residual, *(part.sum(dim=1, dtype=torch.float64) for part in sums)

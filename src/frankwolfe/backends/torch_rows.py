@@ -11,13 +11,13 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from frankwolfe.backends import triton_rows
+from frankwolfe.backends.triton_losses import with_loss
 
 kernels: Any = triton_rows  # functions that Triton compiles
 
 BLOCK_BYTES = 1 << 28  # temporaries of the plain code
 VALUES = 4096  # rows to a program that computes values apart
 WIDEST = 16384  # columns that fit into the registers of a program
-LOSSES = {"logistic": kernels.LOGISTIC, "squares": kernels.SQUARES}
 
 
 class Pass(NamedTuple):
@@ -42,12 +42,12 @@ class Tile(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """A linear model's data: matrix, targets, weights of the rows (one number if equal) and the name of the loss."""
+    """A linear model's data: matrix, targets, weights of the rows (one number if equal) and the loss."""
 
     A: Any
     b: Any
     share: Any
-    loss: str
+    loss: Any
 
 
 def row_pass(model: Rows, v: Any, known: Any, coef: Any) -> Pass:
@@ -130,10 +130,9 @@ class Scratch:
         """Launch the pass and add its parts up; `known` or `product` may be None."""
         A, b, share, loss = self.model
         n, d = A.shape
-        kernels.row_pass[(self.programs,)](
+        with_loss(kernels.row_pass, loss)[(self.programs,)](
             *(A, v, b if known is None else known, b, share, coef, watched if product is None else product, watched),
             *(self.ahead, self.parts, self.sums, n, d, A.stride(0)),
-            LOSS=LOSSES[loss],
             WEIGHTED=share.ndim == 1,
             KNOWN=known is not None,
             KEEP=product is not None,
@@ -146,9 +145,8 @@ class Scratch:
             num_warps=self.tile.warps,
         )
         if self.apart:
-            kernels.values[(self.counted,)](
+            with_loss(kernels.values, loss)[(self.counted,)](
                 *(watched, self.ahead, b, share, self.sums, n),
-                LOSS=LOSSES[loss],
                 WEIGHTED=share.ndim == 1,
                 BLOCK=VALUES,
                 num_warps=8,
@@ -178,10 +176,8 @@ def plain_pass(model: Rows, v: Any, known: Any, coef: Any) -> Pass:
         if known is not None:
             x, y = x + x_known * known[rows], y + y_known * known[rows]
         weights = share if share.ndim == 0 else share[rows]
-        at_y, slope = plain_losses(y, b[rows], loss)
-        r = weights * slope
-        at_x, _ = plain_losses(x, b[rows], loss)
-        parts = (weights * at_y, r * y, weights * at_x)
+        r = weights * loss.slope(y, b[rows], *loss)
+        parts = (weights * loss.value(y, b[rows], *loss), r * y, weights * loss.value(x, b[rows], *loss))
         sums += torch.stack([part.sum(dtype=sums.dtype) for part in parts])
         gradient += block.T @ r
         products.append(q)
@@ -194,14 +190,3 @@ def blocks(A: Any, itemsize: int) -> list[slice]:
     n, d = A.shape
     rows = n if A.element_size() == itemsize and A.is_floating_point() else max(1, BLOCK_BYTES // (itemsize * d))
     return [slice(i, min(i + rows, n)) for i in range(0, n, rows)]
-
-
-def plain_losses(m: Any, b: Any, loss: str) -> tuple[Any, Any]:
-    import torch
-
-    if loss == "squares":
-        return 0.5 * (m - b) ** 2, m - b
-    if loss != "logistic":
-        raise ValueError(f"unknown kind of loss {loss!r}")
-    t = b * m
-    return torch.nn.functional.softplus(-t), -b * torch.sigmoid(-t)

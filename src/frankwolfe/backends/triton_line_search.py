@@ -7,6 +7,8 @@
 from types import SimpleNamespace
 from typing import Any
 
+from frankwolfe.backends.triton_losses import curvature, slope, with_loss
+
 try:
     import triton
     import triton.language as tl
@@ -19,7 +21,7 @@ SLOTS = 12  # numbers that the search remembers: see `choose`
 
 
 @triton.jit
-def probe(start, step, b, share, state, sums, n, LOSS: tl.constexpr, WEIGHTED: tl.constexpr, BLOCK: tl.constexpr):
+def probe(start, step, b, share, state, sums, n, WEIGHTED: tl.constexpr, BLOCK: tl.constexpr):
     """Add up over some rows both derivatives of the loss at the gamma that is to be tried."""
     part = tl.program_id(0)
     rows = part * BLOCK + tl.arange(0, BLOCK)
@@ -33,17 +35,8 @@ def probe(start, step, b, share, state, sums, n, LOSS: tl.constexpr, WEIGHTED: t
     else:
         weights = tl.where(live, tl.load(share), 0.0)
     along = weights * move
-    tl.static_assert(LOSS == 0 or LOSS == 1, "unknown kind of loss")
-    if LOSS == 0:  # logistic
-        t = target * m
-        small = tl.exp(-tl.abs(t))
-        slope = -target * tl.where(t >= 0, small, 1.0) / (1 + small)
-        bent = along * move * (small / ((1 + small) * (1 + small)))
-    else:
-        slope = m - target
-        bent = along * move
-    tl.store(sums + 2 * part, tl.sum((along * slope).to(tl.float64), axis=0))
-    tl.store(sums + 2 * part + 1, tl.sum(bent.to(tl.float64), axis=0))
+    tl.store(sums + 2 * part, tl.sum((along * slope(m, target)).to(tl.float64), axis=0))
+    tl.store(sums + 2 * part + 1, tl.sum((along * move * curvature(m, target)).to(tl.float64), axis=0))
 
 
 @triton.jit
@@ -92,13 +85,13 @@ def choose(sums, state, parts, limit, STAGE: tl.constexpr, MANY: tl.constexpr):
         tl.store(state + 11, tl.where(tl.load(state + 5) < 0, inside, cap * 0.0))
 
 
-def device_search(loss: int, b: Any, share: Any, start: Any, step: Any, ridge: tuple, cap: float, probes: int) -> Any:
+def device_search(loss: Any, b: Any, share: Any, start: Any, step: Any, ridge: tuple, cap: float, probes: int) -> Any:
     """Return the gamma in [0, cap] that minimises a linear model on a segment of images, a number on the device.
 
     Parameters
     ----------
-    loss : int
-        Zero for the logistic loss, one for squares.
+    loss : Loss
+        The loss.
     b, share : tensors
         Targets, and the weights of the rows (one number if equal).
     start, step : tensors
@@ -112,8 +105,8 @@ def device_search(loss: int, b: Any, share: Any, start: Any, step: Any, ridge: t
     """
     import torch
 
-    read: Any = probe  # functions that Triton compiles
-    take: Any = choose
+    read: Any = with_loss(probe, loss)
+    take: Any = choose  # a function that Triton compiles
     n = start.shape[0]
     parts = -(-n // BLOCK)
     state = torch.zeros(SLOTS, dtype=torch.float64, device=start.device)
@@ -123,8 +116,6 @@ def device_search(loss: int, b: Any, share: Any, start: Any, step: Any, ridge: t
     sums = torch.empty((parts, 2), dtype=torch.float64, device=start.device)
     limit = torch.full((), cap, dtype=torch.float64, device=start.device)
     for i in range(probes + 2):
-        read[(parts,)](
-            *(start, step, b, share, state, sums, n), LOSS=loss, WEIGHTED=share.ndim == 1, BLOCK=BLOCK, num_warps=8
-        )
+        read[(parts,)](*(start, step, b, share, state, sums, n), WEIGHTED=share.ndim == 1, BLOCK=BLOCK, num_warps=8)
         take[(1,)](sums, state, parts, limit, STAGE=min(i, 2), MANY=MANY, num_warps=1)  # one warp: no races
     return state[11].to(start.dtype)

@@ -4,12 +4,15 @@ A program takes blocks of whole rows into registers, multiplies them with v, for
 residual times rows to its own part of the gradient. `totals` adds the parts, and `update` takes the rest of a step:
 averages, oracle and clock, all on the device. `torch_rows.py` holds the plain twin of the pass.
 
-Arithmetic is in the precision of v, and parts are added in double precision. With v in double precision the same kernel
-reads float32, bfloat16 or uint8 data and certifies.
+Kernels with losses in them are made from those here, for a loss, by `with_loss` of `triton_losses.py`. Arithmetic is in
+the precision of v, and parts are added in double precision. With v in double precision the same kernel reads float32,
+bfloat16 or uint8 data and certifies.
 """
 
 # pyright: reportInvalidTypeForm=false
 from types import SimpleNamespace
+
+from frankwolfe.backends.triton_losses import slope, value
 
 try:
     import triton
@@ -17,33 +20,8 @@ try:
 except ImportError:  # the plain twin serves
     triton = tl = SimpleNamespace(jit=lambda f: f, constexpr=int)
 
-LOGISTIC, SQUARES = 0, 1
 L2, L1, LINF = 0, 1, 2
 RECORD = 5  # numbers kept of a step: f(x), f(y), <g, y>, min <θ, v>, max <-g, v>
-
-
-@triton.jit
-def _loss(m, b, LOSS: tl.constexpr):
-    """Return loss and slope of each margin."""
-    tl.static_assert(LOSS == 0 or LOSS == 1, "unknown kind of loss")
-    if LOSS == 0:
-        t = b * m
-        small = tl.exp(-tl.abs(t))
-        loss = tl.maximum(-t, 0.0) + tl.log(1 + small)
-        slope = -b * tl.where(t >= 0, small, 1.0) / (1 + small)
-    else:
-        slope = m - b
-        loss = 0.5 * slope * slope
-    return loss, slope
-
-
-@triton.jit
-def _slope(m, b, LOSS: tl.constexpr):
-    """Return the slope of the loss of each margin alone."""
-    tl.static_assert(LOSS == 0 or LOSS == 1, "unknown kind of loss")
-    if LOSS == 0:
-        return -b / (1 + tl.exp(b * m))
-    return m - b
 
 
 @triton.jit
@@ -89,7 +67,6 @@ def row_pass(
     n,
     d,
     stride,
-    LOSS: tl.constexpr,
     WEIGHTED: tl.constexpr,
     KNOWN: tl.constexpr,
     KEEP: tl.constexpr,
@@ -108,10 +85,10 @@ def row_pass(
     x_known, x_product = tl.load(coef), tl.load(coef + 1)
     y_known, y_product = tl.load(coef + 2), tl.load(coef + 3)
     weight = tl.load(share)
-    slope = tl.zeros([COLS], vector.dtype)
-    value = tl.zeros([ROWS], vector.dtype)
+    gradient = tl.zeros([COLS], vector.dtype)
+    at_y = tl.zeros([ROWS], vector.dtype)
     inner = tl.zeros([ROWS], vector.dtype)
-    other = tl.zeros([ROWS], vector.dtype)
+    at_x = tl.zeros([ROWS], vector.dtype)
     for block in tl.range(program, tl.cdiv(n, ROWS), tl.num_programs(0), num_stages=STAGES):
         rows = block * ROWS + tl.arange(0, ROWS)
         live = rows < n
@@ -137,25 +114,23 @@ def row_pass(
         else:
             weights = tl.where(live, weight, 0.0)
         if APART:
-            r = weights * _slope(y, target, LOSS)
+            r = weights * slope(y, target)
             tl.store(ahead + rows, y, mask=live)
         else:
-            loss, r = _loss(y, target, LOSS)
-            r = weights * r
-            value += weights * loss
+            r = weights * slope(y, target)
+            at_y += weights * value(y, target)
             inner += r * y
-            loss, _ = _loss(x, target, LOSS)
-            other += weights * loss
-        slope += tl.sum(a * r[:, None], axis=0)
-    tl.store(parts + program.to(tl.int64) * COLS + cols, slope)
+            at_x += weights * value(x, target)
+        gradient += tl.sum(a * r[:, None], axis=0)
+    tl.store(parts + program.to(tl.int64) * COLS + cols, gradient)
     if not APART:
-        tl.store(sums + program * 3, tl.sum(value.to(tl.float64), axis=0))
+        tl.store(sums + program * 3, tl.sum(at_y.to(tl.float64), axis=0))
         tl.store(sums + program * 3 + 1, tl.sum(inner.to(tl.float64), axis=0))
-        tl.store(sums + program * 3 + 2, tl.sum(other.to(tl.float64), axis=0))
+        tl.store(sums + program * 3 + 2, tl.sum(at_x.to(tl.float64), axis=0))
 
 
 @triton.jit
-def values(x, y, b, share, sums, n, LOSS: tl.constexpr, WEIGHTED: tl.constexpr, BLOCK: tl.constexpr):
+def values(x, y, b, share, sums, n, WEIGHTED: tl.constexpr, BLOCK: tl.constexpr):
     """Return f(y), <g, y> and f(x) from the images: one part per program."""
     program = tl.program_id(0)
     rows = program * BLOCK + tl.arange(0, BLOCK)
@@ -166,11 +141,10 @@ def values(x, y, b, share, sums, n, LOSS: tl.constexpr, WEIGHTED: tl.constexpr, 
     else:
         weights = tl.where(live, tl.load(share), 0.0)
     image = tl.load(y + rows, mask=live, other=0.0)
-    loss, r = _loss(image, target, LOSS)
-    tl.store(sums + program * 3, tl.sum((weights * loss).to(tl.float64), axis=0))
-    tl.store(sums + program * 3 + 1, tl.sum((weights * r * image).to(tl.float64), axis=0))
-    loss, _ = _loss(tl.load(x + rows, mask=live, other=0.0), target, LOSS)
-    tl.store(sums + program * 3 + 2, tl.sum((weights * loss).to(tl.float64), axis=0))
+    watched = tl.load(x + rows, mask=live, other=0.0)
+    tl.store(sums + program * 3, tl.sum((weights * value(image, target)).to(tl.float64), axis=0))
+    tl.store(sums + program * 3 + 1, tl.sum((weights * slope(image, target) * image).to(tl.float64), axis=0))
+    tl.store(sums + program * 3 + 2, tl.sum((weights * value(watched, target)).to(tl.float64), axis=0))
 
 
 @triton.jit
@@ -186,18 +160,18 @@ def totals(parts, sums, gradient, total, programs, counted, COLS: tl.constexpr, 
         acc += tl.sum(part.to(tl.float64), axis=0)
     tl.store(gradient + cols, acc.to(gradient.dtype.element_ty))
     if slab == 0:
-        value = tl.zeros([MANY], tl.float64)
+        at_y = tl.zeros([MANY], tl.float64)
         inner = tl.zeros([MANY], tl.float64)
-        other = tl.zeros([MANY], tl.float64)
+        at_x = tl.zeros([MANY], tl.float64)
         for first in range(0, counted, MANY):
             rows = first + many
             live = rows < counted
-            value += tl.load(sums + rows * 3, mask=live, other=0.0)
+            at_y += tl.load(sums + rows * 3, mask=live, other=0.0)
             inner += tl.load(sums + rows * 3 + 1, mask=live, other=0.0)
-            other += tl.load(sums + rows * 3 + 2, mask=live, other=0.0)
-        tl.store(total, tl.sum(value, axis=0))
+            at_x += tl.load(sums + rows * 3 + 2, mask=live, other=0.0)
+        tl.store(total, tl.sum(at_y, axis=0))
         tl.store(total + 1, tl.sum(inner, axis=0))
-        tl.store(total + 2, tl.sum(other, axis=0))
+        tl.store(total + 2, tl.sum(at_x, axis=0))
 
 
 @triton.jit
@@ -283,7 +257,6 @@ def batch_residual(
     residual,  # out: B x n, at the y's
     sums,  # out: f(y), <g, y>, f(x) for each problem and program
     n,
-    LOSS: tl.constexpr,
     WEIGHTED: tl.constexpr,
     KNOWN: tl.constexpr,
     BLOCK: tl.constexpr,
@@ -306,11 +279,9 @@ def batch_residual(
         weights = tl.load(share + rows, mask=live, other=0.0)
     else:
         weights = tl.where(live, tl.load(share), 0.0)
-    loss, r = _loss(y, target, LOSS)
-    r = weights * r
+    r = weights * slope(y, target)
     tl.store(residual + place, r, mask=live)
     out = sums + (problem * tl.num_programs(0) + part) * 3
-    tl.store(out, tl.sum((weights * loss).to(tl.float64), axis=0))
+    tl.store(out, tl.sum((weights * value(y, target)).to(tl.float64), axis=0))
     tl.store(out + 1, tl.sum((r * y).to(tl.float64), axis=0))
-    loss, _ = _loss(x, target, LOSS)
-    tl.store(out + 2, tl.sum((weights * loss).to(tl.float64), axis=0))
+    tl.store(out + 2, tl.sum((weights * value(x, target)).to(tl.float64), axis=0))

@@ -15,6 +15,7 @@ from frankwolfe.cli.errors import polite
 from frankwolfe.cli.fit import fit, predict
 from frankwolfe.cli.path import path
 from frankwolfe.cli.reproduce import reproduce
+from frankwolfe.cli.show import show
 from frankwolfe.cli.verify import verify
 
 HELP = """
@@ -27,6 +28,8 @@ Examples:
     frankwolfe fit data.csv --target income --constraint l1 --radius 10 --out model.npz
 
     frankwolfe predict model.npz new.csv --out predictions.csv
+
+    frankwolfe show model.npz
 
     frankwolfe complete ratings.csv --out model.npz
 
@@ -44,7 +47,7 @@ not shown; 130 interrupted.
 
 app = typer.Typer(help=HELP, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
-for command in (demo, fit, predict, path, complete, recommend, reproduce, bench, verify):
+for command in (demo, fit, predict, show, path, complete, recommend, reproduce, bench, verify):
     app.command()(polite(command))
 app.add_typer(data, name="data")
 

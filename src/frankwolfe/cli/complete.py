@@ -10,7 +10,7 @@ import typer
 
 from frankwolfe.cli.fit import Device
 from frankwolfe.cli.output import Json, Quiet, show, talkative, working
-from frankwolfe.cli.tables import Table
+from frankwolfe.cli.tables import Table, writable
 
 USUAL = {
     "user": ("user", "user_id", "userid", "customer", "customer_id"),
@@ -42,6 +42,7 @@ def complete(
         frankwolfe complete u1.base --test u1.test --out model.npz
     """
     shown = talkative(as_json, quiet)
+    writable(out)
     with working(f"reading {ratings}", shown):
         data = _columns(Table(ratings, header=None, as_text=True), user, item, rating)
         held_out = None if test is None else _columns(Table(test, header=None, as_text=True), user, item, rating)

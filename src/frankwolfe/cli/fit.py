@@ -11,16 +11,58 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from frankwolfe.cli.output import Json, Quiet, show, talkative, uninterrupted, working
+from frankwolfe.cli.completion import columns_of, one_of
+from frankwolfe.cli.output import Json, Quiet, remark, show, talkative, uninterrupted, working
 from frankwolfe.cli.samples import Samples, infer_task, read_like, read_samples, stream_samples
-from frankwolfe.cli.tables import Table, existing
+from frankwolfe.cli.tables import Table, existing, writable
+
+LINEAR_METHODS = ("auto", "afw", "fw", "away", "pairwise", "bpcg", "fcfw", "newton", "subspace", "apgd", "lazy")
 
 Data = Annotated[Path, typer.Argument(help="LIBSVM text, .csv, .tsv or .parquet, or a dataset known by name.")]
-Target = Annotated[str | None, typer.Option(help="Column to predict (tables); default: target, label, class or y.")]
-Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out; may be given several times.")]
-Task = Annotated[str, typer.Option(help="classification, regression, or auto: judged by the target.")]
-Device = Annotated[str, typer.Option(help="cpu, cuda, cuda:1; auto: a GPU where there is one and it gains.")]
-Constraint = Annotated[str, typer.Option(help="l1, l2, linf, lp, ksupport, group, simplex, nuclear or box.")]
+Target = Annotated[
+    str | None,
+    typer.Option(help="Column to predict (tables); default: target, label, class or y.", autocompletion=columns_of),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(help="Column to leave out; may be given several times.", autocompletion=columns_of),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(help="Column to keep although it only counts the rows.", autocompletion=columns_of),
+]
+Task = Annotated[
+    str,
+    typer.Option(
+        help="classification, regression, or auto: judged by the target.",
+        autocompletion=one_of("auto", "classification", "regression"),
+    ),
+]
+Device = Annotated[
+    str,
+    typer.Option(
+        help="cpu, cuda, cuda:1; auto: a GPU where there is one and it gains.",
+        autocompletion=one_of("auto", "cpu", "cuda"),
+    ),
+]
+Constraint = Annotated[
+    str,
+    typer.Option(
+        help="l1, l2, linf, lp, ksupport, group, simplex, nuclear or box.",
+        autocompletion=one_of("l1", "l2", "linf", "lp", "ksupport", "group", "simplex", "nuclear", "box"),
+    ),
+]
+Loss = Annotated[
+    str | None,
+    typer.Option(
+        help="Regression: squared_error, huber, poisson, gamma, quantile; classes: log_loss, squared_hinge.",
+        autocompletion=one_of("squared_error", "huber", "poisson", "gamma", "quantile", "log_loss", "squared_hinge"),
+    ),
+]
+MethodName = Annotated[str, typer.Option(help="Method; auto chooses.", autocompletion=one_of(*LINEAR_METHODS))]
+Scale = Annotated[
+    bool, typer.Option("--scale/--no-scale", help="Bring the columns to one scale; coefficients stay in your units.")
+]
 
 
 def fit(
@@ -31,11 +73,14 @@ def fit(
     target: Target = None,
     drop: Drop = None,
     task: Task = "auto",
-    loss: Annotated[str, typer.Option(help="Regression: squared_error or huber.")] = "squared_error",
+    keep: Keep = None,
+    loss: Loss = None,
+    scale: Scale = True,
+    positive: Annotated[bool, typer.Option("--positive", help="No coefficient below zero (l1, linf, box).")] = False,
     intercept: Annotated[bool, typer.Option("--intercept/--no-intercept", help="Fit an intercept.")] = True,
     tol: Annotated[float, typer.Option(help="Certified gap to reach.")] = 1e-6,
     max_iter: Annotated[int, typer.Option(min=1, help="Most steps.")] = 10_000,
-    method: Annotated[str, typer.Option(help="Method; auto chooses.")] = "auto",
+    method: MethodName = "auto",
     explain: Annotated[bool, typer.Option("--explain", help="Say in words how good the answer is.")] = False,
     stream: Annotated[bool, typer.Option("--stream", help="Read rows block by block: larger than memory.")] = False,
     device: Device = "auto",
@@ -43,6 +88,9 @@ def fit(
     quiet: Quiet = False,
 ) -> None:
     """Fit a linear classifier or regressor with its coefficients in a set.
+
+    Columns of text become one column for each value, empty cells are filled with the median, and columns that only
+    count the rows are left out: all of it is said.
 
     Example:
 
@@ -54,15 +102,23 @@ def fit(
     """
     size = _radius(radius)
     shown = talkative(as_json, quiet)
+    writable(out)
+    notes: list[str] = []
     with working(f"reading {data}", shown):
-        samples = (stream_samples if stream else read_samples)(data, target, drop or [])
+        if stream:
+            samples = stream_samples(data, target, drop or [])
+        else:
+            samples = read_samples(data, target, drop or [], keep, notes.append)
     assert samples.y is not None
+    remark(notes, quiet or as_json)
     if stream and size is None:
         raise ValueError("--stream needs --radius with a number: cross-validation reads the rows too often")
     kind = infer_task(samples.y, task, data)
     model = _estimator(kind, size, loss)
     model.set_params(
         constraint=constraint,
+        standardize=scale and not stream,
+        positive=positive,
         fit_intercept=intercept,
         tol=tol,
         max_iter=max_iter,
@@ -77,7 +133,7 @@ def fit(
     if out is not None:
         from frankwolfe.estimators.linear_files import LinearModel, write_linear
 
-        write_linear(LinearModel(model, samples.target), out)
+        write_linear(LinearModel(model, samples.target, samples.plan), out)
     facts = _facts(model, kind, samples) | {"seconds": round(seconds, 3), "model": None if out is None else str(out)}
     show(facts, as_json=as_json, quiet=quiet)
     if explain and not as_json and not quiet:
@@ -103,6 +159,7 @@ def predict(
     from frankwolfe.estimators.completer_files import COMPLETER
     from frankwolfe.estimators.model_files import read_model
 
+    writable(out)
     header, _ = read_model(existing(model))
     if header["kind"] == COMPLETER:
         head, columns, facts = _ratings(model, data)
@@ -125,7 +182,9 @@ def _labels(model: Path, data: Path, proba: bool) -> tuple[list[str], list[Any],
 
     fitted = read_linear(model)
     estimator = fitted.estimator
-    samples = read_like(data, fitted.features, estimator.n_features_in_, fitted.target)
+    notes: list[str] = []
+    samples = read_like(data, fitted.features, estimator.n_features_in_, fitted.target, fitted.plan, notes.append)
+    remark(notes, False)
     said = estimator.predict(samples.X)
     head, columns = ["prediction"], [said.tolist()]
     if proba:
@@ -162,14 +221,14 @@ def _write(file: Any, head: list[str], columns: list[Any]) -> None:
     writer.writerows(zip(*columns, strict=True))
 
 
-def _estimator(kind: str, radius: float | None, loss: str) -> Any:
+def _estimator(kind: str, radius: float | None, loss: str | None) -> Any:
     from frankwolfe import estimators
 
-    if kind == "classification":
-        return estimators.FrankWolfeClassifierCV() if radius is None else estimators.FrankWolfeClassifier(radius=radius)
-    if radius is None:
-        return estimators.FrankWolfeRegressorCV(loss=loss)
-    return estimators.FrankWolfeRegressor(radius=radius, loss=loss)
+    name = "FrankWolfeClassifier" if kind == "classification" else "FrankWolfeRegressor"
+    model = getattr(estimators, name + ("CV" if radius is None else ""))()
+    if radius is not None:
+        model.set_params(radius=radius)
+    return model if loss is None else model.set_params(loss=loss)
 
 
 def _facts(model: Any, kind: str, samples: Samples) -> dict[str, Any]:
@@ -183,6 +242,8 @@ def _facts(model: Any, kind: str, samples: Samples) -> dict[str, Any]:
         "constraint": str(model.constraint),
         "radius": float(getattr(model, "radius_", getattr(model, "radius", 0.0))),
         "nonzeros": int(np.count_nonzero(model.coef_)),
+        "proven_zeros": int(model.proven_zero_.sum()) or None,
+        "held_out_accuracy" if classifies else "held_out_r2": getattr(model, "cv_score_", None),
         "train_accuracy" if classifies else "train_r2": float(model.score(samples.X, samples.y)),
         "gap": float(model.gap_),
         "method": model.method_,

@@ -54,6 +54,12 @@ def shown(value: Any) -> str:
     return str(value)
 
 
+def remark(notes: Iterable[str], quiet: bool) -> None:
+    """Say on stderr what was done to the data, a line each."""
+    for note in () if quiet else notes:
+        typer.echo(f"frankwolfe: {note}", err=True)
+
+
 def talkative(as_json: bool, quiet: bool) -> bool:
     """Tell whether progress should be shown: on a terminal, unless told otherwise."""
     return not quiet and not as_json and sys.stderr.isatty()

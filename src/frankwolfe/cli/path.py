@@ -9,9 +9,10 @@ import numpy as np
 import typer
 
 from frankwolfe.backends import host
-from frankwolfe.cli.fit import Constraint, Data, Device, Drop, Target, Task
-from frankwolfe.cli.output import Json, Quiet, show, talkative, uninterrupted, working
+from frankwolfe.cli.fit import Constraint, Data, Device, Drop, MethodName, Scale, Target, Task
+from frankwolfe.cli.output import Json, Quiet, remark, show, talkative, uninterrupted, working
 from frankwolfe.cli.samples import Samples, infer_task, read_samples
+from frankwolfe.cli.tables import writable
 from frankwolfe.validation import optional
 
 SPAN = (0.1, 50.0)  # of the default radii, around the one that suits the first atom
@@ -33,7 +34,8 @@ def path(
     ] = 0.2,
     tol: Annotated[float, typer.Option(help="Certified gap to reach at each radius.")] = 1e-6,
     max_iter: Annotated[int, typer.Option(min=1, help="Most steps at each radius.")] = 10_000,
-    method: Annotated[str, typer.Option(help="Method; auto chooses.")] = "auto",
+    method: MethodName = "auto",
+    scale: Scale = True,
     device: Device = "auto",
     as_json: Json = False,
     quiet: Quiet = False,
@@ -51,11 +53,15 @@ def path(
     if out is not None:
         optional("matplotlib", extra="plot")
     shown = talkative(as_json, quiet)
+    writable(out)
+    writable(table)
+    notes: list[str] = []
     with working(f"reading {data}", shown):
-        samples = read_samples(data, target, drop or [])
+        samples = read_samples(data, target, drop or [], None, notes.append)
     assert samples.y is not None
+    remark(notes, quiet or as_json)
     kind = infer_task(samples.y, task, data)
-    objective, domain, score = _problem(samples, kind, constraint, holdout, device)
+    objective, domain, score = _problem(samples, kind, constraint, holdout, device, scale)
     wanted = default_radii(objective, domain) if given is None else given
     found = fw.path(
         objective,
@@ -99,13 +105,16 @@ def default_radii(objective: Any, domain: Any, count: int = 20) -> np.ndarray:
     return np.geomspace(SPAN[0] * scale, SPAN[1] * scale, count)
 
 
-def _problem(samples: Samples, kind: str, constraint: str, holdout: float, device: str) -> tuple[Any, Any, Any]:
+def _problem(
+    samples: Samples, kind: str, constraint: str, holdout: float, device: str, scale: bool
+) -> tuple[Any, Any, Any]:
     """Return the loss on the rows to learn from, the set at radius one, and the score on the others."""
     from scipy.sparse import issparse
 
     import frankwolfe as fw
     from frankwolfe.datasets._labels import split_rows
     from frankwolfe.estimators.constraints import constraint_set
+    from frankwolfe.estimators.scaling import Scaling
 
     X = samples.X if issparse(samples.X) or isinstance(samples.X, np.ndarray) else samples.X.to_numpy()
     y = samples.y
@@ -117,6 +126,7 @@ def _problem(samples: Samples, kind: str, constraint: str, holdout: float, devic
     test = np.setdiff1d(np.arange(n), train)
     if names is not None and len(np.unique(codes[train])) < len(names):
         raise ValueError(f"a class has no row left to learn from; give a smaller --holdout than {holdout:g}")
+    X = Scaling.of(X[train], None, intercept=True, standardize=scale).apply(X)
     loss = fw.LeastSquares if names is None else fw.Logistic if len(names) == 2 else fw.Multinomial
     classes = len(names) if loss is fw.Multinomial and names is not None else 1
     objective = loss(fw.place(X[train], device, classes=classes), codes[train], intercept=True)

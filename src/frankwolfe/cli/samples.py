@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,11 @@ from typing import Any
 import numpy as np
 
 from frankwolfe import datasets
-from frankwolfe.cli.tables import PARQUET, TEXT, Table, existing, suffix
+from frankwolfe.cli.encoding import encoded, planned
+from frankwolfe.cli.tables import JSON, PARQUET, TEXT, Table, existing, suffix
 from frankwolfe.datasets import DatasetError
+from frankwolfe.estimators.columns import Column
+from frankwolfe.validation import optional
 
 MOST_CLASSES = 20  # whole numbers with more different values than this are taken for measurements
 USUAL_TARGETS = ("target", "label", "class", "y")
@@ -23,6 +27,7 @@ class Samples:
     X: Any
     y: np.ndarray | None
     target: str | None = None
+    plan: list[Column] | None = None  # how the columns became numbers
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -30,19 +35,26 @@ class Samples:
         return self.X.shape[0], self.X.shape[1]
 
 
-def read_samples(path: Path, target: str | None, drop: list[str]) -> Samples:
-    """Read samples to learn from."""
-    if suffix(path) not in (*TEXT, *PARQUET):
+def read_samples(
+    path: Path,
+    target: str | None,
+    drop: list[str],
+    kept: list[str] | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Samples:
+    """Read samples to learn from; tell what was done to their columns."""
+    if suffix(path) not in (*TEXT, *PARQUET, *JSON):
         return _libsvm(path, target, drop)
     table = Table(path)
     name = target if target is not None else _usual_target(table)
     values = _target(table, name)
-    for column in drop:
+    for column in (*drop, *(kept or ())):
         table.column(column)
     features = [column for column in table.names if column != name and column not in drop]
     if not features:
         raise DatasetError(f"{path}: no columns are left beside the target {name!r}")
-    return Samples(_frame(table, features), values, name)
+    plan = planned(table, features, kept or [], say)
+    return Samples(_frame(encoded(table, plan)), values, name, plan)
 
 
 def stream_samples(path: Path, target: str | None, drop: list[str]) -> Samples:
@@ -59,9 +71,16 @@ def stream_samples(path: Path, target: str | None, drop: list[str]) -> Samples:
         raise DatasetError(f"--stream needs a .parquet or .arrow table of numbers: {error}") from None
 
 
-def read_like(path: Path, features: list[str] | None, n_features: int, target: str | None) -> Samples:
+def read_like(
+    path: Path,
+    features: list[str] | None,
+    n_features: int,
+    target: str | None,
+    plan: list[Column] | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Samples:
     """Read samples to predict: the same features as a model's, found by name where they have names."""
-    if suffix(path) not in (*TEXT, *PARQUET):
+    if suffix(path) not in (*TEXT, *PARQUET, *JSON):
         if features is not None:
             raise DatasetError(f"{path}: the model knows its features by name; give a table with those columns")
         data = datasets.load(_place(path), labels="raw", n_features=_width(path, n_features))
@@ -72,7 +91,8 @@ def read_like(path: Path, features: list[str] | None, n_features: int, target: s
         if len(features) != n_features:
             raise DatasetError(f"{path}: {len(features)} columns, and the model has {n_features} features")
     known = target is not None and target in table.names
-    return Samples(_frame(table, features), _target(table, str(target)) if known else None, target)
+    plan = [Column(name) for name in features] if plan is None else plan
+    return Samples(_frame(encoded(table, plan, say)), _target(table, str(target)) if known else None, target)
 
 
 def infer_task(y: np.ndarray, task: str, where: Path) -> str:
@@ -136,9 +156,5 @@ def _target(table: Table, name: str) -> np.ndarray:
     return np.array([str(value) for value in column])
 
 
-def _frame(table: Table, features: list[str]) -> Any:
-    from frankwolfe.validation import optional
-
-    remedy = "leave it out with --drop, or make numbers of it"
-    columns = {name: table.numbers(name, remedy) for name in features}
-    return optional("pandas", extra="pandas").DataFrame(columns)
+def _frame(columns: dict[str, np.ndarray]) -> Any:
+    return optional("pandas", extra="cli").DataFrame(columns)

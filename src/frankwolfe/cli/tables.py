@@ -17,9 +17,11 @@ from frankwolfe.validation import nearest, optional
 
 SEPARATORS = (",", "\t", ";", "|")
 WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 LARGEST = 1e100  # squares must not overflow
 PARQUET = (".parquet", ".pq")
 TEXT = (".csv", ".tsv")
+JSON = (".json", ".jsonl", ".ndjson")
 
 
 class Table:
@@ -54,22 +56,31 @@ class Table:
             raise DatasetError(f"{self.path}: no column {name!r}; {nearest(name, self.names)}")
         return self.frame.iloc[:, self.names.index(name)]
 
-    def numbers(self, name: str, remedy: str) -> np.ndarray:
-        """Return a column of finite numbers."""
-        pandas = optional("pandas", extra="pandas")
+    def numbers(self, name: str, remedy: str, missing: tuple[str, ...] = ()) -> np.ndarray:
+        """Return a column of finite numbers; NaN where a cell is one of the texts for a missing one."""
+        pandas = optional("pandas", extra="cli")
         column = self.column(name)
-        if pandas.api.types.is_datetime64_any_dtype(column):
-            raise DatasetError(f"{self.path}: column {name!r} holds dates, not numbers; {remedy}")
+        self.refuse_dates(name, remedy)
         values = pandas.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-        wrong = np.flatnonzero(~(np.abs(values) < LARGEST))
+        bad = np.flatnonzero(~(np.abs(values) < LARGEST))
+        lacks = [bool(missing) and (self.is_empty(v) or str(v).strip().lower() in missing) for v in column.iloc[bad]]
+        wrong = bad[~np.array(lacks, dtype=bool)]
         if not wrong.size:
             return values
         first, where = column.iloc[wrong[0]], self.place(int(wrong[0]))
         if self.is_empty(first):
             raise DatasetError(f"{where}: column {name!r} is empty; fill it in or leave the row out")
-        if wrong.size == values.size:
-            raise DatasetError(f"{self.path}: column {name!r} is not numeric (it holds {str(first)[:40]!r}); {remedy}")
-        raise DatasetError(f"{where}: column {name!r} holds {str(first)[:40]!r}, not a number below {LARGEST:g}")
+        shown = str(first)[:40]
+        if DECIMAL_COMMA.fullmatch(shown.strip()):
+            raise DatasetError(f"{where}: column {name!r} holds {shown!r} with a decimal comma; save it with points")
+        if wrong.size == values.size and np.isnan(values[wrong[0]]):
+            raise DatasetError(f"{self.path}: column {name!r} is not numeric (it holds {shown!r}); {remedy}")
+        raise DatasetError(f"{where}: column {name!r} holds {shown!r}, not a number below {LARGEST:g}")
+
+    def refuse_dates(self, name: str, remedy: str) -> None:
+        """Raise where a column holds dates."""
+        if optional("pandas", extra="cli").api.types.is_datetime64_any_dtype(self.column(name)):
+            raise DatasetError(f"{self.path}: column {name!r} holds dates, not numbers; {remedy}")
 
     def is_numeric(self, name: str) -> bool:
         """Tell whether a column could be numbers, going by its first filled row."""
@@ -115,7 +126,9 @@ class Table:
         return self._records
 
     def _read_text(self, header: bool | None, as_text: bool) -> Any:
-        pandas = optional("pandas", extra="pandas")
+        if suffix(self.path) in JSON:
+            raise DatasetError(f"{self.path} is JSON, and a table is needed: save it as CSV or Parquet")
+        pandas = optional("pandas", extra="cli")
         raw = unpack(read_file(self.path), str(self.path))
         try:
             text = raw.decode("utf-8-sig")
@@ -124,6 +137,8 @@ class Table:
             raise DatasetError(f"{self.path}, line {line}: not UTF-8 text; save the file as UTF-8") from None
         if not text.strip():
             raise DatasetError(f"{self.path}: the file is empty")
+        if text.lstrip()[0] in "{[":
+            raise DatasetError(f"{self.path} looks like JSON, and a table is needed: save it as CSV or Parquet")
         first = next(line for line in text.splitlines() if line.strip())
         if "::" in first and not any(map(first.count, SEPARATORS)):  # as MovieLens separates columns
             text, first = text.replace("::", "\t"), first.replace("::", "\t")
@@ -170,7 +185,7 @@ class Table:
 
     def _parquet(self) -> Any:
         arrow = optional("pyarrow.parquet", extra="stream")
-        optional("pandas", extra="pandas")
+        optional("pandas", extra="cli")
         raw = read_file(self.path)
         if not raw:
             raise DatasetError(f"{self.path}: the file is empty")
@@ -189,6 +204,13 @@ def existing(path: Path) -> Path:
     folder = path.parent if path.parent.is_dir() else None
     close = difflib.get_close_matches(path.name, [p.name for p in folder.iterdir()], n=1, cutoff=0.75) if folder else []
     raise DatasetError(f"{path}: no such file" + (f"; did you mean {close[0]!r}?" if close else ""))
+
+
+def writable(path: Path | None) -> Path | None:
+    """Return a path that can be written to; say before the work, not after it, that its folder is not there."""
+    if path is not None and not path.absolute().parent.is_dir():
+        raise DatasetError(f"{path}: there is no folder {path.parent}; make it first: mkdir -p {path.parent}")
+    return path
 
 
 def suffix(path: Path) -> str:

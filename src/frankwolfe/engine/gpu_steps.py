@@ -71,12 +71,12 @@ class TritonSteps(Way):
 def schedule(problem: Problem, method: Method) -> OpenLoop | None:
     """Return the schedule of steps that the GPU can take by itself, or None where it cannot."""
     from frankwolfe.backends.torch_rows import fits
-    from frankwolfe.rows.torch_matrix import NAMES, TorchMatrix
+    from frankwolfe.rows.torch_matrix import TorchMatrix
 
     objective, domain = problem.objective, problem.domain
     if not isinstance(objective, LinearModel) or not isinstance(objective.data, TorchMatrix):
         return None
-    if objective.kind not in NAMES or not objective.separable or objective.ridge:
+    if not objective.separable or objective.ridge:
         return None
     if not isinstance(domain, Ball) or domain.exponent not in BALLS or not fits(objective.data.matrix):
         return None
@@ -99,6 +99,7 @@ def _begin(method: Method, state: Any) -> tuple[float, Any, Any] | None:
 
 
 def _engine(problem: Problem, rule: OpenLoop, momentum: bool) -> Any:
+    from frankwolfe.backends.torch_rows import Rows
     from frankwolfe.engine.triton_steps import Engine
 
     if "engine" not in problem.scratch:
@@ -107,7 +108,9 @@ def _engine(problem: Problem, rule: OpenLoop, momentum: bool) -> Any:
         assert isinstance(domain, Ball)
         data: Any = objective.data
         options = (BALLS[domain.exponent or 2.0], domain.radius, rule.offset + rule.shift, momentum)
-        problem.scratch["engine"] = Engine(data.rows(objective), data.dtype, *options)
+        share = objective.share if objective.weighted else objective.share[0]
+        rows = Rows(data.matrix, objective.b, share, objective.row_loss)
+        problem.scratch["engine"] = Engine(rows, data.dtype, *options)
     return problem.scratch["engine"]
 
 
@@ -124,9 +127,16 @@ def _tangent(problem: Problem, value: float, inner: float) -> Tangent:
     return problem.judged(Evaluation(value, None, inner, value, 0.0, problem.eps), NOWHERE).tangent
 
 
+def _records(problem: Problem, steps: Any) -> list[list[float]]:
+    """Return what was kept of each step; to values belongs what depends on the targets alone."""
+    assert isinstance(problem.objective, LinearModel)
+    offset = problem.objective.offset
+    return [[at_x + offset, at_y + offset, *rest] for at_x, at_y, *rest in steps.records.tolist()]
+
+
 def _plain_evidence(problem: Problem, steps: Any) -> list[Evidence]:
     evidence = []
-    for x, (value, _, inner, lowest, _) in zip(steps.xs.unbind(), steps.records.tolist(), strict=True):
+    for x, (value, _, inner, lowest, _) in zip(steps.xs.unbind(), _records(problem, steps), strict=True):
         point = Point.at(x)
         tangent = _tangent(problem, value, inner)._replace(at=x)
         evidence.append(Evidence(((value, point),), ((tangent, Vertex(point, lowest, lowest)),)))
@@ -137,7 +147,7 @@ def _momentum_evidence(problem: Problem, steps: Any, rule: OpenLoop, state: AFWS
     """Return the averaged tangent after the steps (but for its slope) and what each step has seen."""
     offset, weight, noise = (float(number) for number in state.theta[1:4])
     deltas, evidence = np.array([rule(state.k + i) for i in range(len(steps.records))]), []
-    points = zip(steps.xs.unbind(), steps.ys.unbind(), steps.records.tolist(), deltas.tolist(), strict=True)
+    points = zip(steps.xs.unbind(), steps.ys.unbind(), _records(problem, steps), deltas.tolist(), strict=True)
     for x, y, (at_x, at_y, inner, lowest, support), delta in points:
         tangent, keep = _tangent(problem, at_y, inner), 1 - delta
         offset = keep * offset + delta * tangent.offset

@@ -7,22 +7,35 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
+from sklearn.linear_model._base import SparseCoefMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
+from frankwolfe import objectives
 from frankwolfe.estimators.in_parts import fetched, lazily
-from frankwolfe.estimators.linear import LinearEstimator, Loss, keep
-from frankwolfe.objectives import Logistic, Multinomial
+from frankwolfe.estimators.linear import LinearEstimator, keep
+from frankwolfe.validation import nearest
+
+LOSSES = {"log_loss": "Logistic", "squared_hinge": "SquaredHinge"}
 
 
-class ClassifierBase(ClassifierMixin, LinearEstimator):
-    """Prediction for linear classifiers, and the logistic loss for two classes or more."""
+def _is_logistic(model: Any) -> bool:
+    if model.loss != "log_loss":
+        raise AttributeError(f"loss={model.loss!r} gives no probabilities; use loss='log_loss', or calibrate the model")
+    return True
+
+
+class ClassifierBase(ClassifierMixin, SparseCoefMixin, LinearEstimator):
+    """Prediction for linear classifiers, and their losses."""
 
     classes_: np.ndarray
     coef_: np.ndarray
     intercept_: np.ndarray
     class_weight: Any
+    loss: str
+    _loss_unit = 1.0  # nats
 
     @lazily
     def decision_function(self, X: Any) -> np.ndarray:
@@ -54,6 +67,7 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
+    @available_if(_is_logistic)
     @lazily
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probability of each class.
@@ -69,6 +83,7 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         scores = self.decision_function(X)
         return softmax(scores, axis=1) if scores.ndim > 1 else np.stack([expit(-scores), expit(scores)], axis=1)
 
+    @available_if(_is_logistic)
     @lazily
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return the logarithm of the probability of each class, accurate for small ones too.
@@ -105,20 +120,42 @@ class ClassifierBase(ClassifierMixin, LinearEstimator):
         weight = self._weights(sample_weight, X)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(
-                f"y holds only one class, {np.asarray(self.classes_[0]).item()!r}; a classifier needs at least two"
-            )
+            raise ValueError(f"y holds only one class, {self.classes_.tolist()[0]!r}; a classifier needs at least two")
         if weight is not None:
             for code in np.flatnonzero(~(np.bincount(codes, weight) > 0)):
-                raise ValueError(f"class {self.classes_[code]!r} has no sample with a positive sample_weight")
+                raise ValueError(f"class {self.classes_.tolist()[code]!r} has no sample with a positive sample_weight")
         if self.class_weight is not None:
             share = compute_class_weight(self.class_weight, classes=self.classes_, y=y, sample_weight=weight)
             weight = share[codes] * (1.0 if weight is None else weight)
         return X, codes, weight
 
-    def _objective(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Loss:
-        kind = Logistic if len(self.classes_) == 2 else Multinomial
-        return kind(X, y, sample_weight=weight, intercept=bool(self.fit_intercept))
+    def _objective(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Any:
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss {self.loss!r} is not known; {nearest(str(self.loss), LOSSES)}")
+        name = LOSSES[self.loss]
+        if len(self.classes_) > 2:
+            if self.loss != "log_loss":
+                raise ValueError(
+                    f"loss={self.loss!r} is for two classes, and y has {len(self.classes_)}; use loss='log_loss', or "
+                    "sklearn.multiclass.OneVsRestClassifier around this one"
+                )
+            name = "Multinomial"
+        return getattr(objectives, name)(X, y, sample_weight=weight, intercept=bool(self.fit_intercept))
+
+    def _gains(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+        if self.loss == "squared_hinge":
+            return -0.5 * np.maximum(0.0, 1.0 - np.where(y == 1, 1.0, -1.0) * scores[:, 0]) ** 2
+        return log_chances(scores)[np.arange(len(y)), y]
+
+    def _usual(self, scores: np.ndarray, y: np.ndarray) -> float:
+        said = scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return float(np.mean(said == y))
+
+    def _targets(self, y: np.ndarray) -> np.ndarray:
+        return self.classes_[y]
+
+    def _shaped(self, scores: np.ndarray) -> np.ndarray:
+        return scores
 
     @property
     def _classes(self) -> int:
@@ -144,14 +181,28 @@ class FrankWolfeClassifier(ClassifierBase):
         Where the coefficients lie. "l1" gives few nonzeros, "ksupport" few and stable ones, "group" few groups (with
         more than two classes and no `groups`: few features, each used by all classes), "simplex" nonnegative ones that
         sum to the radius, "nuclear" (three classes or more) classes that share a few directions.
-    radius : float, default 1.0
-        Size of the set. A small one keeps coefficients small; see `FrankWolfeClassifierCV` to have it chosen.
+    radius : float or "auto", default "auto"
+        Size of the set. A small one keeps coefficients small. "auto" takes the one that is best on rows held out, a
+        third of them (all in turn, up to 2000 rows), along the path; of a simplex or a box it is one, of a Set its own.
+        With a Set a number is its radius.
+    standardize : bool or "auto", default "auto"
+        Bring the features to one scale before their coefficients are constrained: dense data are centred (where there
+        is an intercept) and divided by their standard deviation, sparse data divided only. Coefficients are reported
+        for the data as given; `result_` is on the new scale. Rows in parts (Dask, streams) are not scaled. "auto" does
+        so where the radius of a norm ball is "auto".
+    positive : bool, default False
+        No coefficient below zero; with "l1", "linf", "box" or "simplex".
+    linear : str, dict, scipy.optimize.LinearConstraint or list of these, optional
+        Linear constraints on the coefficients besides: "zero_sum" (for compositions), "increasing" or "decreasing"
+        along the features, `dict(A_ub=, b_ub=, A_eq=, b_eq=)` as in `Polytope`; with "l1", "linf", "box" or "simplex".
+    loss : {"log_loss", "squared_hinge"}, default "log_loss"
+        Logistic (softmax) loss, or the squared hinge of a support vector machine (two classes).
     p : float, default 1.5
         Exponent of "lp".
     k : int, default 10
         Number of coefficients that "ksupport" lets an atom have.
-    groups : array of labels, or list of index lists, optional
-        Partition of the features, for "group".
+    groups : array of labels, list of lists of columns, or dict of those, optional
+        Partition of the features, for "group": columns by number, or by name where X has names.
     lower, upper : float or array, default -1 and 1
         Bounds of "box", times the radius.
     fit_intercept : bool, default True
@@ -180,6 +231,12 @@ class FrankWolfeClassifier(ClassifierBase):
     ----------
     coef_ : array of shape (1, n_features) or (n_classes, n_features)
         Coefficients; one row, for the second class, where there are two.
+    radius_ : float
+        The radius used.
+    proven_zero_ : array of bool, of the shape of coef_
+        Coefficients that the certificate proves to be zero in the best model ("l1", "simplex", "group").
+    support_ : array of int
+        Features with a coefficient that is not proven to be zero.
     intercept_ : array of shape (1,) or (n_classes,)
         Intercepts.
     classes_ : array of shape (n_classes,)
@@ -203,16 +260,20 @@ class FrankWolfeClassifier(ClassifierBase):
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = FrankWolfeClassifier("l2", radius=5.0).fit(X, y)
-    >>> round(model.score(X, y), 2), bool(model.gap_ <= 1e-6)
-    (0.98, True)
+    >>> model = FrankWolfeClassifier().fit(X, y)
+    >>> model.score(X, y) > 0.95, bool(model.gap_ <= 1e-6)
+    (True, True)
     """
 
     def __init__(
         self,
         constraint: Any = "l2",
-        radius: float = 1.0,
+        radius: Any = "auto",
         *,
+        standardize: Any = "auto",
+        positive: bool = False,
+        linear: Any = None,
+        loss: str = "log_loss",
         p: float = 1.5,
         k: int = 10,
         groups: Any = None,

@@ -1,15 +1,214 @@
-"""Linear estimators that choose their radius by cross-validation, through `frankwolfe.path`."""
+"""Linear estimators that choose their radius by cross-validation along the path."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn import get_config
+from sklearn.base import is_classifier
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted
 
-from frankwolfe.estimators.classifier import ClassifierBase, log_chances
-from frankwolfe.estimators.linear import keep
-from frankwolfe.estimators.radius_cross_validation import CrossValidated
+from frankwolfe.estimators.classifier import ClassifierBase
+from frankwolfe.estimators.host_results import is_unsolved
+from frankwolfe.estimators.in_parts import PartsTask, fetched, parts_task
+from frankwolfe.estimators.linear import LinearEstimator, keep
+from frankwolfe.estimators.radius_search import Fold, Search, pulled, searched, warn_unsolved
 from frankwolfe.estimators.regressor import RegressorBase
+from frankwolfe.estimators.task import Task
+from frankwolfe.kernels.threads import limited
+from frankwolfe.minimize import minimize
+from frankwolfe.rows.user_data import is_in_parts
+
+PRESS = 1.5  # how much harder than on the folds all rows may press against the constraint
+RAISE = 2**0.25  # the factor by which a radius that is too small for all rows grows
+BINDING = 0.99  # of the gauge of a solution inside its set: the radius at which the constraint just binds
+
+
+class CrossValidated(LinearEstimator):
+    """A linear estimator whose radius is chosen on held-out folds."""
+
+    radii: Any
+    cv: Any
+    scoring: Any
+    selection: str
+    scores_: np.ndarray
+    radii_: np.ndarray
+    _by_data = True  # pyright: ignore[reportAssignmentType]
+    warm_start = False
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Choose the radius on held-out folds, and fit the model with it to all the data.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Data.
+        y : array of shape (n_samples,)
+            Class labels, or targets.
+        sample_weight : array of shape (n_samples,), optional
+            Nonnegative weights of the samples, in fitting and in scoring.
+        **params : dict
+            Metadata for the splitter and the scorer, where metadata routing is enabled.
+
+        Returns
+        -------
+        self
+        """
+        if self.selection not in ("best", "one_se"):
+            raise ValueError(f"selection must be 'best' or 'one_se', got {self.selection!r}")
+        if self._each(X, y, lambda model, target: model.fit(X, target, sample_weight, **params)):
+            return self
+        if is_in_parts(X):
+            sample_weight = fetched(sample_weight)
+            task, y = parts_task(self, X, y, sample_weight)
+            X = None
+        else:
+            X, y, weight = self._checked(X, y, sample_weight)
+            X = X.tocsr() if sp.issparse(X) else X
+            task = Task(self, X, y, weight)
+        split_params, score_params = self._routed(sample_weight, params)
+        splitter: Any = check_cv(self.cv, y, classifier=is_classifier(self))
+        rows = np.zeros((len(y), 1)) if X is None else X
+        parts = list(splitter.split(rows, self._targets(y), **split_params))
+        judge = None if self.scoring is None else self._judge(X, y, score_params)
+        with limited(None):  # the number of threads is asked for once
+            own = score_params.get("sample_weight")
+            folds = [Fold(self, task, y, train, test, judge, own) for train, test in parts]
+            n_jobs = 1 if task.away else self.n_jobs  # a device is busy with one fold
+            search = searched(self, task, folds, self.radii, n_jobs)
+            self._take(search, task)
+        return self
+
+    def _judge(self, X: Any, y: np.ndarray, params: dict[str, Any]) -> Any:
+        """Return what scores a model on some rows by the user's scoring."""
+        scorer = get_scorer(self.scoring)
+
+        def judge(shell: Any, scores: np.ndarray, test: np.ndarray) -> float:
+            held_out = {name: _safe_indexing(value, test) for name, value in params.items()}
+            if X is None:  # the rows are elsewhere, and their scores known
+                shell._linear = lambda X: shell._shaped(scores)
+            rows = np.zeros((len(test), 1)) if X is None else X[test]
+            return float(scorer(shell, rows, self._targets(y[test]), **held_out))
+
+        return judge
+
+    def _take(self, search: Search, task: Task | PartsTask) -> None:
+        """Choose the radius by what the folds say, and fit with it to all rows."""
+        self.radii_, self.scores_, self.coefs_paths_ = search.radii, search.table("score"), search.table("coef")
+        place = search.place(self.selection)
+        self.radius_ = float(self.radii_[place])
+        self.cv_score_ = float(search.table("usual")[:, place].mean())
+        self.cv_results_ = _table(self.radii_, self.scores_)
+        losses = search.table("loss").mean(axis=0)
+        goal = max(min(task.goal, 0.01 * float(losses[place])), task.floor)
+        options: dict[str, Any] = {**self._options(), "n_threads": None}
+        domain = self._domain(task, self.radius_)
+        result = minimize(task.objective, domain, tol=goal, **options)  # from nowhere: what a plain fit would give
+        trials = search.trials[self.radius_]
+        # With more rows a solution is longer: where all rows press harder than the folds did, the set is too small.
+        most = max(PRESS * float(np.mean([trial.pull for trial in trials])), goal / self.radius_)
+        while search.found and pulled(task, domain, self.radius_, result.x)[0] > most:
+            self.radius_ *= RAISE
+            domain = self._domain(task, self.radius_)
+            result = minimize(task.objective, domain, tol=goal, **options)
+        if search.found and domain.sparse_atoms and all(trial.free for trial in trials):
+            # Where nothing binds nothing is sparse: the radius is that of the solution itself, or just below.
+            self.radius_ = _gauge(lambda r: self._domain(task, r), result.x, self.radius_) * BINDING
+            domain = self._domain(task, self.radius_)
+            result = minimize(task.objective, domain, tol=goal, **options)
+        self._keep(result, task, domain)
+        if not is_unsolved(self.result_):
+            warn_unsolved(self, search)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the score of predictions: `scoring` where it was given, else accuracy (classes) or R² (targets).
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        if self.scoring is None:
+            return super().score(X, y, sample_weight=sample_weight)  # pyright: ignore[reportAttributeAccessIssue]
+        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(get_scorer(self.scoring)(self, X, y, **weight))
+
+    def plot_path(self, ax: Any = None) -> Any:
+        """Draw coefficients (mean over the folds) and held-out score against the radius.
+
+        Parameters
+        ----------
+        ax : pair of matplotlib Axes, optional
+            Where to draw coefficients and score; a new figure by default.
+
+        Returns
+        -------
+        array of two Axes
+            Coefficients on the left, score with its standard error on the right; the chosen radius is marked.
+        """
+        from frankwolfe.plotting.paths import plot_search
+
+        check_is_fitted(self)
+        coefs = self.coefs_paths_.mean(axis=0).reshape(len(self.radii_), -1)
+        label = (
+            self.scoring if isinstance(self.scoring, str) else "held-out score" if self.scoring else "minus the loss"
+        )
+        return plot_search(self.radii_, coefs, self.scores_, self.radius_, self.method_, label, ax=ax)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return who takes which metadata: this estimator, its splitter and its scorer."""
+        router = MetadataRouter(owner=self).add_self_request(self)
+        router.add(splitter=check_cv(self.cv), method_mapping=MethodMapping().add(caller="fit", callee="split"))
+        if self.scoring is not None:
+            mapping = MethodMapping().add(caller="fit", callee="score")
+            router.add(scorer=get_scorer(self.scoring), method_mapping=mapping)
+        return router
+
+    def _routed(self, sample_weight: Any, params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what the splitter and the scorer are given."""
+        weight = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
+        if get_config()["enable_metadata_routing"]:
+            routed = process_routing(self, "fit", **weight, **params)
+            return routed.splitter.split, weight if self.scoring is None else routed.scorer.score
+        if params:
+            raise TypeError(
+                f"fit got {', '.join(params)}, which needs sklearn.set_config(enable_metadata_routing=True); or "
+                "pass the folds themselves as cv"
+            )
+        return {}, weight
+
+
+def _gauge(domain: Any, x: np.ndarray, radius: float) -> float:
+    """Return about the smallest radius whose set holds x."""
+    low, high = 0.0, radius
+    for _ in range(30):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if domain(middle).contains(x, 0.0) else (middle, high)
+    return high
+
+
+def _table(radii: np.ndarray, scores: np.ndarray) -> dict[str, Any]:
+    """Return the results in the form of scikit-learn's searches."""
+    mean = scores.mean(axis=0)
+    return {
+        "param_radius": radii,
+        "params": [{"radius": float(radius)} for radius in radii],
+        **{f"split{i}_test_score": row for i, row in enumerate(scores)},
+        "mean_test_score": mean,
+        "std_test_score": scores.std(axis=0),
+        "rank_test_score": 1 + (mean[:, None] < mean).sum(axis=1).astype(np.int32),
+    }
 
 
 class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
@@ -19,18 +218,31 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
     ----------
     constraint : str or Set, default "l2"
         As in `FrankWolfeClassifier`; of a Set, the radius is changed by its `with_radius`.
-    radii : int or list of float, default 10
-        Radii to try, or how many: then a geometric grid from a small one to one at which the constraint hardly binds.
+    radii : "auto", int or list of float, default "auto"
+        Radii to try, or about how many. By default they double from a small one until the held-out loss gains no
+        more or, certified, the constraint no longer binds; then the steps around the best are halved until neighbours
+        are within 7 %, or their losses within 5 %.
+    standardize : bool or "auto", default "auto"
+        Bring the features to one scale before their coefficients are constrained: dense data are centred (where there
+        is an intercept) and divided by their standard deviation, sparse data divided only. Coefficients are reported
+        for the data as given; `result_` is on the new scale. Rows in parts (Dask, streams) are not scaled. "auto" does
+        so for norm balls by name.
+    positive : bool, default False
+        No coefficient below zero; with "l1", "linf", "box" or "simplex".
+    linear : str, dict, scipy.optimize.LinearConstraint or list of these, optional
+        Linear constraints on the coefficients besides: "zero_sum" (for compositions), "increasing" or "decreasing"
+        along the features, `dict(A_ub=, b_ub=, A_eq=, b_eq=)` as in `Polytope`; with "l1", "linf", "box" or "simplex".
     cv : int, splitter or iterable of (train, test), optional
         Folds; five stratified ones by default.
     scoring : str or callable, optional
         What to choose the radius by; by default the log loss on the held-out fold.
     selection : {"best", "one_se"}, default "best"
-        The radius with the best mean score, or the smallest one within a standard error of it.
-    p, k, groups, lower, upper, fit_intercept, class_weight
+        The radius with the best mean score, or the smallest one within a standard error of it. Scores that differ by
+        less than the folds were solved to count as equal, and the smallest of equal radii is taken.
+    loss, p, k, groups, lower, upper, fit_intercept, class_weight
         As in `FrankWolfeClassifier`.
     tol : float, default 1e-4
-        Certified gap, in nats, of the final fit; on the folds ten times that is enough.
+        Certified gap, in nats, of the final fit; on the folds three percent of the held-out loss is enough.
     max_iter, method, verbose, random_state
         As in `FrankWolfeClassifier`.
     n_jobs : int, optional
@@ -42,16 +254,20 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
     Attributes
     ----------
     radius_ : float
-        The radius chosen.
+        The radius chosen: one of `radii_`, but for two cases. It is raised where all rows press against it much harder
+        than the folds did (with more rows a solution is longer), and lowered to where the constraint just binds where
+        it does not bind at all.
     radii_ : array of shape (n_radii,)
         The radii tried, increasing.
     scores_ : array of shape (n_folds, n_radii)
         Score of each radius on each held-out fold.
+    cv_score_ : float
+        Accuracy (classes) or R² (targets) on the held-out folds at the radius chosen, in the mean.
     cv_results_ : dict
         The same in the form of scikit-learn's searches.
     coefs_paths_ : array of shape (n_folds, n_radii, ...)
         Coefficients of each radius on each fold.
-    coef_, intercept_, classes_, n_iter_, gap_, lower_bound_, trace_, method_, result_
+    coef_, intercept_, proven_zero_, support_, classes_, n_iter_, gap_, lower_bound_, trace_, method_, result_
         As in `FrankWolfeClassifier`, for the fit to all the data.
 
     Examples
@@ -59,15 +275,18 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> model = FrankWolfeClassifierCV("l1", cv=3).fit(X, y)
-    >>> round(model.score(X, y), 1), model.scores_.shape
-    (1.0, (3, 10))
+    >>> model.score(X, y) > 0.95, model.scores_.shape == (3, model.radii_.size)
+    (True, True)
     """
 
     def __init__(
         self,
         constraint: Any = "l2",
         *,
-        radii: Any = 10,
+        radii: Any = "auto",
+        standardize: Any = "auto",
+        positive: bool = False,
+        linear: Any = None,
         cv: Any = None,
         scoring: Any = None,
         selection: str = "best",
@@ -76,6 +295,7 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
         groups: Any = None,
         lower: Any = -1.0,
         upper: Any = 1.0,
+        loss: str = "log_loss",
         fit_intercept: bool = True,
         class_weight: Any = None,
         tol: float = 1e-4,
@@ -88,12 +308,6 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
     ) -> None:
         keep(self, locals())
 
-    def _gains(self, X: Any, y: np.ndarray) -> np.ndarray:
-        return log_chances(self._scores(X))[np.arange(len(y)), y]
-
-    def _targets(self, y: np.ndarray) -> np.ndarray:
-        return self.classes_[y]
-
 
 class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
     """Linear regression with the coefficients in a set whose radius is chosen by cross-validation.
@@ -102,18 +316,32 @@ class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
     ----------
     constraint : str or Set, default "l2"
         As in `FrankWolfeRegressor`; of a Set, the radius is changed by its `with_radius`.
-    radii : int or list of float, default 10
-        Radii to try, or how many: then a geometric grid from a small one to one at which the constraint hardly binds.
+    radii : "auto", int or list of float, default "auto"
+        Radii to try, or about how many. By default they double from a small one until the held-out loss gains no
+        more or, certified, the constraint no longer binds; then the steps around the best are halved until neighbours
+        are within 7 %, or their losses within 5 %.
+    standardize : bool or "auto", default "auto"
+        Bring the features to one scale before their coefficients are constrained: dense data are centred (where there
+        is an intercept) and divided by their standard deviation, sparse data divided only. Coefficients are reported
+        for the data as given; `result_` is on the new scale. Rows in parts (Dask, streams) are not scaled. "auto" does
+        so for norm balls by name.
+    positive : bool, default False
+        No coefficient below zero; with "l1", "linf", "box" or "simplex".
+    linear : str, dict, scipy.optimize.LinearConstraint or list of these, optional
+        Linear constraints on the coefficients besides: "zero_sum" (for compositions), "increasing" or "decreasing"
+        along the features, `dict(A_ub=, b_ub=, A_eq=, b_eq=)` as in `Polytope`; with "l1", "linf", "box" or "simplex".
     cv : int, splitter or iterable of (train, test), optional
         Folds; five by default.
     scoring : str or callable, optional
         What to choose the radius by; by default the model's own loss on the held-out fold.
     selection : {"best", "one_se"}, default "best"
-        The radius with the best mean score, or the smallest one within a standard error of it.
-    loss, delta, p, k, groups, lower, upper, fit_intercept
+        The radius with the best mean score, or the smallest one within a standard error of it. Scores that differ by
+        less than the folds were solved to count as equal, and the smallest of equal radii is taken.
+    loss, delta, quantile, p, k, groups, lower, upper, fit_intercept
         As in `FrankWolfeRegressor`.
     tol : float, default 1e-4
-        Certified gap of the final fit, as in `FrankWolfeRegressor`; on the folds ten times that is enough.
+        Certified gap of the final fit, as in `FrankWolfeRegressor`; on the folds three percent of the held-out loss is
+        enough.
     max_iter, method, verbose, random_state
         As in `FrankWolfeRegressor`.
     n_jobs : int, optional
@@ -125,16 +353,20 @@ class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
     Attributes
     ----------
     radius_ : float
-        The radius chosen.
+        The radius chosen: one of `radii_`, but for two cases. It is raised where all rows press against it much harder
+        than the folds did (with more rows a solution is longer), and lowered to where the constraint just binds where
+        it does not bind at all.
     radii_ : array of shape (n_radii,)
         The radii tried, increasing.
     scores_ : array of shape (n_folds, n_radii)
         Score of each radius on each held-out fold.
+    cv_score_ : float
+        Accuracy (classes) or R² (targets) on the held-out folds at the radius chosen, in the mean.
     cv_results_ : dict
         The same in the form of scikit-learn's searches.
     coefs_paths_ : array of shape (n_folds, n_radii, n_features)
         Coefficients of each radius on each fold.
-    coef_, intercept_, n_iter_, gap_, lower_bound_, trace_, method_, result_
+    coef_, intercept_, proven_zero_, support_, n_iter_, gap_, lower_bound_, trace_, method_, result_
         As in `FrankWolfeRegressor`, for the fit to all the data.
 
     Examples
@@ -142,20 +374,24 @@ class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
     >>> from sklearn.datasets import load_diabetes
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = FrankWolfeRegressorCV("l1").fit(X, y)
-    >>> round(model.score(X, y), 1), model.radii_.size
-    (0.5, 10)
+    >>> round(model.score(X, y), 1), model.radius_ in model.radii_
+    (0.5, True)
     """
 
     def __init__(
         self,
         constraint: Any = "l2",
         *,
-        radii: Any = 10,
+        radii: Any = "auto",
+        standardize: Any = "auto",
+        positive: bool = False,
+        linear: Any = None,
         cv: Any = None,
         scoring: Any = None,
         selection: str = "best",
         loss: str = "squared_error",
         delta: float = 1.35,
+        quantile: float = 0.5,
         p: float = 1.5,
         k: int = 10,
         groups: Any = None,
@@ -171,11 +407,3 @@ class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
         device: str | None = "auto",
     ) -> None:
         keep(self, locals())
-
-    def _gains(self, X: Any, y: np.ndarray) -> np.ndarray:
-        off = np.abs(self._scores(X) - y)
-        near = np.minimum(off, self.delta) if self.loss == "huber" else off
-        return -near * (off - 0.5 * near)
-
-    def _targets(self, y: np.ndarray) -> np.ndarray:
-        return y

@@ -12,12 +12,13 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from frankwolfe.minimize import minimize
+from frankwolfe.estimators.scaling import Scaling
+from frankwolfe.estimators.task import Task
 from frankwolfe.objectives import Logistic, Multinomial
 from frankwolfe.objectives.linear_model import WeightedMean
 from frankwolfe.rows.disk_stream import Stream
+from frankwolfe.rows.rows_in_parts import row_products
 from frankwolfe.rows.user_data import is_in_parts, rows_in_parts
-from frankwolfe.validation import nonnegative
 
 if TYPE_CHECKING:
     from frankwolfe.estimators.linear import LinearEstimator
@@ -42,12 +43,10 @@ class Classification:
         found, codes = np.unique(np.concatenate([labels for labels, _ in surveys]), return_inverse=True)
         check_classification_targets(found)
         if len(found) < 2:
-            raise ValueError(
-                f"y holds only one class, {np.asarray(found[0]).item()!r}; a classifier needs at least two"
-            )
+            raise ValueError(f"y holds only one class, {found.tolist()[0]!r}; a classifier needs at least two")
         counts = np.bincount(codes, np.concatenate([counts for _, counts in surveys]))
         for code in np.flatnonzero(~(counts > 0)):
-            raise ValueError(f"class {found[code]!r} has no sample with a positive sample_weight")
+            raise ValueError(f"class {found.tolist()[code]!r} has no sample with a positive sample_weight")
         self.classes = found
         if self.class_weight is not None:
             self.shares = compute_class_weight(self.class_weight, classes=found, y=found, sample_weight=counts)
@@ -69,23 +68,35 @@ class Classification:
         return self.kind.part(A, b, weights, whole, options)
 
 
-class PartsTask:
-    """An objective over rows in parts, and the gap to reach on it."""
+class PartsTask(Task):
+    """Rows in parts, as they are: on no other scale, and never moved."""
 
-    def __init__(self, model: LinearEstimator, objective: Any) -> None:
-        self.objective = objective
-        objective.remember = True
-        self.shape: tuple[int, ...] = objective.shape
-        self.dtype = objective.data.dtype
-        self.null = float(objective.value(np.zeros(self.shape, self.dtype)))  # loss of the best constant
-        floor = 1e-9 if self.dtype == np.float64 else 1e-5
-        self.goal = max(nonnegative("tol", model.tol) * min(1.0, self.null), floor * self.null, 1e-30)
+    in_memory = False
+    away = False  # pyright: ignore[reportAssignmentType]
 
-    def intercept(self, x: np.ndarray) -> np.ndarray:
-        """Return the intercepts that belong to coefficients, one for each class."""
-        if not self.objective.intercept:
-            return np.zeros(x.shape[1:] or (1,), x.dtype)
-        return np.atleast_1d(self.objective.best_intercept(self.objective.map.apply(x))).astype(x.dtype)
+    def __init__(self, model: LinearEstimator, objective: Any, weight: np.ndarray | None) -> None:
+        self._state(model, objective, Scaling(), weight, np.dtype(objective.data.dtype))
+
+    def linear(self, x: np.ndarray) -> np.ndarray:
+        columns = x.reshape(x.shape[0], -1)
+        (pieces,) = self.objective.parts.total(row_products, columns)
+        out = np.zeros((self.objective.data.shape[0], columns.shape[1]))
+        for first, piece in pieces:
+            out[first : first + len(piece)] = piece
+        return out + self._best_intercept(x)
+
+
+def parts_task(model: LinearEstimator, X: Any, y: Any, sample_weight: Any) -> tuple[PartsTask, np.ndarray]:
+    """Return the task over rows in parts, and the targets as numbers; set classes and features.
+
+    Targets and weights, a few numbers for each row, come to the client; the rows stay where they are.
+    """
+    y, sample_weight = fetched(y), fetched(sample_weight)
+    objective, kind = objective_in_parts(model, X, y, sample_weight)
+    targets = np.asarray(y).reshape(-1)
+    weight = kind.weigh(targets, sample_weight)
+    codes = np.searchsorted(model.classes_, targets) if is_classifier(model) else targets  # pyright: ignore[reportAttributeAccessIssue]
+    return PartsTask(model, objective, weight), codes
 
 
 def objective_in_parts(model: LinearEstimator, X: Any, y: Any, weight: Any) -> tuple[Any, Any]:
@@ -104,14 +115,6 @@ def objective_in_parts(model: LinearEstimator, X: Any, y: Any, weight: Any) -> t
     if names is not None and all(isinstance(name, str) for name in names):
         model.feature_names_in_ = np.asarray(names, dtype=object)  # pyright: ignore[reportAttributeAccessIssue]
     return objective, kind
-
-
-def fit_in_parts(model: LinearEstimator, X: Any, y: Any, weight: Any) -> None:
-    """Fit a linear estimator to rows in parts; set the fitted attributes."""
-    task = PartsTask(model, objective_in_parts(model, X, y, weight)[0])
-    domain = model._domain(task.shape, model.radius)
-    start = model._start(domain, task.shape, task.dtype) if model.warm_start else None
-    model._keep(minimize(task.objective, domain, start, tol=task.goal, **model._options()), task)
 
 
 def lazily(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

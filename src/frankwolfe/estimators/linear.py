@@ -2,107 +2,33 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from frankwolfe.backends import host
-from frankwolfe.backends.namespace import is_foreign
-from frankwolfe.estimators.constraints import constraint_set
+from frankwolfe.estimators.constraints import BALLS, constraint_set
 from frankwolfe.estimators.host_results import is_unsolved, on_host
-from frankwolfe.estimators.in_parts import PartsTask, fit_in_parts
+from frankwolfe.estimators.in_parts import PartsTask, parts_task
+from frankwolfe.estimators.radius_search import chosen_radius
+from frankwolfe.estimators.screening import proven_zeros, strangled
+from frankwolfe.estimators.task import Task
 from frankwolfe.minimize import minimize
-from frankwolfe.objectives import Huber, LeastSquares, Logistic, Multinomial
 from frankwolfe.result import Result
-from frankwolfe.rows.placement import place
 from frankwolfe.rows.user_data import is_in_parts
 from frankwolfe.sets import Set
-from frankwolfe.validation import nonnegative
-
-Loss = Logistic | Multinomial | LeastSquares | Huber
-FLOOR = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}  # of the loss of a constant: no gap below is asked for
-
-FAR = 100.0  # how far features may be from zero beside their range before they are centred
-
-
-class Task:
-    """Data and targets as an objective, for so many solves.
-
-    A free intercept makes f the same whether the data are centred or not. Dense features far from zero beside their
-    spread are centred all the same, for the sake of rounding.
-    """
-
-    def __init__(
-        self,
-        model: LinearEstimator,
-        X: Any,
-        y: np.ndarray,
-        weight: np.ndarray | None,
-        solves: int = 1,
-        device: Any = None,
-    ) -> None:
-        self.mean = None
-        if model.fit_intercept and not sp.issparse(X):
-            low, high = X.min(axis=0), X.max(axis=0)
-            if np.any(np.abs(low + high) > FAR * (high - low)):
-                self.mean = np.average(X, axis=0, weights=weight).astype(X.dtype)
-                X = X - self.mean
-        data = place(X, model.device if device is None else device, classes=model._classes)
-        self.objective: Loss = model._objective(data, y, weight)
-        self.objective.data.solves = solves
-        self.objective.remember = True
-        self.shape: tuple[int, ...] = self.objective.shape or ()
-        self.weight, self.tol, self.dtype = weight, nonnegative("tol", model.tol), np.dtype(X.dtype)
-
-    @cached_property
-    def null(self) -> float:
-        """The loss of the best constant."""
-        return float(self.objective.value(self.objective.start(None, dense=False)))
-
-    @property
-    def goal(self) -> float:
-        """The gap to reach; a constant target is fitted at once."""
-        return max(self.tol * min(1.0, self.null), FLOOR[self.dtype] * self.null, 1e-30)
-
-    @property
-    def away(self) -> bool:
-        """Whether the data are on a device."""
-        return is_foreign(self.objective.share)
-
-    def only(self, rows: np.ndarray) -> Task:
-        """Return the task on some of the rows; none of them moves, the others get no weight."""
-        share = np.zeros(self.objective.data.shape[0])
-        share[rows] = 1.0 if self.weight is None else self.weight[rows]
-        twin = copy(self)
-        vars(twin).pop("null", None)
-        twin.objective = self.objective.reweighted(share / share.sum())
-        return twin
-
-    def linear(self, shell: Any) -> np.ndarray:
-        """Return the linear part of an estimator's predictions for all rows, wherever these are."""
-        data, coef = self.objective.data, shell.coef_.T
-        shift = 0.0 if self.mean is None else self.mean @ coef
-        return host(data.product(data.array(coef))) + (shift + shell.intercept_)
-
-    def intercept(self, x: np.ndarray) -> np.ndarray:
-        """Return the intercepts that belong to coefficients, one for each class."""
-        if not self.objective.intercept:
-            return np.zeros(x.shape[1:] or (1,), x.dtype)
-        here = self.objective.start(x, dense=False)
-        best = np.atleast_1d(self.objective.best_intercept(self.objective.map.apply(here)))
-        shift = 0.0 if self.mean is None else self.mean @ x
-        return np.asarray(best - shift, dtype=x.dtype)
+from frankwolfe.validation import positive
 
 
 def keep(estimator: BaseEstimator, arguments: dict[str, Any]) -> None:
@@ -110,11 +36,18 @@ def keep(estimator: BaseEstimator, arguments: dict[str, Any]) -> None:
     vars(estimator).update({name: value for name, value in arguments.items() if name != "self"})
 
 
+def _is_number(kind: Any) -> bool:
+    return getattr(kind, "kind", "O") in "biuf"
+
+
 class LinearEstimator(BaseEstimator):
     """A linear model with its coefficients in a set and, by default, an intercept outside it."""
 
     constraint: Any
-    radius: float
+    radius: Any = "auto"
+    standardize: Any
+    positive: bool
+    linear: Any
     fit_intercept: bool
     tol: float
     max_iter: int
@@ -130,13 +63,41 @@ class LinearEstimator(BaseEstimator):
         """Return validated data, targets and weights."""
 
     @abstractmethod
-    def _objective(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Loss:
+    def _objective(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Any:
         """Return the loss on some rows."""
+
+    @abstractmethod
+    def _gains(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Return minus the loss of each row, from the linear part of its prediction: a column for each class."""
+
+    @abstractmethod
+    def _usual(self, scores: np.ndarray, y: np.ndarray) -> float:
+        """Return the accuracy of classes, or R², from the linear part of predictions."""
+
+    def _each(self, X: Any, y: Any, fit: Callable[[Any, np.ndarray], Any]) -> bool:
+        """Fit a model to each of several targets, the columns of y, where there are several; tell whether."""
+        return False
+
+    _loss_unit = math.inf  # the loss that `tol` is a part of, where that of a constant is not less
 
     @property
     def _classes(self) -> int:
         """How many scores each row has."""
         return 1
+
+    @property
+    def _standardizes(self) -> bool:
+        """Whether features are brought to one scale: by default where the data choose the radius of a norm ball."""
+        if isinstance(self.standardize, str):
+            if self.standardize != "auto":
+                raise ValueError(f"standardize must be True, False or 'auto', got {self.standardize!r}")
+            return self._by_data and isinstance(self.constraint, str) and self.constraint in BALLS
+        return bool(self.standardize)
+
+    @property
+    def _by_data(self) -> bool:
+        """Whether the data choose the radius."""
+        return isinstance(self.radius, str)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
@@ -154,15 +115,41 @@ class LinearEstimator(BaseEstimator):
         -------
         self
         """
+        if self._each(X, y, lambda model, target: model.fit(X, target, sample_weight)):
+            return self
         if is_in_parts(X):
-            fit_in_parts(self, X, y, sample_weight)
+            task, y = parts_task(self, X, y, sample_weight)
         else:
-            self._solve(*self._checked(X, y, sample_weight))
+            X, y, weight = self._checked(X, y, sample_weight)
+            task = Task(self, X, y, weight)
+        self.radius_ = self._size(task, X, y)
+        domain = self._domain(task, self.radius_)
+        start = self._start(domain, task.shape, task.dtype) if self.warm_start else None
+        self._keep(minimize(task.objective, domain, start, tol=task.goal, **self._options()), task, domain)
         return self
 
-    def _domain(self, shape: tuple[int, ...], radius: float) -> Set:
-        names = ("p", "k", "groups", "lower", "upper")
-        return constraint_set(self.constraint, radius, shape, **{name: getattr(self, name) for name in names})
+    def _size(self, task: Task | PartsTask, X: Any, y: Any) -> float | None:
+        """Return the radius, chosen by the data where it is "auto"; None for a set as it is."""
+        if not self._by_data:
+            return positive("radius", self.radius)
+        if self.radius != "auto":
+            raise ValueError(f"radius must be a positive number or 'auto', got {self.radius!r}")
+        if isinstance(self.constraint, Set):
+            return None
+        if self.constraint not in BALLS:
+            return 1.0  # a simplex of shares, or the bounds as given
+        return chosen_radius(self, task, X, y)
+
+    def _domain(self, task: Task | PartsTask, radius: float | None) -> Set:
+        """Return the set of a radius, for x as the solver sees it."""
+        return constraint_set(
+            self.constraint,
+            radius,
+            task.shape,
+            **{name: getattr(self, name) for name in ("p", "k", "groups", "lower", "upper", "positive", "linear")},
+            names=getattr(self, "feature_names_in_", None),
+            scale=task.scaling.scale,
+        )
 
     def _options(self) -> dict[str, Any]:
         """Return what is passed on to the solver as it is."""
@@ -178,7 +165,18 @@ class LinearEstimator(BaseEstimator):
         }
 
     def _read(self, X: Any, y: Any, **checks: Any) -> tuple[Any, Any]:
-        read: Any = validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), **checks)
+        try:
+            read: Any = validate_data(
+                self, X, y, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), **checks
+            )
+        except ValueError as error:
+            if "could not convert string" not in str(error) or not hasattr(X, "columns"):
+                raise
+            texts = [str(name) for name, kind in zip(X.columns, X.dtypes, strict=True) if not _is_number(kind)]
+            raise ValueError(
+                f"X holds text in {', '.join(map(repr, texts[:5]))} ({error}); make numbers of it first, for instance "
+                "with pandas.get_dummies or sklearn.preprocessing.OneHotEncoder"
+            ) from None
         return read
 
     def _weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
@@ -189,21 +187,15 @@ class LinearEstimator(BaseEstimator):
             raise ValueError("sample_weight is zero for every sample; at least one must be positive")
         return weight
 
-    def _solve(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> None:
-        """Fit to validated data and set the fitted attributes."""
-        task = Task(self, X, y, weight)
-        domain = self._domain(task.shape, self.radius)
-        start = self._start(domain, task.shape, X.dtype) if self.warm_start else None
-        result = minimize(task.objective, domain, start, tol=task.goal, **self._options())
-        self._keep(result, task)
-
-    def _keep(self, result: Result, task: Task | PartsTask) -> None:
+    def _keep(self, result: Result, task: Task | PartsTask, domain: Set) -> None:
         """Set the fitted attributes from a result; warn if it is not as good as was asked for."""
+        zeros = proven_zeros(task.objective, domain, result)
         result = on_host(result)
         x = result.x
         self.result_, self.trace_, self.method_ = result, result.trace, result.method
-        self.coef_, self.intercept_ = self._coef(x), self._shaped_intercept(task.intercept(x))
+        self.coef_, self.intercept_ = self._coef(task.coef(x)), self._shaped_intercept(task.intercept(x))
         self.n_iter_, self.gap_, self.lower_bound_ = result.n_iter, result.gap, result.lower_bound
+        self.proven_zero_ = self._coef(np.zeros(task.shape, bool) if zeros is None else zeros)
         if is_unsolved(result):
             warnings.warn(
                 f"{type(self).__name__} stopped after {result.n_iter} steps of {result.method!r} with a certified gap "
@@ -212,6 +204,22 @@ class LinearEstimator(BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+        elif not self._by_data:
+            factor = strangled(task, x)
+            if factor is not None:
+                warnings.warn(
+                    f"{type(self).__name__}: radius={self.radius:g} leaves the model hardly better than a constant, "
+                    f"and the same coefficients times {factor:.2g} fit far better; use radius='auto', a larger "
+                    "radius, or standardize=True",
+                    UserWarning,
+                    stacklevel=3,
+                )
+
+    @property
+    def support_(self) -> np.ndarray:
+        """The features, by number, with a coefficient that is not proven to be zero in the best model."""
+        check_is_fitted(self)
+        return np.flatnonzero(~np.atleast_2d(self.proven_zero_).all(axis=0))
 
     def _start(self, domain: Set, shape: tuple[int, ...], dtype: Any) -> Result | None:
         """Return the last result, moved towards zero if the set has shrunk; None where there is none to start from."""
@@ -225,10 +233,10 @@ class LinearEstimator(BaseEstimator):
         return None
 
     def _shell(self, x: np.ndarray, task: Task | PartsTask) -> Any:
-        """Return a copy that predicts with coefficients x, from data without names."""
+        """Return a copy that predicts with the coefficients that belong to x, from data without names."""
         shell: Any = copy(self)
         shell.__dict__.pop("feature_names_in_", None)
-        shell.coef_, shell.intercept_ = shell._coef(x), shell._shaped_intercept(task.intercept(x))
+        shell.coef_, shell.intercept_ = shell._coef(task.coef(x)), shell._shaped_intercept(task.intercept(x))
         return shell
 
     def _coef(self, x: np.ndarray) -> np.ndarray:
@@ -244,7 +252,7 @@ class LinearEstimator(BaseEstimator):
         return self._scores(X)
 
     def _scores(self, X: Any) -> np.ndarray:
-        return np.asarray(X @ self.coef_.T) + self.intercept_
+        return safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

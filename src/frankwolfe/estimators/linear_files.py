@@ -12,12 +12,25 @@ from frankwolfe.estimators.completer_files import certificate, damaged, finite_a
 from frankwolfe.estimators.model_files import ModelError, read_model, write_model
 
 KINDS = ("FrankWolfeClassifier", "FrankWolfeRegressor")
-_KEPT = ("constraint", "radius", "p", "k", "fit_intercept", "tol", "max_iter", "loss", "delta")
+_KEPT = (
+    "constraint",
+    "radius",
+    "p",
+    "k",
+    "fit_intercept",
+    "tol",
+    "max_iter",
+    "loss",
+    "delta",
+    "quantile",
+    "standardize",
+    "positive",
+)
 
 
 @dataclass(frozen=True)
 class LinearModel:
-    """A fitted linear model, and what the estimator does not know: the name of its target.
+    """A fitted linear model, and what the estimator does not know: its target, and what became of the columns.
 
     Examples
     --------
@@ -30,6 +43,8 @@ class LinearModel:
 
     estimator: Any
     target: str | None = None
+    plan: list[Any] | None = None  # how the columns of a table become the features: name, levels, fill
+    path: dict[str, list[float]] | None = None  # radii tried, with mean and standard error of their held-out scores
 
     @property
     def kind(self) -> str:
@@ -51,11 +66,13 @@ def write_linear(model: LinearModel, path: str | os.PathLike[str]) -> None:
     params = {name: value for name, value in fitted.get_params().items() if name in _KEPT}
     header = {
         "params": {n: v for n, v in params.items() if v is None or isinstance(v, str | int | float)}
-        | {"radius": float(getattr(fitted, "radius_", params.get("radius", 1.0)))},
+        | {"radius": 1.0 if fitted.radius_ is None else float(fitted.radius_)},
         "target": model.target,
         "features": model.features,
         "n_features": int(fitted.n_features_in_),
         "classes": np.asarray(fitted.classes_).tolist() if model.kind == KINDS[0] else None,
+        "columns": None if model.plan is None else [[c.name, c.levels, c.fill] for c in model.plan],
+        "path": _path(fitted),
         **certificate(fitted),
     }
     arrays = {"coef": np.asarray(fitted.coef_), "intercept": np.asarray(fitted.intercept_)}
@@ -89,10 +106,48 @@ def read_linear(path: str | os.PathLike[str]) -> LinearModel:
             if len(names) != n or not all(isinstance(name, str) for name in names):
                 raise ValueError("the names of the features do not fit their number")
             fitted.feature_names_in_ = np.array(names, dtype=object)
+        plan, radii = _plan(header.get("columns"), n), _path_read(header.get("path"))
         target = header["target"]
         if target is not None and not isinstance(target, str):
             raise ValueError("the name of the target is not text")
-    return LinearModel(fitted, target)
+    return LinearModel(fitted, target, plan, radii)
+
+
+def _path(fitted: Any) -> dict[str, list[float]] | None:
+    """Return the radii that a search tried, with mean and standard error of the scores."""
+    if not hasattr(fitted, "radii_"):
+        return None
+    scores = np.asarray(fitted.scores_)
+    error = scores.std(axis=0, ddof=1) / len(scores) ** 0.5 if len(scores) > 1 else np.zeros(scores.shape[1])
+    rows = {"radii": fitted.radii_, "scores": scores.mean(axis=0), "errors": error}
+    return {name: np.nan_to_num(values, nan=0.0, posinf=1e300, neginf=-1e300).tolist() for name, values in rows.items()}
+
+
+def _path_read(path: Any) -> dict[str, list[float]] | None:
+    if path is None:
+        return None
+    count = (len(path["radii"]),)
+    rows = {name: finite_array(np.asarray(path[name], dtype=float), count) for name in ("radii", "scores", "errors")}
+    if not (rows["radii"] > 0).all():
+        raise ValueError("the radii of the path are not positive")
+    return {name: row.tolist() for name, row in rows.items()}
+
+
+def _plan(columns: Any, n: int) -> list[Any] | None:
+    """Return how columns become features, checked."""
+    from frankwolfe.estimators.columns import Column
+
+    if columns is None:
+        return None
+    plan = []
+    for name, levels, fill in columns:
+        texts = [name, *(levels or [])]
+        if not all(isinstance(text, str) for text in texts) or not (fill is None or isinstance(fill, int | float)):
+            raise ValueError("a column is not a name with levels or a number that fills it")
+        plan.append(Column(name, levels, None if fill is None else float(fill)))
+    if sum(len(column.names) for column in plan) != n:
+        raise ValueError("the columns do not make as many features as there are")
+    return plan
 
 
 def _classes(fitted: Any, classes: Any) -> int:

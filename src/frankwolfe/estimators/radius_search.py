@@ -1,153 +1,245 @@
-"""The search for a radius: a grid that the data suggest, a path for every fold, and the choice."""
+"""The search for a radius: along the path until held-out rows gain no more, then closer around the best."""
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import is_classifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.parallel import Parallel, delayed
 
-from frankwolfe.backends import host
+from frankwolfe.backends import host, vdot
 from frankwolfe.estimators.host_results import is_unsolved
-from frankwolfe.estimators.in_parts import PartsTask
-from frankwolfe.estimators.linear import LinearEstimator, Task
-from frankwolfe.kernels.row_sample import rows_drawn
-from frankwolfe.minimize import minimize
-from frankwolfe.path import path
-from frankwolfe.validation import integer, positive
+from frankwolfe.methods import auto, named
+from frankwolfe.minimize import conclude, drive
+from frankwolfe.path.strategies import Walk
+from frankwolfe.problem import Problem
+from frankwolfe.rows.parts import odd, words
+from frankwolfe.rows.user_data import is_in_parts
+from frankwolfe.stopping import Tolerance
+from frankwolfe.validation import integer, positive, seed_of
 
-FEW = 2000  # rows up to which the range of radii is found on all of them
-ROWS = 5000  # rows that are enough to find it
 SMALL = 0.1  # the smallest radius can lower the loss of a constant by no more than this part
-SPENT = 0.02  # at the largest radius, twice the radius can lower it by no more than this part,
-WORSE = 1.1  # or the loss on other rows is above the best seen by this factor
-GROWTH, GROWTHS = 3.0, 9
-LOOSER = 10.0  # how much larger a gap is left on the folds than in the final fit
+GROWTH, FEW_RADII = 2.0, 8  # from one radius to the next; where fewer are asked for, twice as far
+MOST = 40  # radii, up or down, after which the search gives up
+WORSE = 1.05  # a held-out loss above the best by this factor ends the path at once, any other at the second time
+FREE = 0.05  # of what was gained so far: a constraint whose next radius gains less no longer binds
+NOTHING = 1e-3  # nats: a held-out loss with which no larger radius is needed
+FINE = 1.07  # neighbours of the best radius need not be closer than this factor
+ACCURACY = 0.03  # of the best held-out loss: no smaller gap is asked for on the folds,
+LOOSER = 100.0  # nor one below so many times that of the final fit
+STEPS = 500  # at most, for one radius on one fold: a gap that is left tells no more than that much
+KEPT = 4  # solutions that radii in between can start from
+FOLDS, FEW, MANY = 3, 2000, 20_000  # for radius="auto": folds where rows are few, else one; rows that are enough
 
 
-class Fold(NamedTuple):
-    """What the path on one fold says: scores and coefficients (as fitted) by radius, and the worst outcome."""
+class Trial(NamedTuple):
+    """What one radius gives on one fold."""
 
-    scores: np.ndarray
-    coefs: np.ndarray
-    points: np.ndarray
-    unsolved: int
+    score: float  # by the user's scoring
+    loss: float  # on held-out rows
+    usual: float  # accuracy or R² there
+    x: np.ndarray
+    coef: np.ndarray
+    fun: float
     gap: float
+    goal: float
+    pull: float  # how much the loss would fall for each unit of radius: the multiplier of the constraint
+    free: bool  # the constraint no longer binds: the next radius gains next to nothing, proven by the slope
+    unsolved: bool
 
 
-def radius_grid(model: Any, X: Any, y: np.ndarray, weight: np.ndarray | None, whole: Task | None = None) -> np.ndarray:
-    """Return the radii to try, increasing: those given, or a geometric grid over the range that matters."""
-    radii = model.radii
-    if not isinstance(radii, int | np.integer):
-        if isinstance(radii, str) or not isinstance(radii, Iterable):
-            raise TypeError(f"radii must be a number of radii, or a list of positive ones, got {radii!r}")
-        given = [positive(f"radii[{i}]", radius) for i, radius in enumerate(radii)]
-        if not given:
-            raise ValueError("radii is empty; pass at least one positive number, or how many to try")
-        return np.unique(given)
-    count = integer("radii", radii, 1)
-    task, others = _sample(model, X, y, weight, whole)
-    slope = task.objective.grad(task.objective.start(None, dense=False))
-    steepest = float(model._family(task.shape).with_radius(1.0).support(-slope))
-    if not (steepest > 0 and task.null > 0):
-        return np.geomspace(0.1, 1.0, count) if count > 1 else np.array([1.0])
-    first = task.null / steepest  # a linear loss would reach zero here
-    last = _largest(model, task, others, 2 * first)
-    return np.geomspace(SMALL * first, last, count) if count > 1 else np.array([np.sqrt(SMALL * first * last)])
+class Fold:
+    """The path on the training rows of one fold, judged on the others."""
 
+    def __init__(self, model: Any, task: Any, y: np.ndarray, train: Any, test: Any, score: Any, weight: Any) -> None:
+        if is_classifier(model) and np.unique(y[train]).size < len(model.classes_):
+            raise ValueError("a fold has no training sample of one of the classes; use fewer folds, or stratified ones")
+        self.model, self.task, self.y, self.test = model, task.only(train), y[test], test
+        self.score, self.weight = score, None if weight is None else weight[test]
+        family, seed = model._domain(task, 1.0), seed_of(model._options()["random_state"])
+        if isinstance(model.method, str) and model.method == "auto":
+            self.method, self.reason = auto.choose(Problem(self.task.objective, family, seed))
+        else:
+            self.method, self.reason = named(model.method), "chosen by the caller"
+        self.walk = Walk(self.task.objective, self.method, family, seed, keep=KEPT)
+        self.lowest = math.inf
 
-def _largest(model: Any, task: Task, others: Any, radius: float) -> float:
-    """Return a radius at which the constraint hardly binds, or already should, by solving roughly at growing ones."""
-    last, best, family = None, np.inf, model._family(task.shape)
-    for _ in range(GROWTHS):
-        domain = family.with_radius(radius)
-        last = minimize(task.objective, domain, last, tol=SPENT * task.null, max_iter=200, progress=False)
-        # Along the boundary's normal the loss falls at the rate support/radius, and it is convex.
-        if float(domain.support(-task.objective.grad(last.x))) <= SPENT * task.null:
-            return 2 * radius
-        if others is not None:
-            held_out = -float(np.mean(model._shell(host(last.x), task)._gains(*others)))
-            if held_out > WORSE * best:
+    def solve(self, radius: float) -> Trial:
+        """Solve one radius, from the nearest one that is known, as exactly as the held-out loss is worth."""
+        model, task, domain = self.model, self.task, self.model._domain(self.task, radius)
+        most = min(model.max_iter, STEPS)
+        while True:
+            goal = self._goal()
+            run = self.walk.begin(domain, radius, Tolerance(goal))
+            status = drive(run, self.method, most, None, None, bool(model.verbose))
+            self.walk.end(run, radius)
+            result = conclude(run, status, self.method, self.reason, most)
+            x = host(result.x)
+            scores = task.linear(x)[self.test]
+            loss = -float(np.average(model._gains(scores, self.y), weights=self.weight))
+            self.lowest = min(self.lowest, loss) if np.isfinite(loss) else self.lowest
+            if is_unsolved(result) or result.gap <= 2 * self._goal():
                 break
-            best = min(best, held_out)
-        radius *= GROWTH
-        if not family.with_radius(radius).contains(last.x):
-            last = None  # a set without zero, such as a simplex
-    return radius
+        pull, slope = pulled(task, domain, radius, result.x)
+        gain = float(model._domain(task, GROWTH * radius).support(-slope)) + float(vdot(slope, result.x))
+        score = -loss if self.score is None else self.score(model._shell(x, task), scores, self.test)
+        coef = model._coef(task.coef(x))
+        unsolved = is_unsolved(result) and result.gap > 0.1 * abs(loss)
+        # At a small radius any gain is small, so it is also held against what the path has gained so far.
+        free = gain <= min(2 * goal, FREE * (task.null - result.fun))
+        usual = model._usual(scores, self.y)
+        return Trial(score, loss, usual, x, coef, result.fun, result.gap, goal, pull, free, unsolved)
+
+    def _goal(self) -> float:
+        return max(min(ACCURACY * self.lowest, LOOSER * self.task.goal), self.task.floor)
 
 
-def _sample(
-    model: LinearEstimator, X: Any, y: np.ndarray, weight: np.ndarray | None, whole: Task | None
-) -> tuple[Task, Any]:
-    """Return the task on some rows and some other rows to judge by; on all rows and None where they are few.
+class Search:
+    """The radii tried so far, with a trial of each on each fold; `found` along the path, not given."""
 
-    Some rows are few enough for the host, so that the range of radii does not depend on the device.
-    """
-    step = max(2, X.shape[0] // ROWS) if X.shape[0] >= FEW else 1
-    some, others = (rows_drawn(X.shape[0], step, turn=turn) if step > 1 else slice(None) for turn in (0, 1))
-    lost = is_classifier(model) and np.unique(y[some]).size < np.unique(y).size
-    lost = lost or (weight is not None and not weight[some].min() > 0)
-    if step > 1 and lost and whole is not None:
-        return whole, None
-    if step == 1 or lost:
-        return Task(model, X, y, weight, GROWTHS, device="cpu"), None
-    own = None if weight is None else weight[some]
-    return Task(model, X[some], y[some], own, GROWTHS, device="cpu"), (X[others], y[others])
+    def __init__(self, folds: list[Fold], n_jobs: int | None = None, *, found: bool = True) -> None:
+        self.folds, self.n_jobs, self.found = folds, n_jobs, found
+        self.trials: dict[float, list[Trial]] = {}
+
+    @property
+    def radii(self) -> np.ndarray:
+        """The radii, increasing."""
+        return np.array(sorted(self.trials))
+
+    def table(self, what: str) -> np.ndarray:
+        """Return one of the facts of a trial: folds by radii."""
+        rows = [[getattr(trial, what) for trial in self.trials[radius]] for radius in sorted(self.trials)]
+        return np.stack([np.stack(row) for row in rows], axis=1)
+
+    def solve(self, radius: float) -> list[Trial]:
+        """Try a radius on all folds."""
+        found: Any = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(fold.solve)(radius) for fold in self.folds)
+        self.trials[radius] = found
+        return found
+
+    def run(self, first: float, count: int | None) -> None:
+        """Go on from a small radius until held-out rows gain no more or the constraint no longer binds; then refine."""
+        growth = GROWTH if count is None or count >= FEW_RADII else GROWTH**2
+        radius, worse, lowest = (SMALL * first if count != 1 else first), 0, math.inf
+        for _ in range(MOST):
+            found = self.solve(radius)
+            loss = float(np.mean([trial.loss for trial in found]))
+            worse, lowest = (worse + 1 if loss >= lowest else 0), min(lowest, loss)
+            ended = worse >= 2 or loss - lowest > (WORSE - 1) * abs(lowest) or not math.isfinite(loss)
+            free = all(trial.free for trial in found) or loss <= NOTHING * self.folds[0].task.unit < math.inf
+            if count == 1 or free or (ended and self._best() != radius):
+                break
+            radius *= growth
+        self._extend_down(growth)
+        self._refine(None if count is None else count - len(self.trials))
+
+    def _best(self) -> float:
+        """Return the smallest radius whose score cannot be told from the best."""
+        return float(self.radii[self.place("best")])
+
+    def _extend_down(self, growth: float) -> None:
+        """Try smaller radii while the smallest is the best, and better than a constant."""
+        for _ in range(MOST):
+            least = float(self.radii[0])
+            idle = all(f.task.null - t.fun <= t.goal for f, t in zip(self.folds, self.trials[least], strict=True))
+            if len(self.trials) == 1 or self._best() != least or idle:
+                return
+            self.solve(least / growth)
+
+    def _refine(self, budget: int | None) -> None:
+        """Halve the steps on both sides of the best radius until they are short; beyond it only where scores differ."""
+        while budget is None or budget > 0:
+            radii, means, best = self.radii, self.table("score").mean(axis=0), self.place("best")
+            flat = max(self.resolution(), 0.0 if self.folds[0].score else (WORSE - 1) * abs(float(means[best])))
+            ends = [i for i in (best - 1, best + 1) if 0 <= i < len(radii) and abs(means[i] - means[best]) > flat]
+            far = [i for i in ends if abs(math.log(radii[i] / radii[best])) > math.log(FINE)]
+            for i in far[:budget]:
+                self.solve(math.sqrt(radii[best] * radii[i]))
+            if not far:
+                return
+            budget = None if budget is None else budget - len(far)
+
+    def sharpen(self) -> None:
+        """Halve the step below the smallest radius within a standard error of the best, until it is short."""
+        for _ in range(MOST):
+            radii, place = self.radii, self.place("one_se")
+            if place == 0 or radii[place] / radii[place - 1] <= FINE:
+                return
+            self.solve(math.sqrt(radii[place] * radii[place - 1]))
+
+    def resolution(self) -> float:
+        """Return what losses cannot tell apart: the gap that was left at the best; nothing for other scores."""
+        if self.folds[0].score is not None or not self.found:
+            return 0.0
+        best = self.radii[int(np.nanargmax(self.table("score").mean(axis=0)))]
+        return float(np.mean([trial.gap for trial in self.trials[best]]))
+
+    def place(self, selection: str) -> int:
+        """Return the place of the chosen radius: see `choose`."""
+        return choose(self.radii, self.table("score"), selection, self.resolution())
+
+    def at_end(self) -> str | None:
+        """Tell whether the best radius is an end of the range, and which, while a further one might be better."""
+        radii, best = self.radii, self._best()
+        if len(radii) > 1 and best == radii[-1] and not all(trial.free for trial in self.trials[best]):
+            return "largest"
+        return None
 
 
-def solve_fold(
-    model: Any,
-    X: Any,
-    y: np.ndarray,
-    weight: np.ndarray | None,
-    train: np.ndarray,
-    test: np.ndarray,
-    score_params: dict[str, Any],
-    whole: Task | None = None,
-) -> Fold:
-    """Solve the path on the training part of a fold, and score every radius on the other.
-
-    Where the `whole` task is on a device no row moves: those held out have no weight, and are scored there.
-    """
-    if is_classifier(model) and np.unique(y[train]).size < np.unique(y).size:
-        raise ValueError("a fold has no training sample of one of the classes; use fewer folds, or stratified ones")
-    if whole is None:
-        task = Task(model, X[train], y[train], None if weight is None else weight[train], solves=len(model.radii_))
-    else:
-        task = whole.only(train)
-    inside = whole is not None and model.scoring is None  # a scorer may ask for anything: it gets the rows
-    held_out = np.zeros((len(test), 1)) if inside else X[test]
-
-    def judge(shell: Any) -> float:
-        if inside:
-            scores = task.linear(shell)[test]
-            shell._scores = lambda X: scores
-        return shell._held_out_score(held_out, y[test], score_params)
-
-    return solve_path(model, task, model.radii_, judge)
+def pulled(task: Any, domain: Any, radius: float, x: Any) -> tuple[float, Any]:
+    """Return the support value of minus the slope at x for each unit of radius, and the slope."""
+    slope = task.objective.grad(x)
+    return float(domain.support(-slope)) / radius, slope
 
 
-def solve_path(model: Any, task: Task | PartsTask, radii: np.ndarray, judge: Callable[[Any], float]) -> Fold:
-    """Solve the path of a task, and have the model of every radius judged."""
-    coefs = []
-
-    def score(x: Any, radius: float) -> float:
-        shell = model._shell(host(x), task)
-        coefs.append(shell.coef_)
-        return judge(shell)
-
-    options: dict[str, Any] = {**model._options(), "n_threads": None}
-    results = path(task.objective, model._family(task.shape), radii, score=score, tol=LOOSER * task.goal, **options)
-    order = np.argsort([float(radius) for radius in results.radii], kind="stable")
-    assert results.scores is not None
-    unsolved = [result.gap for result in results if is_unsolved(result)]
-    points = np.stack([host(result.x) for result in results])[order]
-    return Fold(results.scores[order], np.stack(coefs), points, len(unsolved), max(unsolved, default=0.0))
+def first_radius(model: Any, task: Any) -> float | None:
+    """Return the radius at which a linear loss would reach zero; None where the loss has no slope."""
+    slope = task.objective.grad(task.objective.start(None, dense=False))
+    steepest = float(model._domain(task, 1.0).support(-slope))
+    return abs(task.null) / steepest if steepest > 0 and task.null != 0 and math.isfinite(task.null) else None
 
 
-def choose(radii: np.ndarray, scores: np.ndarray, selection: str) -> int:
-    """Return the place of the chosen radius: the best mean score, or the smallest radius within a standard error.
+def searched(model: Any, task: Any, folds: list[Fold], radii: Any, n_jobs: int | None = None) -> Search:
+    """Return the search over given radii, over a number of them, or over as many as it takes ("auto")."""
+    search = Search(folds, n_jobs, found=isinstance(radii, str | int | np.integer))
+    if (isinstance(radii, str) and radii != "auto") or not isinstance(radii, str | int | np.integer | Iterable):
+        raise TypeError(f"radii must be 'auto', a number of radii, or a list of positive ones, got {radii!r}")
+    if search.found:
+        count = None if isinstance(radii, str) else integer("radii", radii, 1)
+        first = first_radius(model, task)
+        if first is None:
+            search.solve(1.0)
+        else:
+            search.run(first, count)
+            if count is None and model.selection == "one_se":
+                search.sharpen()
+            if search.at_end():
+                warnings.warn(
+                    f"{type(model).__name__}: the best radius, {search._best():.3g}, is the largest tried, and the "
+                    "constraint still binds there; pass larger ones as radii, or scale the features",
+                    UserWarning,
+                    stacklevel=5,
+                )
+        return search
+    listed: Any = radii
+    given = [positive(f"radii[{i}]", radius) for i, radius in enumerate(listed)]
+    if not given:
+        raise ValueError("radii is empty; pass at least one positive number, or how many to try")
+    for radius in np.unique(given).tolist():
+        search.solve(radius)
+    return search
+
+
+def choose(radii: np.ndarray, scores: np.ndarray, selection: str, slack: float = 0.0) -> int:
+    """Return the place of the chosen radius: the smallest with the best mean score, or within a standard error of it.
+
+    Scores that differ by no more than `slack` count as equal.
 
     Examples
     --------
@@ -157,7 +249,73 @@ def choose(radii: np.ndarray, scores: np.ndarray, selection: str) -> int:
     """
     mean = scores.mean(axis=0)
     best = int(np.nanargmax(mean))
-    if selection == "best" or len(scores) < 2:
-        return best
-    error = float(scores[:, best].std(ddof=1)) / np.sqrt(len(scores))
-    return int(np.flatnonzero(mean >= mean[best] - error)[0])
+    if selection == "one_se" and len(scores) > 1:
+        slack = max(slack, float(scores[:, best].std(ddof=1)) / np.sqrt(len(scores)))
+    return int(np.flatnonzero(mean >= mean[best] - slack)[0])
+
+
+def chosen_radius(model: Any, task: Any, X: Any, y: np.ndarray) -> float:
+    """Return the radius for `radius="auto"`: the best on rows held out, found along the path.
+
+    Up to 2000 rows are cut into three folds; of more, one third is held out, and 20,000 are enough. Which rows are held
+    out follows from what they hold: equal rows are never apart, zero weights count as no row, and the order is of no
+    consequence.
+    """
+    weight, first = task.weight, first_radius(model, task)
+    rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
+    part, labels = _dealt(X, y, rows, is_classifier(model))
+    if len(rows) > MANY and task.in_memory:
+        some = rows[part < math.ceil(MANY / len(rows) * labels)]
+        few = type(task)(model, X[some], y[some], None if weight is None else weight[some], device="cpu")
+        return chosen_radius(model, few, X[some], y[some])
+    turn = np.where(labels >= FOLDS, part % FOLDS, -1)  # a label with few rows is in every training part
+    parts = [(rows[turn != i], rows[turn == i]) for i in range(FOLDS if len(rows) <= FEW else 1)]
+    folds = [Fold(model, task, y, train, test, None, weight) for train, test in parts if len(train) and len(test)]
+    if not folds or first is None:
+        return 1.0 if first is None else first
+    search = Search(folds)
+    search.run(first, None)
+    return search._best()
+
+
+def _dealt(X: Any, y: np.ndarray, rows: np.ndarray, by_label: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return for each row its turn among the different rows of its label, well mixed, and how many there are."""
+    numbers = odd(rows.astype(np.uint64)) if is_in_parts(X) else _digest(X, y)[rows]
+    _, first, codes = np.unique(odd(numbers), return_index=True, return_inverse=True)  # in the order of what is mixed
+    label = y[rows][first] if by_label else np.zeros(len(first), int)
+    turn, count = np.empty(len(first), int), np.empty(len(first), int)
+    for value in np.unique(label):
+        among = np.flatnonzero(label == value)
+        turn[among], count[among] = np.arange(len(among)), len(among)
+    return turn[codes], count[codes]
+
+
+def _digest(X: Any, y: np.ndarray) -> np.ndarray:
+    """Return a number for each row that depends on what it holds, dense or sparse, and on its target."""
+    columns = odd(np.arange(X.shape[1], dtype=np.uint64))
+    if sp.issparse(X):
+        X = X.tocsr()
+        entries = words(X.data.astype(np.float64)) * columns[X.indices]
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries, dtype=np.uint64)])
+        total = sums[X.indptr[1:]] - sums[X.indptr[:-1]]
+    else:
+        total, step = np.empty(len(X), np.uint64), max(1, (1 << 20) // X.shape[1])
+        for i in range(0, len(X), step):
+            total[i : i + step] = (words(X[i : i + step].astype(np.float64)) * columns).sum(axis=1)
+    return total + odd(words(np.asarray(y, dtype=np.float64)))
+
+
+Judge = Callable[[Any, np.ndarray, np.ndarray], float]  # of a model, the linear part of its predictions, and the rows
+
+
+def warn_unsolved(model: Any, search: Search) -> None:
+    """Warn once where problems on the folds were not solved."""
+    unsolved = search.table("unsolved")
+    if unsolved.any():
+        warnings.warn(
+            f"{type(model).__name__}: {min(model.max_iter, STEPS)} steps left {unsolved.sum()} of {unsolved.size} "
+            f"problems on the folds unsolved, the worst with a gap of {search.table('gap')[unsolved].max():.3g}: raise "
+            "max_iter or tol",
+            ConvergenceWarning,
+            stacklevel=4,
+        )

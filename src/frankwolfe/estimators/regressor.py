@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
-from sklearn.metrics import r2_score
+from scipy.special import xlogy
+from sklearn.base import MultiOutputMixin, RegressorMixin, clone
+from sklearn.metrics import d2_pinball_score, d2_tweedie_score, r2_score
 
+from frankwolfe import objectives
 from frankwolfe.estimators.in_parts import fetched, lazily
-from frankwolfe.estimators.linear import LinearEstimator, Loss, keep
-from frankwolfe.objectives import Huber, LeastSquares
+from frankwolfe.estimators.linear import LinearEstimator, keep
+from frankwolfe.rows.user_data import is_in_parts
 from frankwolfe.validation import nearest
 
-LOSSES = ("squared_error", "huber")
+LOSSES = {
+    "squared_error": "LeastSquares",
+    "huber": "Huber",
+    "poisson": "Poisson",
+    "gamma": "Gamma",
+    "quantile": "Quantile",
+}
+LOGARITHMIC = ("poisson", "gamma")  # the linear part is the logarithm of the prediction
 
 
-class RegressorBase(RegressorMixin, LinearEstimator):
+class RegressorBase(MultiOutputMixin, RegressorMixin, LinearEstimator):
     """Prediction for linear regression, and its losses."""
 
     coef_: np.ndarray
-    intercept_: float
+    intercept_: Any
     loss: str
     delta: float
+    quantile: float
 
     @lazily
     def predict(self, X: Any) -> np.ndarray:
@@ -34,12 +45,13 @@ class RegressorBase(RegressorMixin, LinearEstimator):
 
         Returns
         -------
-        array of shape (n_samples,)
+        array of shape (n_samples,) or (n_samples, n_targets)
         """
-        return self._linear(X)
+        scores = self._linear(X)
+        return np.exp(scores) if self.loss in LOGARITHMIC else scores
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the coefficient of determination, R², of predictions.
+        """Return how much of the targets is explained: R², or the same with the loss's own deviance, D².
 
         Parameters
         ----------
@@ -51,45 +63,110 @@ class RegressorBase(RegressorMixin, LinearEstimator):
         -------
         float
         """
-        return float(r2_score(fetched(y), fetched(self.predict(X)), sample_weight=fetched(sample_weight)))
+        y, said, weight = fetched(y), fetched(self.predict(X)), fetched(sample_weight)
+        if self.loss in LOGARITHMIC:
+            return float(d2_tweedie_score(y, said, sample_weight=weight, power=1 + LOGARITHMIC.index(self.loss)))
+        if self.loss == "quantile":
+            return float(d2_pinball_score(y, said, sample_weight=weight, alpha=self.quantile))
+        return float(r2_score(y, said, sample_weight=weight))
+
+    def _each(self, X: Any, y: Any, fit: Callable[[Any, np.ndarray], Any]) -> bool:
+        y = None if is_in_parts(X) or is_in_parts(y) else np.asarray(y)
+        if y is None or y.ndim != 2 or y.shape[1] < 2:
+            return False
+        self.estimators_ = [fit(clone(self), y[:, j]) for j in range(y.shape[1])]
+        for name in ("coef_", "intercept_", "radius_", "gap_", "lower_bound_", "n_iter_", "proven_zero_"):
+            setattr(self, name, np.array([getattr(model, name) for model in self.estimators_]))
+        self.n_iter_ = max(model.n_iter_ for model in self.estimators_)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimators_[0], name):
+                setattr(self, name, getattr(self.estimators_[0], name))
+        return True
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        y = y if y is None else np.asarray(y)
+        y = y if y is None or y.ndim != 2 else y.ravel()
         X, y = self._read(X, y, y_numeric=True)
+        if (self.loss in LOGARITHMIC and np.min(y) < 0) or (self.loss == "gamma" and np.min(y) <= 0):
+            least = "positive" if self.loss == "gamma" else "nonnegative"
+            raise ValueError(f"loss={self.loss!r} needs {least} targets, and the smallest is {np.min(y):g}")
         return X, y, self._weights(sample_weight, X)
 
-    def _objective(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Loss:
+    def _objective(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Any:
         if self.loss not in LOSSES:
             raise ValueError(f"loss {self.loss!r} is not known; {nearest(str(self.loss), LOSSES)}")
+        own = {}
         if self.loss == "huber":
-            return Huber(X, y, delta=self.delta, sample_weight=weight, intercept=bool(self.fit_intercept))
-        return LeastSquares(X, y, sample_weight=weight, intercept=bool(self.fit_intercept))
+            own = {"delta": self.delta}
+        elif self.loss == "quantile":  # smooth within a hundredth of the spread of the targets
+            own = {"quantile": self.quantile, "delta": 0.01 * float(np.std(y)) or 1.0}
+        make = getattr(objectives, LOSSES[self.loss])
+        return make(X, y, **own, sample_weight=weight, intercept=bool(self.fit_intercept))
+
+    def _gains(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+        scores = self._shaped(scores)
+        if self.loss == "poisson":
+            return scores * y - np.exp(scores) + y - xlogy(y, y)
+        if self.loss == "gamma":
+            return 1 + np.log(y) - scores - y * np.exp(-scores)
+        if self.loss == "quantile":
+            return -np.maximum(self.quantile * (y - scores), (self.quantile - 1) * (y - scores))
+        off = np.abs(scores - y)
+        near = np.minimum(off, self.delta) if self.loss == "huber" else off
+        return -near * (off - 0.5 * near)
+
+    def _usual(self, scores: np.ndarray, y: np.ndarray) -> float:
+        said = self._shaped(scores)
+        said = np.exp(said) if self.loss in LOGARITHMIC else said
+        spread = float(np.sum((y - np.mean(y)) ** 2))
+        return 1 - float(np.sum((y - said) ** 2)) / spread if spread > 0 else float("nan")
+
+    def _targets(self, y: np.ndarray) -> np.ndarray:
+        return y
+
+    def _shaped(self, scores: np.ndarray) -> np.ndarray:
+        return scores[:, 0]
 
     def _shaped_intercept(self, intercept: np.ndarray) -> Any:
         return intercept[0]
 
 
 class FrankWolfeRegressor(RegressorBase):
-    """Linear regression with the coefficients in a set of your choice, by least squares or Huber's robust loss.
+    """Linear regression with the coefficients in a set of your choice, by least squares or another loss.
 
     Parameters
     ----------
     constraint : {"l1", "l2", "linf", "lp", "ksupport", "group", "simplex", "box"} or Set, default "l2"
         Where the coefficients lie. "l1" gives few nonzeros, "ksupport" few and stable ones, "group" few groups,
         "simplex" nonnegative ones that sum to the radius.
-    radius : float, default 1.0
-        Size of the set. A small one keeps coefficients small; see `FrankWolfeRegressorCV` to have it chosen.
-    loss : {"squared_error", "huber"}, default "squared_error"
-        Half the mean square of the residuals, or Huber's loss, which large residuals pull less.
+    radius : float or "auto", default "auto"
+        Size of the set. A small one keeps coefficients small. "auto" takes the one that is best on rows held out, a
+        third of them (all in turn, up to 2000 rows), along the path; of a simplex or a box it is one, of a Set its own.
+        With a Set a number is its radius.
+    standardize : bool or "auto", default "auto"
+        Bring the features to one scale before their coefficients are constrained: dense data are centred (where there
+        is an intercept) and divided by their standard deviation, sparse data divided only. Coefficients are reported
+        for the data as given; `result_` is on the new scale. Rows in parts (Dask, streams) are not scaled. "auto" does
+        so where the radius of a norm ball is "auto".
+    positive : bool, default False
+        No coefficient below zero; with "l1", "linf", "box" or "simplex".
+    linear : str, dict, scipy.optimize.LinearConstraint or list of these, optional
+        Linear constraints on the coefficients besides: "zero_sum" (for compositions), "increasing" or "decreasing"
+        along the features, `dict(A_ub=, b_ub=, A_eq=, b_eq=)` as in `Polytope`; with "l1", "linf", "box" or "simplex".
+    loss : {"squared_error", "huber", "poisson", "gamma", "quantile"}, default "squared_error"
+        Half the mean square of the residuals; Huber's loss, which large residuals pull less; counts or positive
+        amounts, whose logarithm is linear; or a quantile of the targets instead of their mean.
     delta : float, default 1.35
         Residual from which Huber's loss is linear, in the units of y.
+    quantile : float, default 0.5
+        Which quantile; the median by default.
     p, k, groups, lower, upper
         Options of the constraints, as in `FrankWolfeClassifier`.
     fit_intercept : bool, default True
         Add an intercept, which is not constrained.
     tol : float, default 1e-6
-        Stop when the loss is proven to be within this of the optimum: a certified gap. Where the loss of the best
-        constant is below one, within this part of it; no gap below 1e-9 of that loss (1e-4 in single precision) is
-        asked for.
+        Stop when the loss is proven to be within this part of the loss of the best constant from the optimum: a
+        certified gap. No gap below 1e-9 of that loss (1e-4 in single precision) is asked for.
     max_iter : int, default 10000
         Largest number of steps.
     method : str or Method, default "auto"
@@ -108,10 +185,16 @@ class FrankWolfeRegressor(RegressorBase):
 
     Attributes
     ----------
-    coef_ : array of shape (n_features,)
-        Coefficients.
-    intercept_ : float
+    coef_ : array of shape (n_features,) or (n_targets, n_features)
+        Coefficients. Several targets are fitted one by one, each with a radius of its own (`estimators_`).
+    intercept_ : float, or array of shape (n_targets,)
         Intercept.
+    radius_ : float
+        The radius used.
+    proven_zero_ : array of bool, of the shape of coef_
+        Coefficients that the certificate proves to be zero in the best model ("l1", "simplex", "group").
+    support_ : array of int
+        Features with a coefficient that is not proven to be zero.
     n_iter_ : int
         Steps taken.
     gap_, lower_bound_ : float
@@ -139,10 +222,14 @@ class FrankWolfeRegressor(RegressorBase):
     def __init__(
         self,
         constraint: Any = "l2",
-        radius: float = 1.0,
+        radius: Any = "auto",
         *,
+        standardize: Any = "auto",
+        positive: bool = False,
+        linear: Any = None,
         loss: str = "squared_error",
         delta: float = 1.35,
+        quantile: float = 0.5,
         p: float = 1.5,
         k: int = 10,
         groups: Any = None,

@@ -17,17 +17,19 @@ from frankwolfe.kernels.compile_clock import CLOCK
 
 FUSED = {"contract"}  # a product and a sum may become one instruction
 SUMS = {"reassoc", "contract", "nsz", "arcp"}  # sums in an order that vectorises; infinities and NaN stay what they are
+INLINE = {"nogil": True, "error_model": "numpy", "forceinline": True}  # of all kernels: callees are taken in whole
+SOURCES = (Path(__file__).parent, Path(__file__).parent.parent / "losses")  # folders of which functions are compiled
 
 
-def _digest(folder: Path) -> str:
-    """Return what names the state of all sources under a folder."""
+def _digest() -> str:
+    """Return what names the state of all sources that are compiled."""
     sources = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
+    for path in sorted(path for folder in SOURCES for path in folder.rglob("*.py")):
         sources.update(path.read_bytes())
     return sources.hexdigest()[:12]
 
 
-STATE = _digest(Path(__file__).parent)
+STATE = _digest()
 
 
 class _Watch(event.Listener):
@@ -50,10 +52,10 @@ def kernel(**options: Any) -> Callable[[Callable], Any]:
     so with sums in another order, and which of the copies runs would depend on which kernel was loaded first: a run
     that compiles would differ, in the last bits, from one that loads what it left.
 
-    Numba keeps code until the file of a function changes; here a change in any file of kernels counts, those of callees
-    and constants among them. Where there is no place to write to, code is compiled in every process.
+    Numba keeps code until the file of a function changes; here a change in any file of kernels or losses counts, those
+    of callees and constants among them. Where there is no place to write to, code is compiled in every process.
     """
-    options = {"nogil": True, "error_model": "numpy", "forceinline": True, **options}
+    options = {**INLINE, **options}
 
     def compiled(function: Callable) -> Any:
         name = function.__qualname__

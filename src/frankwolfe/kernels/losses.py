@@ -1,129 +1,87 @@
-"""Losses of linear models row by row, compiled: value, slope and curvature from one exponential that vectorises.
+"""Losses of linear models over many rows, compiled: whatever the loss, by its own formulae.
 
+A loss comes as a tuple of its parameters, of a class with the formulae `value`, `slope` and `curvature`
+(`frankwolfe.losses`): the compiler knows the class, takes its formulae in, and computes once what they share.
 Import inside functions only: loading Numba takes a third of a second.
 """
 
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
-from numpy.polynomial import Chebyshev, Polynomial
-from numpy.polynomial.polynomial import polyval
+from numba import TypingError, njit
+from numba.extending import overload
 
-from frankwolfe.kernels.compiling import FUSED, SUMS, kernel
+from frankwolfe.kernels import elementary as elementary  # the functions that formulae are written in
+from frankwolfe.kernels.compiling import FUSED, INLINE, SUMS, kernel
 from frankwolfe.kernels.root_bracket import ROUNDS, narrow, settled
-from frankwolfe.kernels.rows.layouts import CHUNK, LOGISTIC, SQUARES, Loss
-from frankwolfe.kernels.simd import pick_above, power
+from frankwolfe.kernels.rows.layouts import CHUNK, RowLosses
 
 _narrow, _settled = kernel()(narrow), kernel()(settled)
 
-MAGIC = 1.5 * 2.0**52  # adding it rounds to an integer, which is then in the low bits of the sum
-LN2 = math.log(2.0)
-LOG2E = 1 / LN2
-LN2_HIGH = round(LN2 * 2**32) / 2**32  # its product with the integer is exact
-LN2_LOW = (LN2 - LN2_HIGH) + 2.3190468138462996e-17  # what is left, and what log 2 has beyond double precision
-MIDDLE = math.sqrt(2.0) - 1.0
+
+def value_of(loss, m, b):
+    """Return the loss of a row, or of eight side by side, with margin m and target b."""
 
 
-def _short(series: list[float], low: float, high: float, degree: int) -> list[float]:
-    """Return the coefficients of a polynomial that is next to a power series between low and high."""
-    curve = Chebyshev.interpolate(lambda s: polyval(s, series), degree, domain=[low, high])
-    return curve.convert(kind=Polynomial).coef.tolist()
+def slope_of(loss, m, b):
+    """Return the derivative of the loss in the margin."""
 
 
-# exp(s) = 1 + s + s^2 (E2 + E3 s + ...) for |s| <= log(2)/2, and atanh(s) = s + s q (A1 + A2 q + ...), q = s^2.
-E2, E3, E4, E5, E6, E7, E8, E9, E10, E11 = _short([1 / math.factorial(k) for k in range(2, 20)], -LN2 / 2, LN2 / 2, 9)
-A1, A2, A3, A4, A5, A6, A7 = _short([1 / (2 * k + 1) for k in range(1, 20)], 0.0, (MIDDLE / (2 + MIDDLE)) ** 2, 6)
+def curvature_of(loss, m, b):
+    """Return the second derivative of the loss in the margin."""
 
 
-@kernel(fastmath=FUSED)
-def _exp(t):
-    """Return exp(-t) for t >= 0, zero where it leaves the normal numbers.
-
-    It is 2^k times a short series, of which the parts are added in pairs, none waiting long.
-    """
-    far, t = t, min(t, 708.0)
-    near = MAGIC - t * LOG2E
-    k = near - MAGIC
-    s = (-t - k * LN2_HIGH) - k * LN2_LOW  # |s| <= log(2)/2
-    q = s * s
-    fourth = q * q
-    series = ((E6 + s * E7) + q * (E8 + s * E9)) + fourth * (E10 + s * E11)
-    series = ((E2 + s * E3) + q * (E4 + s * E5)) + fourth * series
-    return pick_above(far, 708.0, 0.0, power(near) * (1.0 + (s + q * series)))
+@cache
+def _formula(kind, name):
+    return njit(**INLINE, fastmath=FUSED)(getattr(kind, name))
 
 
-@kernel(fastmath=SUMS)
-def _log(u):
-    """Return log(1 + u) for 0 <= u <= 1: 2 atanh(u/(2+u)), from 2 rather than 1 where that is nearer."""
-    s = pick_above(u, MIDDLE, u - 1.0, u) / pick_above(u, MIDDLE, u + 3.0, u + 2.0)
-    q = s * s
-    square = q * q
-    series = ((A1 + q * A2) + square * (A3 + q * A4)) + (square * square) * ((A5 + q * A6) + square * A7)
-    return pick_above(u, MIDDLE, LN2, 0.0) + 2.0 * (s + s * (q * series))
+def _compile(function, name):
+    """Let kernels call a function of a loss, a margin and a target: the formula of that name of the loss's class."""
+
+    @overload(function, jit_options=INLINE)
+    def _(loss, m, b):
+        if not hasattr(getattr(loss, "instance_class", None), name):
+            raise TypingError(f"unknown loss: {loss} has no formula {name!r}")
+        formula = _formula(loss.instance_class, name)
+        forms = (
+            lambda loss, m, b: formula(m, b),
+            lambda loss, m, b: formula(m, b, loss[0]),
+            lambda loss, m, b: formula(m, b, loss[0], loss[1]),
+        )
+        return forms[len(loss.instance_class._fields)]
 
 
-@kernel()
-def at_margin(squares, m, b, share):
-    """Return value and slope of the loss of a row, or of eight side by side: the logistic loss if `squares` is None.
-
-    The compiler knows what is None: it leaves no branch.
-    """
-    if squares is None:
-        u = _exp(abs(m))
-        value = share * (max(-(b * m), 0.0) + _log(u))
-        return value, -(b * share) * (pick_above(b * m, 0.0, u, 1.0) / (1.0 + u))
-    e = m - b
-    slope = share * e
-    return 0.5 * (slope * e), slope
+for _function, _name in ((value_of, "value"), (slope_of, "slope"), (curvature_of, "curvature")):
+    _compile(_function, _name)
 
 
 @kernel(fastmath=SUMS)
-def _logistic(m, b, share, r, c):
-    """Set r and c to slope and curvature at the margins m, where they have room; return value and <r, m>."""
-    n = m.size
-    small, value, inner = np.empty(n), 0.0, 0.0
-    for i in range(n):  # short loops, which vectorise one by one
-        small[i] = _exp(abs(m[i]))
-    for i in range(n):
-        value += share[i] * (max(-b[i] * m[i], 0.0) + _log(small[i]))
-    for i in range(min(n, r.size)):
-        u = small[i]
-        r[i] = -b[i] * share[i] * ((u if b[i] * m[i] > 0.0 else 1.0) / (1.0 + u))
-        inner += r[i] * m[i]
-    for i in range(c.size):
-        u = small[i]
-        c[i] = share[i] * u / ((1.0 + u) * (1.0 + u))
-    return value, inner
-
-
-@kernel(fastmath=SUMS)
-def _squares(m, b, share, r, c):
-    value, inner = 0.0, 0.0
-    for i in range(m.size):
-        e = m[i] - b[i]
-        value += 0.5 * share[i] * e * e
-        inner += share[i] * e * m[i]
-    for i in range(min(m.size, r.size)):
-        r[i] = share[i] * (m[i] - b[i])
-    for i in range(c.size):
-        c[i] = share[i]
-    return value, inner
-
-
-@kernel()
-def at_margins(loss, m, r, c):
+def at_margins(rows, m, r, c):
     """Set r to the slope of the loss at the margins m, and c to its curvature, where they have room.
 
-    Returns the value of the loss and <r, m> (which is zero for a logistic loss where r has no room).
+    Returns the value of the loss and <r, m>, which is zero where r has no room.
     """
-    kind, b, share = loss
-    if kind == LOGISTIC:
-        return _logistic(m, b, share, r, c)
-    if kind == SQUARES:
-        return _squares(m, b, share, r, c)
-    raise ValueError("unknown kind of loss")
+    loss, b, share = rows
+    value, inner = 0.0, 0.0
+    if r.size == 0:
+        for i in range(m.size):
+            value += share[i] * value_of(loss, m[i], b[i])
+    elif c.size == 0:
+        for i in range(m.size):
+            value += share[i] * value_of(loss, m[i], b[i])
+            r[i] = share[i] * slope_of(loss, m[i], b[i])
+            inner += r[i] * m[i]
+    else:
+        for i in range(m.size):
+            value += share[i] * value_of(loss, m[i], b[i])
+            r[i] = share[i] * slope_of(loss, m[i], b[i])
+            c[i] = share[i] * curvature_of(loss, m[i], b[i])
+            inner += r[i] * m[i]
+    return value, inner
 
 
 @kernel()
@@ -135,10 +93,10 @@ def move(part, whole):
 
 
 @kernel()
-def on_rows(loss, low, high):
-    """Return the loss of some rows, at most CHUNK of them: equal weights are kept for so many rows only."""
-    kind, b, share = loss
-    return Loss(kind, b[low:high], share[low:high] if share.size == b.size else share[: high - low])
+def on_rows(rows, low, high):
+    """Return the losses of some rows, at most CHUNK of them: equal weights are kept for so many rows only."""
+    loss, b, share = rows
+    return RowLosses(loss, b[low:high], share[low:high] if share.size == b.size else share[: high - low])
 
 
 @kernel()
@@ -246,13 +204,13 @@ def _shifted_sums(loss, start, step, gamma, shift, sums):
 
 
 @kernel()
-def balance(loss, start, step, gamma, low, c, high, ulp, sums):
+def balance(loss, start, step, gamma, low, c, high, knee, ulp, sums):
     """Return the shift that balances the slopes, between the ends that are left; `sums` are those there."""
     older = old = math.inf
     for _ in range(ROUNDS):
         _shifted_sums(loss, start, step, gamma, c, sums)
         left, size, bend = sums[0], sums[1], sums[3]
-        if _settled(left, size, bend, 1.0, ulp):
+        if _settled(left, size, bend, knee, ulp):
             break
         low, moved, high, older, old = _narrow(low, c, high, older, old, left, bend)
         if moved == c:

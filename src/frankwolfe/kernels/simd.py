@@ -17,6 +17,7 @@ from llvmlite import ir
 from numba import extending, types
 from numba.extending import models, overload, register_model
 
+from frankwolfe.backends.elementary import pick_above
 from frankwolfe.kernels.rows.layouts import LANES
 
 intrinsic: Any = extending.intrinsic  # type checkers do not see through what it makes
@@ -141,11 +142,6 @@ def totals(_, a0, a1, a2, a3, a4, a5, a6, a7):
     return eight(a0, a1, a2, a3, a4, a5, a6, a7), _writes(build)
 
 
-def pick_above(a, bound, yes, no):
-    """Return one number where a is above a bound and another elsewhere."""
-    return yes if a > bound else no
-
-
 @intrinsic
 def _pick_above(_, a, bound, yes, no):
     def build(builder: Any, a: Any, bound: Any, yes: Any, no: Any) -> Any:
@@ -158,7 +154,7 @@ def _pick_above(_, a, bound, yes, no):
 def _(a, bound, yes, no):
     if any(isinstance(kind, Lanes) for kind in (a, bound, yes, no)):
         return lambda a, bound, yes, no: _pick_above(a, bound, yes, no)
-    return pick_above
+    return lambda a, bound, yes, no: yes if a > bound else no
 
 
 def power(k):

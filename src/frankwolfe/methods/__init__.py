@@ -60,7 +60,7 @@ METHODS: dict[str, Callable[[], Method]] = {
 
 
 def named(method: str | Method) -> Method:
-    """Return a method by its name, or the method itself.
+    """Return a method by its name, in capitals or not, or the method itself.
 
     Examples
     --------
@@ -76,13 +76,12 @@ def named(method: str | Method) -> Method:
         raise TypeError(f"method is the class {method.__name__}; make one: {method.__name__}()")
     if not isinstance(method, str):
         raise TypeError(f"method must be a name or a Method, got {type(method).__name__}")
-    if method == "auto":
+    name = method.lower()
+    if name == "auto":
         return Auto()
-    if method.lower() in ("auto", *METHODS) and method not in METHODS:
-        return named(method.lower())
-    if method not in METHODS:
-        raise ValueError(f"unknown method {method!r}; {nearest(method, ['auto', *METHODS])}")
-    return METHODS[method]()
+    if name not in METHODS:
+        raise ValueError(f"unknown method {method!r}; {nearest(name, ['auto', *METHODS])}")
+    return METHODS[name]()
 
 
 __all__ = [

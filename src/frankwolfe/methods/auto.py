@@ -27,7 +27,6 @@ from frankwolfe.methods.second_order.newton import NewtonFrankWolfe
 from frankwolfe.methods.second_order.subspace import SubspaceFrankWolfe, ball_radius
 from frankwolfe.methods.step_sizes import Backtracking, ExactLineSearch
 from frankwolfe.objectives.composite import ImageObjective
-from frankwolfe.objectives.least_squares import LeastSquares
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Point
@@ -121,6 +120,7 @@ class Facts:
         """The projection is cheap and the smoothness constant known, or to be found in passes over the data."""
         objective = self.problem.objective
         constant = isinstance(objective, ImageObjective) or objective.smoothness is not None
+        constant = constant and objective.smooth_everywhere  # on a set alone it is far too large for a step
         return isinstance(self.problem.domain, ProjectableSet) and constant and not isinstance(self.x0.coords, LowRank)
 
     @property
@@ -137,7 +137,7 @@ class Facts:
         """Few variables on a ball, where the quadratic model is solved exactly; else tall, and more than quadratic."""
         objective = self.problem.objective
         if not self.ball:
-            return self.tall and not isinstance(objective, LeastSquares)
+            return self.tall and isinstance(objective, LinearModel) and not objective.row_loss.quadratic
         if not isinstance(objective, LinearModel | Quadratic) or not objective.holds_images:
             return False
         return objective.data.shape[1] <= min(SMALL, objective.data.shape[0])

@@ -98,6 +98,10 @@ class Method(ABC):
         """Return the state with its iterate in the set, where rounding may have taken it out."""
         return state._replace(x=settled(problem, state.k, state.x))
 
+    def waits(self, problem: Problem, state: Any, gap: float) -> bool:
+        """Tell whether the method rests by its own schedule, and will move on however long nothing has changed."""
+        return False
+
     def after_stall(self, problem: Problem, state: Any) -> Any | None:
         """Return a state to go on from where the run no longer gets on; None where there is nothing else to try."""
         return None
@@ -176,7 +180,7 @@ def require_projection(method: Method, problem: Problem) -> None:
 
 def require_smoothness(method: Method, problem: Problem, given: float | None) -> float:
     """Return the smoothness constant, or raise a ValueError naming the remedies."""
-    smoothness = problem.objective.smoothness if given is None else given
+    smoothness = problem.smoothness if given is None else given
     if smoothness is None:
         raise ValueError(
             f"method {method.name!r} needs the smoothness constant of the objective: pass smoothness= to the "

@@ -141,7 +141,7 @@ class ShortStep(StepSize):
     def choose(
         self, problem: Problem, k: int, x: Point, v: Point, value: Scalar, gap: Scalar, memory: Any, cap: float = 1.0
     ) -> tuple:
-        L = problem.objective.smoothness if self.L is None else self.L
+        L = problem.smoothness if self.L is None else self.L
         assert L is not None, "checked by the method"
         length2 = float(problem.distance2(x, v))
         return clipped(float(gap), L * length2, cap), None

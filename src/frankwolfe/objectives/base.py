@@ -134,6 +134,18 @@ class Objective(ABC):
         """Lipschitz constant L of the gradient in the Euclidean norm, None if unknown."""
         return None
 
+    smooth_everywhere: bool = True
+    """Whether one constant of the gradient holds everywhere, and not on compact sets alone."""
+
+    def smoothness_within(self, margin: float) -> float | None:
+        """Return the constant of the gradient on a set where margins are at most this large, None if unknown."""
+        return self.smoothness
+
+    @property
+    def row_sizes(self) -> tuple[np.ndarray, float] | None:
+        """The largest entry of each column of the data and the largest norm of a row, where margins matter."""
+        return None
+
     @property
     def strong_convexity(self) -> float:
         """Constant mu of strong convexity, zero if none is known."""
@@ -180,8 +192,11 @@ class Objective(ABC):
         """Return the gradient at x; None where f is not defined there."""
         if not math.isfinite(self.value_inside(x)):
             return None
-        with np.errstate(all="ignore"):
-            slope = self.grad(x)
+        try:
+            with np.errstate(all="ignore"):
+                slope = self.grad(x)
+        except (ArithmeticError, np.linalg.LinAlgError):
+            return None
         return slope if all_finite(slope) else None
 
     @abstractmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -71,8 +71,10 @@ class ImageObjective(Objective):
 class Composite(ImageObjective):
     """f(x) = φ(Ax) + (ridge/2)|x|². Subclasses give the map and φ with its derivatives, entry by entry of the image."""
 
-    kind: ClassVar[int | None] = None  # of the loss, where the kernels know it
+    row_loss: Any = None  # the loss of every entry of the image, where there is one
     ridge: float = 0.0
+    offset: float = 0.0
+    """What is added to f beside, whatever x."""
     separable: bool = True
     """Whether φ is a sum over the entries of the image: a block of them can then be differentiated on its own."""
 
@@ -111,14 +113,16 @@ class Composite(ImageObjective):
 
     def value_at(self, x: Point) -> tuple[Scalar, float]:
         passes = self.resolve(x)
-        return self.loss(x.image) + self._ridge(x), passes
+        return self.loss(x.image) + (self._ridge(x) + self.offset), passes
 
     def evaluate(self, y: Point, watch: Point) -> Evaluation:
         return self._evaluation(TwoReads().read(self.map, self, Query(y, watch, vectors=False)), y, watch)
 
     def _evaluation(self, seen: Sweep, y: Point, watch: Point) -> Evaluation:
-        """Return what a read gave, with the ridge term."""
+        """Return what a read gave, with the offset and the ridge term."""
         value, slope, inner, watched = seen.value, seen.slope, seen.inner, seen.watched
+        if self.offset:
+            value, watched = value + self.offset, watched + self.offset
         if self.ridge:
             own, at = self._ridge(y), array_of(y.coords)
             value, inner = value + own, inner + 2 * own
@@ -155,17 +159,15 @@ class _ImageLine(ArrayLine):
 
     def minimise(self, cap: float) -> Array | None:
         model: Any = self.objective
-        if model.kind is None or not model.separable or not getattr(self.start, "is_cuda", False):
+        if model.row_loss is None or not model.separable or not getattr(self.start, "is_cuda", False):
             return None
-        from frankwolfe.backends.torch_rows import LOSSES, has_triton
+        from frankwolfe.backends.torch_rows import has_triton
         from frankwolfe.backends.triton_line_search import device_search
-        from frankwolfe.rows.torch_matrix import NAMES
 
-        if model.kind not in NAMES or not has_triton():
+        if not has_triton():
             return None
         share = model.share if model.weighted else model.share[0]
-        loss = LOSSES[NAMES[model.kind]]
-        return device_search(loss, model.b, share, self.start, self.step, self.ridge, cap, PROBES)
+        return device_search(model.row_loss, model.b, share, self.start, self.step, self.ridge, cap, PROBES)
 
     def along(self, gamma: Scalar) -> tuple[Scalar, Scalar]:
         m = self.start + gamma * self.step

@@ -8,8 +8,11 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-SPECTRUM = ("_gram_norm", "_column_norms", "_extreme_eigenvalues", "smoothness", "strong_convexity")
+SPECTRUM = ("_gram_norm", "_column_norms", "row_sizes", "smoothness", "strong_convexity")
 """What belongs to the function, however its data are laid out."""
+
+TARGETS = ("offset", "_odds", "facts", "least_share")
+"""What belongs to targets and weights, whatever the data."""
 
 
 def derive(objective: T, keep: tuple[str, ...] = (), **changes: Any) -> T:

@@ -29,6 +29,7 @@ from frankwolfe.points import Point, mix
 from frankwolfe.rounding import FEW
 from frankwolfe.validation import floating, nonnegative, optional, plain, positive
 
+EDGE = 1e4  # ulps by which a value may rise where the gradient says that it falls
 SINGLE = 16.0  # a function that cannot be repeated in double precision is supposed to round this much more than a sum
 
 
@@ -224,8 +225,15 @@ class _GradientLine(Line):
         self.step = end - x.coords
 
     def __call__(self, gamma: float) -> tuple[float, None]:
-        slope = self.objective.grad_inside(mix(self.x, self.v, gamma).coords)
-        return math.inf if slope is None else float(vdot(slope, self.step)), None  # outside, f would rise without end
+        at = mix(self.x, self.v, gamma).coords
+        gradient = self.objective.grad_inside(at)
+        slope = math.inf if gradient is None else float(vdot(gradient, self.step))  # outside, f rises without end
+        if slope < 0 and gamma > 0 and self.objective.convex:
+            # So f should have fallen all the way. At the edge of its domain a gradient may be anything.
+            start = self.objective.value_inside(self.x.coords)
+            fallen = self.objective.value_inside(at) <= start + EDGE * eps(at) * abs(start)
+            return (slope if fallen else math.inf), None
+        return slope, None
 
 
 def _code(function: Any) -> list[Any]:

@@ -9,15 +9,17 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from frankwolfe.backends import Array, Scalar, largest, namespace, vdot
+from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
 from frankwolfe.backends import double as double_of
 from frankwolfe.backends.fetch_arrays import together
 from frankwolfe.backends.namespace import as_like, nonzero
 from frankwolfe.backends.vector_with_image import Imaged
-from frankwolfe.kernels.rows.layouts import CHUNK, KINDS, LOGISTIC, Loss, double
+from frankwolfe.kernels.rows.layouts import CHUNK, RowLosses, double
+from frankwolfe.kernels.spectral.lanczos import least_eigenvalue
+from frankwolfe.losses import Loss
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import Composite
-from frankwolfe.objectives.derive import derive
+from frankwolfe.objectives.derive import TARGETS, derive
 from frankwolfe.objectives.line_search import Lines
 from frankwolfe.objectives.profiled_intercept import (
     InterceptLine,
@@ -30,14 +32,22 @@ from frankwolfe.objectives.profiled_intercept import (
     mean_loss,
 )
 from frankwolfe.points import Point
-from frankwolfe.rounding import FEW, Extent, noise_of_balance, noise_of_ridge, noise_of_sums
+from frankwolfe.rounding import Extent, RowFacts, noise_of_rows
 from frankwolfe.rows.parts import Most, Parts
 from frankwolfe.rows.reading import Query, array_of, products
 from frankwolfe.rows.row_weights import shares
 from frankwolfe.rows.rows import Rows, Sums, Task
-from frankwolfe.rows.rows_in_parts import UNKEPT, KeptImage
-from frankwolfe.rows.user_data import OperatorMatrix, data_matrix, picked, reoriented, rows_in_parts
-from frankwolfe.validation import nonnegative
+from frankwolfe.rows.rows_in_parts import UNKEPT, KeptImage, RowsInParts
+from frankwolfe.rows.user_data import OperatorMatrix, data_matrix, is_in_parts, picked, reoriented, rows_in_parts
+from frankwolfe.validation import nonnegative, vector
+
+GRAM_LIMIT = 2000  # features up to which the smallest eigenvalue is computed from the Gram matrix
+
+REGRESSION: dict[str, type[LinearModel]] = {}
+"""The models of numbers, by the names of their losses."""
+
+CLASSIFICATION: dict[str, type[LinearModel]] = {}
+"""The models of two labels, by the names of their losses."""
 
 
 class WeightedMean(Composite):
@@ -50,12 +60,6 @@ class WeightedMean(Composite):
     weights_name: ClassVar[str] = "sample_weight"
 
     proven = True
-
-    bend_limit: ClassVar[float] = 1.0
-    """The largest second derivative of the loss of one row."""
-
-    loss_unit: ClassVar[float] = 0.0
-    """What conjugates and logarithms of sums are right to ulps of, where that is not themselves."""
 
     @classmethod
     def survey(cls, b: Any, weights: Any) -> Any:
@@ -124,7 +128,7 @@ class WeightedMean(Composite):
         if self.holds_images:
             return super().value_at(x)
         (image,) = self.data.keep([x.coords]) if self.intercept else [x.coords]
-        return self.loss(image) + self._ridge(x), 1.0
+        return self.loss(image) + (self._ridge(x) + self.offset), 1.0
 
     def resolve(self, x: Point) -> float:
         if self.holds_images:
@@ -186,23 +190,19 @@ class WeightedMean(Composite):
         additions = self.additions
         if getattr(at.value, "ndim", 0):  # many points are added up in another order: by row after row, at worst
             additions = max(additions, sum(self.data.shape))
-        total = noise_of_sums(at.eps, additions, at.value, self.bend_limit, extent.reach)
-        if self.ridge:
-            total = total + noise_of_ridge(at.eps, additions, self.ridge, extent.norm)
-        if self.intercept:
-            farthest = self.target_spread + extent.reach / self.least_share**0.5
-            total = total + noise_of_balance(at.eps, at.value, self.bend_limit, farthest)
-        return total if self.separable else total + self.loss_unit * FEW * at.eps
+        return noise_of_rows(
+            self.facts, at.eps, additions, at.value, extent, self.ridge, self.intercept, not self.separable
+        )
+
+    @property
+    @abstractmethod
+    def facts(self) -> RowFacts:
+        """What rounding asks of the rows."""
 
     @cached_property
     def least_share(self) -> float:
         """The smallest weight of a row that is not zero."""
         return -float(self.total(_minus_least_share)[0])
-
-    @property
-    def target_spread(self) -> float:
-        """How far the best intercept may be from minus a margin: the largest target, or the largest log odds."""
-        return 0.0
 
     def fingerprint(self, start: Any) -> list[Any]:
         return [type(self).__name__, self.ridge, int(self.intercept), *self.data.identity(self)]
@@ -217,12 +217,46 @@ class LinearModel(WeightedMean):
     <slope, ·> - conjugate(slope) lies below φ whatever the accuracy of c.
     """
 
+    row_loss: Loss
+
     level = 0.0  # what was taken off the targets: the intercept carries it
 
-    def __init__(self, A: Any, b: Any, weights: Any, ridge: float, intercept: bool = False) -> None:
-        super().__init__(A, weights, ridge, intercept)
-        self.exact_b = double(b)  # as given, where the data are narrower
-        self.b = self.data.array(b)
+    def __init_subclass__(cls, loss: type[Loss] | None = None, **options: Any) -> None:
+        """Register a class of models under the name of its loss."""
+        super().__init_subclass__(**options)
+        if loss is not None:
+            (CLASSIFICATION if loss.labels else REGRESSION)[loss.name] = cls
+
+    def __init__(
+        self, A: Any, b: Any, loss: Loss, weights: Any, ridge: float, intercept: bool = False, **options: Any
+    ) -> None:
+        """Take the rows; options are those of the class, for models of parts of them."""
+        self.row_loss = loss
+        if is_in_parts(A):
+            self._take_parts(A, b, weights, ridge, intercept, **options)
+        else:
+            super().__init__(A, weights, ridge, intercept)
+            targets = loss.targets(vector("b", b, self.data.shape[0]))
+            self.exact_b = double(targets)  # as given, where the data are narrower
+            if self.intercept and loss.residual:  # the mean, which the intercept carries, is taken off: less rounding
+                self.level = float(vdot(self.exact_share, self.exact_b))
+                targets = self.exact_b = self.exact_b - self.level
+            self.b = self.data.array(targets)
+            vars(self).update(options)
+        self._check_intercept()
+
+    def _check_intercept(self) -> None:
+        if self.intercept:
+            _ = self._odds
+
+    @cached_property
+    def _odds(self) -> float:
+        """The best intercept of margins that are all zero, where the loss has a use for it."""
+        return self.row_loss.level(*self.total(_target_totals))
+
+    @cached_property
+    def offset(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return float(self.total(_constants)[0])
 
     @property
     def shape(self) -> tuple[int, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -256,60 +290,124 @@ class LinearModel(WeightedMean):
 
     def restricted(self, columns: np.ndarray) -> Self:
         """Return the model of some of the variables, the others held at zero."""
-        norms = self._column_norms
-        norms = None if norms is None else norms[columns]
-        return derive(self, data=picked(self.data, columns), _column_norms=norms)
+        known: dict[str, Any] = {"_column_norms": self._column_norms[columns]}
+        if self.row_sizes is not None:
+            known["row_sizes"] = self.row_sizes[0][columns], self.row_sizes[1]
+        return derive(self, TARGETS, data=picked(self.data, columns), **known)
 
     def reweighted(self, share: np.ndarray, weighted: bool = True) -> Self:
         twin = super().reweighted(share, weighted)
         if "compiled" in vars(self):  # the rows may be on disk by now
-            twin.compiled = None if self.compiled is None else twin._compiled_loss()
+            twin.compiled = None if self.compiled is None else twin._compiled_losses()
         return twin
 
     @cached_property
-    def target_spread(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return float(self.total(_largest_target)[0])
+    def facts(self) -> RowFacts:  # pyright: ignore[reportIncompatibleVariableOverride]
+        loss, (size, spread, square) = self.row_loss, map(float, self.total(_target_sizes))
+        return RowFacts(
+            self.least_share,
+            (self.intercept and abs(self._odds)) or spread,
+            loss.bend(size),
+            loss.steep,
+            loss.unit + 2 * abs(self.offset),
+            loss.scale(square**0.5),
+            loss.conjugate_unit,
+        )
 
-    def _centre(self) -> None:
-        """Take the mean off the targets where an intercept carries it: less rounding."""
-        if self.intercept:
-            self.level = float(vdot(self.exact_share, self.exact_b))
-            self.exact_b = self.exact_b - self.level
-            self.b = self.data.array(self.exact_b)
+    @property
+    def smoothness(self) -> float | None:
+        """The constant of the gradient, None where it depends on the set: see `smoothness_within`."""
+        return self.row_loss.bend(1.0) * self._gram_norm + self.ridge if self.row_loss.bounded else None
 
-    knee: float = 1.0
-    """How far a margin may move while the curvature of its loss stays about the same."""
-
-    @abstractmethod
-    def losses(self, m: Array, rows: slice = slice(None)) -> Array:
-        """Return the loss of each entry of m, before weights; m may have leading axes (many points at once)."""
-
-    @abstractmethod
-    def _slope(self, t: Array, rows: Any) -> Array:
-        """Return the gradient of the mean loss on some rows."""
-
-    @abstractmethod
-    def _curvature(self, t: Array, rows: Any) -> Array:
-        """Return the second derivatives of the mean loss on some rows."""
-
-    @abstractmethod
-    def _conjugate(self, slope: Array) -> Scalar:
-        """Return the convex conjugate of the mean loss."""
-
-    @abstractmethod
-    def _bracket(self, m: Array) -> tuple[float, float, float]:
-        """Return a lower bound, a guess and an upper bound of the best intercept for margins m."""
+    @property
+    def smooth_everywhere(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.row_loss.bounded
 
     @cached_property
-    def compiled(self) -> Loss | None:
-        """The loss as the kernels know it; None where the data are small or the loss is not among theirs."""
-        return None if self.kind is None or self.data.layout is None else self._compiled_loss()
+    def row_sizes(self) -> tuple[np.ndarray, float] | None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        if self.row_loss.bounded:
+            return None
+        entries, length = self.total(_largest_rows, reads=True)
+        return None if any(most is None for most in entries) else (np.max(entries, axis=0), float(length))
 
-    def _compiled_loss(self) -> Loss:
-        if self.kind not in KINDS:
-            raise ValueError(f"kind must be that of a loss of the kernels, one of {KINDS}, or None; got {self.kind!r}")
+    def smoothness_within(self, margin: float) -> float:
+        if self.intercept:  # which moves margins by no more than they, and targets, are
+            margin = 2 * margin + self.facts.spread
+        steepest = self.row_loss.steepest(margin, float(self.total(_target_sizes)[0]))
+        return steepest * self._gram_norm + self.ridge
+
+    @cached_property
+    def strong_convexity(self) -> float:
+        """Proven lower bound on the Hessian's eigenvalues: from the Gram matrix where it is small, else the ridge."""
+        n, d = self.data.shape
+        if not self.row_loss.quadratic:
+            return self.ridge
+        if isinstance(self.data, RowsInParts):
+            if self.intercept or not self.data.forms_gram:
+                return self.ridge
+            return max(least_eigenvalue(self.data.share_gram, n + 4), 0.0) + self.ridge
+        if d > min(n, GRAM_LIMIT):
+            return self.ridge
+        wide = self.doubled() if eps(self.share) > 1e-9 else None
+        if wide is not None:
+            return wide.strong_convexity
+        gram = np.stack([host(self.data.adjoint(self.share * self.data.column(j))) for j in range(d)])
+        mass = float(np.trace(gram))
+        if self.intercept:
+            mean = host(self.data.adjoint(self.share))
+            gram, mass = gram - np.outer(mean, mean), 4 * mass  # what cancels was rounded before
+        return max(least_eigenvalue(gram, n + 4, mass), 0.0) + self.ridge
+
+    @property
+    def knee(self) -> float:
+        """How far a margin may move while the curvature of its loss stays about the same."""
+        return self.row_loss.knee
+
+    def losses(self, m: Array, rows: slice = slice(None)) -> Array:
+        """Return the loss of each entry of m, before weights; m may have leading axes (many points at once)."""
+        return self.row_loss.value(m, self.b[rows], *self.row_loss)
+
+    def _slope(self, t: Array, rows: Any) -> Array:
+        """Return the gradient of the mean loss on some rows."""
+        return self.share[rows] * self.row_loss.slope(t, self.b[rows], *self.row_loss)
+
+    def _curvature(self, t: Array, rows: Any) -> Array:
+        """Return the second derivatives of the mean loss on some rows."""
+        return self.share[rows] * self.row_loss.curvature(t, self.b[rows], *self.row_loss)
+
+    def _conjugate(self, slope: Array) -> Scalar:
+        """Return the convex conjugate of the mean loss."""
+        return vdot(self.share, self.row_loss.conjugate(slope / nonzero(self.share), self.b))
+
+    def _bracket(self, m: Array) -> tuple[float, float, float]:
+        """Return a lower bound, a guess and an upper bound of the best intercept for margins m."""
+        return self.row_loss.bracket(m, self.b, self.share, self._odds)
+
+    def tail(self, m: Array) -> Scalar | None:
+        """Return a number t with gg' <= tH by Cauchy's inequality, for losses with exponential tails; None for others.
+
+        It is nearly f where most losses are in their tails.
+        """
+        t = self.row_loss.tail(self._shifted(m), self.b)
+        return None if t is None else vdot(self.share, t)
+
+    def steepest_between(self, start: Array, end: Array) -> Array:
+        """Return the largest second derivatives of the mean loss anywhere between two images."""
+        loss = self.row_loss
+        if loss.bounded:
+            return loss.bend(1.0) * self.share
+        if self.intercept:
+            raise TypeError(f"the curvature of {type(self).__name__} has no bound on a segment with a free intercept")
+        return namespace(start).maximum(self.loss_curvature(start), self.loss_curvature(end))  # it is monotone
+
+    @cached_property
+    def compiled(self) -> RowLosses | None:
+        """The losses as the kernels take them; None where the data are small."""
+        return None if self.data.layout is None else self._compiled_losses()
+
+    def _compiled_losses(self) -> RowLosses:
         share = self.exact_share if self.weighted else np.full(CHUNK, self.exact_share[0])
-        return Loss(self.kind, self.exact_b, double(share))
+        return RowLosses(self.row_loss, self.exact_b, double(share))
 
     def _ridge(self, x: Point) -> Scalar:
         if not self.ridge:
@@ -344,7 +442,7 @@ class LinearModel(WeightedMean):
             return Lines(self, x, v), passes if self.holds_images else float(len(points))
         if not self.holds_images:
             return (SummedLine if self.separable else InterceptLine).between(self, x, v)
-        if self.compiled is None or not (self.separable or self.compiled.kind == LOGISTIC):
+        if self.compiled is None or (self.intercept and self.row_loss.quadratic):
             return super().line(x, v)
         return (SummedLine if self.separable else ProfiledLine).between(self, x, v)
 
@@ -429,13 +527,14 @@ class LinearModel(WeightedMean):
         return self._last[1] if self.remember and self._last is not None else None
 
     def _solve(self, m: Array) -> float:
-        return find_intercept(self, m, self._remembered)
+        known = self.row_loss.intercept(m, self.b, self.share, self._odds)
+        return find_intercept(self, m, self._remembered) if known is None else known
 
     def _shifted(self, m: Array) -> Array:
         return m + self._shift(m) if self.intercept else m
 
     def fingerprint(self, start: Any) -> list[Any]:
-        return [*super().fingerprint(start), self.level]
+        return [*self.row_loss, *super().fingerprint(start), self.level]
 
 
 def _column_squares(model: WeightedMean) -> Sums:
@@ -450,6 +549,24 @@ def _minus_least_share(model: WeightedMean) -> Sums:
     return (Most(-float(xp.min(xp.where(model.share > 0, model.share, xp.ones_like(model.share))))),)
 
 
-def _largest_target(model: LinearModel) -> Sums:
-    """The size of the largest target."""
-    return (Most(float(largest(model.b))),)
+def _target_sizes(model: LinearModel) -> Sums:
+    """The size of the largest target, a bound on the best intercept of equal margins, and the mean square."""
+    b = model.exact_b
+    return Most(np.max(np.abs(b))), Most(model.row_loss.spread(b)), float(vdot(model.exact_share, b * b))
+
+
+def _target_totals(model: LinearModel) -> Sums:
+    """What the best intercept of equal margins is made of."""
+    return model.row_loss.totals(model.exact_b, model.exact_share)
+
+
+def _constants(model: LinearModel) -> Sums:
+    """The mean of what depends on the targets alone."""
+    constant = model.row_loss.constant(model.exact_b)
+    return (float(vdot(model.exact_share, constant)) if isinstance(constant, np.ndarray) else constant,)
+
+
+def _largest_rows(model: LinearModel) -> Sums:
+    """The largest entry of each column, in a list (None for an operator), and the largest norm of a row."""
+    found = model.data.largest_rows()
+    return ([None], Most(0.0)) if found is None else ([found[0]], Most(found[1]))

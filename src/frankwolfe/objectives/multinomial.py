@@ -10,6 +10,7 @@ import numpy as np
 from frankwolfe.backends import Array, Scalar, eps, host, largest, namespace, vdot
 from frankwolfe.backends.namespace import as_like, nonzero
 from frankwolfe.backends.precision import exact_products
+from frankwolfe.losses.logistic import complement
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.base import Line
 from frankwolfe.objectives.class_intercepts import (
@@ -26,14 +27,15 @@ from frankwolfe.objectives.class_intercepts import (
 )
 from frankwolfe.objectives.class_scores import ClassScores
 from frankwolfe.objectives.linear_model import WeightedMean
-from frankwolfe.objectives.logistic import complement
 from frankwolfe.objectives.profiled_intercept import SummedLine
 from frankwolfe.points import Point
+from frankwolfe.rounding import RowFacts
 from frankwolfe.rows.rows import Rows
 from frankwolfe.rows.rows_in_parts import KeptImage
 from frankwolfe.rows.user_data import is_in_parts
 from frankwolfe.validation import distinct, plain
 
+AT_ONCE = 32  # images that are bent together
 STEPS = (64, 8)  # intercepts are first guessed from one row in so many
 
 
@@ -148,12 +150,10 @@ class Multinomial(WeightedMean):
         """The weight of each class."""
         return self.total(class_weights)[0]
 
-    bend_limit: ClassVar[float] = 0.5
-    loss_unit: ClassVar[float] = 2.0
-
     @property
-    def target_spread(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return float(np.max(np.abs(np.log(self.frequency))))
+    def facts(self) -> RowFacts:
+        spread = float(np.max(np.abs(np.log(self.frequency)))) if self.intercept else 0.0
+        return RowFacts(self.least_share, spread, bend=0.5, conjugate_unit=2.0)
 
     @property
     def map(self) -> ClassScores | Rows:
@@ -234,10 +234,11 @@ class Multinomial(WeightedMean):
         from scipy.sparse import issparse
 
         rows = []
-        for i in range(images.shape[1]):
-            image = images[:, [i]].toarray()[:, 0] if issparse(images) else images[:, i]
-            rows.append(host(images.T @ self.bend(curvature, image)))
-        return np.asarray(np.stack(rows), dtype=np.float64)
+        for i in range(0, images.shape[1], AT_ONCE):
+            some = images[:, i : i + AT_ONCE]
+            bent = self.bend(curvature, some.toarray().T if issparse(some) else some.T)
+            rows.append(host(images.T @ bent.T).T)
+        return np.asarray(np.concatenate(rows), dtype=np.float64)
 
     def best_intercept(self, m: Any) -> np.ndarray:
         """Return the K intercepts that minimise the loss of scores m (n K of them), with mean zero."""

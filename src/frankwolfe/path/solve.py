@@ -14,6 +14,7 @@ from frankwolfe.methods import AcceleratedFrankWolfe, Method, auto, named
 from frankwolfe.minimize import check_objective, thread_limit, tolerance_of
 from frankwolfe.objectives.base import Objective
 from frankwolfe.path.collection import Path
+from frankwolfe.path.scaled import on_one_scale, restored, unscaled
 from frankwolfe.path.strategies import Desk, Job, in_step, in_turn, pays_together, steps_together
 from frankwolfe.problem import Problem
 from frankwolfe.progress import compiling_shown
@@ -31,6 +32,7 @@ def path(
     x0: Any = None,
     method: str | Method = "auto",
     together: bool | None = None,
+    standardize: bool = False,
     tol: float | None = None,
     rtol: float = 0.0,
     max_iter: int = 10_000,
@@ -61,6 +63,9 @@ def path(
         True solves all radii at once and reads the data once per iteration for all of them; this needs 'afw' or 'fw',
         and `LeastSquares`, `Logistic` or `Quadratic` over a set with a closed-form oracle. False takes the radii from
         small to large, each from the solution of the last. None, the default, chooses; see Notes.
+    standardize : bool, default False
+        Bound the coefficients times the spread of their features, as if these had been scaled to unit variance (root
+        mean square without an intercept); solutions are for the data as given. For linear models in memory.
     tol, rtol, max_iter, trace_every, n_threads, random_state
         As in `minimize`, for each radius.
     time_limit : float, optional
@@ -100,7 +105,12 @@ def path(
     """
     sizes = _radii(radii)
     _check(objective, score, together)
+    lower_is_better = isinstance(score, Objective)
     unique = np.unique(sizes)
+    scale = None
+    if standardize:
+        objective, scale = on_one_scale(objective)
+        score = None if score is None else _unscaled(score, scale)
     members = _members(domain, unique.tolist())
     job = Job(
         objective=objective,
@@ -121,8 +131,8 @@ def path(
         n_pass = (in_step if at_once else in_turn)(job, chosen, reason, desk)
     places = np.searchsorted(unique, sizes)
     scores = None if score is None else np.array([desk.scores[i] for i in places])
-    results = [desk.results[i] for i in places]
-    return Path(sizes, results, scores, isinstance(score, Objective), n_pass, monotonic() - began)
+    results = [desk.results[i] if scale is None else restored(desk.results[i], scale) for i in places]
+    return Path(sizes, results, scores, lower_is_better, n_pass, monotonic() - began)
 
 
 def _choose(job: Job, method: str | Method, together: bool | None) -> tuple[Method, str, bool]:
@@ -150,6 +160,16 @@ def _check(objective: Any, score: Any, together: Any) -> None:
         raise TypeError(f"score must be a function of x and radius, or an Objective, got {type(score).__name__}")
     if together not in (None, True, False):
         raise ValueError(f"together must be True, False or None, got {together!r}")
+
+
+def _unscaled(score: Any, scale: np.ndarray) -> Callable[[Any, float], float]:
+    """Return a score of solutions for scaled data, from one of solutions for the data as given."""
+
+    def judge(x: Any, radius: float) -> float:
+        x = unscaled(x, scale)
+        return float(score.value(x)) if isinstance(score, Objective) else float(score(x, radius))
+
+    return judge
 
 
 def _radii(radii: Any) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
@@ -16,7 +17,7 @@ from frankwolfe.objectives.base import Objective
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.path.lockstep import Lockstep
-from frankwolfe.path.warm_start import SHELF, begin, continued, proof_of
+from frankwolfe.path.warm_start import SHELF, Proof, begin, continued, proof_of
 from frankwolfe.problem import Problem
 from frankwolfe.progress import Progress
 from frankwolfe.result import Result, Status
@@ -100,37 +101,75 @@ def in_step(job: Job, method: Method, reason: str, desk: Desk) -> float:
 
 def in_turn(job: Job, method: Method, reason: str, desk: Desk) -> float:
     """Solve one radius after the other, each from the last; return the reads of the data."""
-    objective = job.objective.oriented(job.members[0].sparse_atoms, job.members[0].parallel_atoms)
+    walk = Walk(job.objective, method, job.members[0], job.seed, job.x0)
     shown = Progress(job.progress, job.max_iter)
-    began, n_pass, ended, previous, proofs = monotonic(), 0.0, None, None, []
+    began, n_pass, ended = monotonic(), 0.0, None
     for i, (domain, radius) in enumerate(zip(job.members, job.radii, strict=True)):
-        problem = Problem(objective, domain, job.seed)
-        method.check(problem)
-        note = f"radius {i + 1} of {len(job.radii)}"
-        run = Run(problem, None, job.tolerance, job.trace_every, note=note)
-        start = continued(*previous, problem, radius) if previous is not None else None
-        if previous is not None:
-            problem.exact = previous[0].problem.exact  # which takes a while to make, and serves any radius
-        if start is not None:
-            begin(run, start, proofs, radius)
-        if start is None or method.forgets_start:
-            start = problem.start(job.x0, method.dense)
-        if run.tolerance.relative and previous is not None:
-            run.start_value = previous[0].start_value
-        elif run.tolerance.relative and job.x0 is not None:
-            run.start_value = problem.default_value(start, method.dense)
-        run.state = method.init(problem, start)
+        run = walk.begin(domain, radius, job.tolerance, job.trace_every, f"radius {i + 1} of {len(job.radii)}")
         if ended is None:
             left = None if job.time_limit is None else max(job.time_limit - (monotonic() - began), 0.0)
             status = drive(run, method, job.max_iter, left, None, shown)
             ended = status if status in (Status.INTERRUPTED, Status.TIME_LIMIT) else None
         else:
             status = ended  # nothing more is done, but what is known is handed in
-        with_room(run, run.finish)
+        walk.end(run, radius)
         desk.take(i, run, status, method, reason)
-        n_pass += problem.counts.n_pass
-        proof = proof_of(run, radius)
-        proofs = [p for p in (proof, *proofs) if p is not None][:SHELF]
-        if run.trouble is None and np.isfinite(run.best_value):
-            previous = run, radius
+        n_pass += run.problem.counts.n_pass
     return n_pass
+
+
+class Walk:
+    """Radii one after the other, each run from the nearest solution known, with the bounds that are proven already.
+
+    Parameters
+    ----------
+    objective : Objective
+        What to minimise.
+    method : Method
+        How.
+    family : Set
+        A set of the kind that all of them are of.
+    seed : int
+        As in a `Problem`.
+    x0 : array, optional
+        Where to start where no solution is known.
+    keep : int, default 1
+        How many solutions to keep, with their images: for radii that do not only grow.
+    """
+
+    def __init__(
+        self, objective: Objective, method: Method, family: Set, seed: int = 0, x0: Any = None, keep: int = 1
+    ) -> None:
+        self.objective = objective.oriented(family.sparse_atoms, family.parallel_atoms)
+        self.method, self.seed, self.x0, self.keep = method, seed, x0, keep
+        self.known: list[tuple[Run, float]] = []
+        self.proofs: list[Proof] = []
+
+    def begin(self, domain: Set, radius: float, tolerance: Tolerance, trace_every: int = 1, note: str = "") -> Run:
+        """Return the run of a radius, ready to be driven."""
+        problem = Problem(self.objective, domain, self.seed)
+        self.method.check(problem)
+        run = Run(problem, None, tolerance, trace_every, note=note)
+        start, near = None, None
+        if self.known:
+            near = min(self.known, key=lambda known: (known[1] > radius, abs(math.log(radius / known[1]))))
+            start = continued(*near, problem, radius)
+            problem.exact = near[0].problem.exact  # which takes a while to make, and serves any radius
+        if start is not None:
+            begin(run, start, self.proofs, radius)
+        if start is None or self.method.forgets_start:
+            start = problem.start(self.x0, self.method.dense)
+        if tolerance.relative and near is not None:
+            run.start_value = near[0].start_value
+        elif tolerance.relative and self.x0 is not None:
+            run.start_value = problem.default_value(start, self.method.dense)
+        run.state = self.method.init(problem, start)
+        return run
+
+    def end(self, run: Run, radius: float) -> None:
+        """Finish a run, and keep what others can start from."""
+        with_room(run, run.finish)
+        proof = proof_of(run, radius)
+        self.proofs = [p for p in (proof, *self.proofs) if p is not None][:SHELF]
+        if run.trouble is None and np.isfinite(run.best_value):
+            self.known = [(run, radius), *self.known][: self.keep]

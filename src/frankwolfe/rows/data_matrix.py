@@ -133,6 +133,19 @@ class DataMatrix(Rows):
                 total += _squares(block[few, ...], None if weights is None else weights[rows][few])
         return total
 
+    def largest_rows(self) -> tuple[np.ndarray, float] | None:
+        """Return the largest entry of each column, and the largest norm of a row, on the host; None for an operator."""
+        entries, length = np.zeros(self.shape[1]), 0.0
+        for _, block in self.row_blocks():
+            sizes, squares = abs(block), block * block
+            if hasattr(block, "tocsr"):
+                most, lengths = sizes.max(axis=0).toarray(), squares.sum(axis=1)
+            else:
+                xp = namespace(block)
+                most, lengths = host(xp.max(sizes, axis=0)), host(xp.sum(squares, axis=1))
+            entries, length = np.maximum(entries, most), max(length, float(np.max(lengths)))
+        return entries, length**0.5
+
     def row_blocks(self, size: int = 0) -> Iterable[tuple[slice, Any]]:
         """Return blocks of rows that together are the matrix, small enough for the products of `size` points."""
         return [(slice(None), self.matrix)]
@@ -298,6 +311,9 @@ class OperatorMatrix(DataMatrix):
         return np.stack([self.column(int(j)) for j in indices], axis=1)
 
     def _column_squares(self, weights: Array | None) -> None:
+        return None
+
+    def largest_rows(self) -> None:
         return None
 
     def arrays(self) -> list[Array]:

@@ -15,12 +15,10 @@ from frankwolfe.backends.device_pattern import quiet
 from frankwolfe.backends.torch_batch import batch_pass
 from frankwolfe.backends.torch_rows import Pass, blocks, fits, row_pass
 from frankwolfe.backends.torch_rows import Rows as PassRows
-from frankwolfe.kernels.rows.layouts import LOGISTIC, SQUARES
 from frankwolfe.points import Leaf
 from frankwolfe.rows.data_matrix import DataMatrix
 from frankwolfe.rows.reading import ArrayBlocks, Path, Query, Sweep, TwoReads, array_of
 
-NAMES = {LOGISTIC: "logistic", SQUARES: "squares"}
 _ROWS_AT_A_TIME = 1 << 16
 
 
@@ -30,7 +28,7 @@ class TorchPass(Path):
     name = "one pass of torch or Triton"
 
     def takes(self, rows: Any, model: Any, query: Query) -> bool:
-        if model.kind not in NAMES or not model.separable or len(query.pending) != 1 or len(query.known) > 1:
+        if not model.separable or len(query.pending) != 1 or len(query.known) > 1:
             return False
         coords = query.pending[0].coords
         dense = not isinstance(coords, Atom) or isinstance(coords, Dense | StackedAtoms)
@@ -46,7 +44,7 @@ class TorchPass(Path):
         base, share = known[0].value if known else None, model.share if model.weighted else model.share[0]
         seen = []
         for few, block in rows.stored_blocks():
-            own = PassRows(block, model.b[few], share[few] if model.weighted else share, NAMES[model.kind])
+            own = PassRows(block, model.b[few], share[few] if model.weighted else share, model.row_loss)
             seen.append(take(own, coords, None if base is None else base[..., few], coef))
         if len(seen) == 1:
             total = seen[0]

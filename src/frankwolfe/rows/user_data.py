@@ -9,7 +9,7 @@ import array_api_compat
 import numpy as np
 
 from frankwolfe.backends import all_finite
-from frankwolfe.objectives.derive import SPECTRUM, derive
+from frankwolfe.objectives.derive import SPECTRUM, TARGETS, derive
 from frankwolfe.rows.data_matrix import DataMatrix, DenseMatrix, OperatorMatrix
 from frankwolfe.rows.sparse_matrix import CSCMatrix, CSRMatrix
 from frankwolfe.validation import floating, plain
@@ -26,7 +26,7 @@ def reoriented(objective: Any, sparse_atoms: bool, parallel_atoms: bool = False)
     turned = turned.carrying() if parallel_atoms else turned
     if turned is objective.data:
         return objective
-    return derive(objective, SPECTRUM, data=turned)
+    return derive(objective, (*SPECTRUM, *TARGETS), data=turned)
 
 
 def is_in_parts(matrix: Any) -> bool:

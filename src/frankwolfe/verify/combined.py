@@ -26,6 +26,7 @@ class Combined(Domain):
 
     def __init__(self, description: dict[str, Any]) -> None:
         self.parts = [domain_of(part) for part in description["parts"]]
+        self.weights, self.points = (np.asarray(description.get(name, ()), float) for name in ("weights", "points"))
 
     @property
     def size(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -41,9 +42,27 @@ class Combined(Domain):
         """Return the parts, each with the entries that belong to it."""
         return [(part, x) for part in self.parts]
 
+    def mixed(self, x: np.ndarray) -> float:
+        """Return how far at most x is from Σ weight * point, with a suggested point of each part, one made to fit."""
+        weights, points = self.weights, self.points
+        if points.shape != (len(self.parts), *x.shape) or not np.all(weights >= 0):
+            return math.inf
+        best = math.inf
+        for i in np.flatnonzero(weights > 0):
+            others = np.tensordot(np.where(np.arange(len(weights)) == i, 0.0, weights), points, 1)
+            fitted = [(x - others) / weights[i] if j == i else point for j, point in enumerate(points)]
+            parts = zip(weights, self.parts, fitted, strict=True)
+            off = sum(w * part.size * max(float(part.excess(point).hi), 0.0) for w, part, point in parts if w > 0)
+            best = min(best, off / self.size + 4 * len(weights) * ULP)
+        return best
+
 
 def _total(numbers: list[float]) -> float:
     return float(sums(np.array(numbers)).hi)
+
+
+def _highest(numbers: list[float]) -> float:
+    return max(numbers)
 
 
 class Product(Combined):
@@ -84,6 +103,8 @@ class MinkowskiSum(Combined):
                 off = distance_from_hull(near, points) / self.size
                 rest = last.excess(x - near.reshape(x.shape))
                 best = min(best, max(float(off.hi), float(rest.hi) * last.size / self.size + 2 * ULP))
+        if np.all(self.weights == 1):
+            best = min(best, self.mixed(x))
         if best > 0.01:
             raise CannotShow("no parts of x in the sets that are added up are known")
         return Interval(-1.0, best)
@@ -101,13 +122,15 @@ class MinkowskiSum(Combined):
 class UnionHull(Combined):
     """The hull of the union of several sets."""
 
-    join = staticmethod(max)
+    join = staticmethod(_highest)
 
     def excess(self, x: np.ndarray) -> Interval:
         high = min(float(part.excess(x).hi) for part in self.parts)
         points = self.vertices(x.shape)
         if points is not None:
             return distance_from_hull(np.ravel(x), points) / self.size
+        if abs(np.sum(self.weights) - 1) <= 2.0**-50:
+            high = min(high, self.mixed(x))
         if high > 0.01:
             raise CannotShow("x is in none of the sets alone, and no mixture of points of them is known")
         return Interval(-1.0, high)

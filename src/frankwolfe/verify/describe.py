@@ -52,7 +52,10 @@ def describe_domain(domain: Any, objective: Any = None, points: Sequence[Any] = 
     """
     if type(objective).__name__ == "StructuralSVM" and domain is objective.domain:
         return _outputs(objective, points)
-    return _describer(type(domain), DOMAINS, "set")(domain)
+    found = _describer(type(domain), DOMAINS, "set")(domain)
+    if found["kind"] in ("sum", "union") and points:
+        found |= _mixture(domain, found["kind"], array(points[0]).astype(np.float64))
+    return found
 
 
 def describe_point(x: Any, objective: Any = None) -> Any:
@@ -233,13 +236,33 @@ def _outputs(svm: Any, points: Sequence[Any]) -> Description:
 
     slopes, x = _slopes(svm, points), array(points[0]).reshape(svm.n, svm.d + 1).astype(np.float64)
     answers = [[output(i, np.append(p, -1.0)) for p in slopes] for i in range(svm.n)]
-    found = [_surrounding(block, answers[i], lambda g, i=i: output(i, g)) for i, block in enumerate(x)]
+    zero = np.zeros(svm.d + 1)
+    found = [_surrounding(block, [zero, *answers[i]], lambda g, i=i: output(i, g)) for i, block in enumerate(x)]
     return {"kind": "outputs", "slopes": slopes, "answers": np.array(answers), "points": found}
 
 
+def _mixture(domain: Any, kind: str, x: np.ndarray) -> Description:
+    """Suggest how x is made of points of the parts of a sum, or of the hull of a union: each with a weight."""
+
+    def asked(g: np.ndarray) -> np.ndarray:
+        shaped = g.reshape(x.shape)
+        answers = np.array([array(part.lmo(shaped).toarray()).reshape(-1) for part in domain.parts], np.float64)
+        if kind == "union":  # only the lowest answer counts
+            answers[np.arange(len(answers)) != np.argmin(answers @ g)] = 0.0
+        found.append(answers)
+        return answers.sum(axis=0)
+
+    found: list[np.ndarray] = []
+    points = _surrounding(np.ravel(x), [asked(-np.ravel(x))], asked)
+    atoms, shares = np.array(found[: len(points)]), nearest_in_hull(np.ravel(x), points)
+    made = np.tensordot(shares, atoms, 1)
+    weights = np.ones(len(made)) if kind == "sum" else shares @ atoms.any(axis=2)
+    return {"weights": weights, "points": (made / np.where(weights > 0, weights, 1.0)[:, None]).reshape(-1, *x.shape)}
+
+
 def _surrounding(x: np.ndarray, known: list[np.ndarray], lowest: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """Return points of a set, zero among them, that x is an average of, if enough questions find them."""
-    points = np.array([np.zeros(x.size), *known])
+    """Return points of a set, some known ones first, that x is an average of, if enough questions find them."""
+    points = np.array(known)
     for _ in range(QUESTIONS):
         apart = x - nearest_in_hull(x, points) @ points
         further = lowest(-apart)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.kernels.rows.layouts import NONE, Layout, Loss, Sweep, compiled, double, scaled, total
+from frankwolfe.kernels.rows.layouts import NONE, Layout, RowLosses, Sweep, compiled, double, scaled, total
 from frankwolfe.kernels.threads import parts_of, share_out
 
 A_COLUMN = 2  # what a column costs besides its entries, in entries
@@ -36,7 +36,7 @@ class Columns(Layout):
 
     def sweep(
         self,
-        loss: Loss,
+        loss: RowLosses,
         mixing: tuple[float, ...],
         known: np.ndarray,
         x: np.ndarray,

@@ -18,14 +18,13 @@ from frankwolfe.kernels.threads import MOST_PARTS, parts_of, share_out
 CACHE = 1 << 19  # bytes of rows that are read twice, the second time from cache
 CHUNK = 1024  # most rows whose margins are in cache at a time, and fewest whose sums are added up on their own
 LANES = 8  # doubles in a vector of the processor
-LOGISTIC, SQUARES = KINDS = 0, 1  # kinds of losses
 NONE = np.zeros(0)
 
 
-class Loss(NamedTuple):
-    """A loss that the kernels know: its kind, targets, and the weight of each row (of CHUNK rows if all are equal)."""
+class RowLosses(NamedTuple):
+    """The losses of all rows: the loss, targets, and the weight of each row (of CHUNK rows if all are equal)."""
 
-    kind: int
+    loss: Any  # a tuple of parameters, of a class in `frankwolfe.losses`
     b: np.ndarray
     share: np.ndarray
 
@@ -58,7 +57,7 @@ class Loss(NamedTuple):
         """
         losses = compiled("losses")
         sums = np.zeros(6)
-        return losses.balance(self, start, step, gamma, *map(float, bracket), ulp, sums), sums
+        return losses.balance(self, start, step, gamma, *map(float, bracket), self.loss.knee, ulp, sums), sums
 
     def _derivatives(self, m: np.ndarray, second: bool) -> tuple[np.ndarray, np.ndarray]:
         losses = compiled("losses")
@@ -118,10 +117,15 @@ class Layout(ABC):
         """Return A'diag(c)A, or None if the layout has no kernel for it."""
         return None
 
+    def bent(self, squares: Any, x: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return Ax and A'diag(c)Ax: the gradient of a weighted sum of squares, that loss, which a sweep has."""
+        seen = self.sweep(RowLosses(squares, np.zeros(c.size), double(c)), (0.0, 1.0, 0.0, 1.0), NONE, x)
+        return seen.image, seen.slope
+
     @abstractmethod
     def sweep(
         self,
-        loss: Loss,
+        loss: RowLosses,
         mixing: tuple[float, ...],
         known: np.ndarray,
         x: np.ndarray,
@@ -190,7 +194,7 @@ class Rows(Layout):
 
     def sweep(
         self,
-        loss: Loss,
+        loss: RowLosses,
         mixing: tuple[float, ...],
         known: np.ndarray,
         x: np.ndarray,

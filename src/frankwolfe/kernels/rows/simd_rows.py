@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from frankwolfe.kernels.compiling import kernel
-from frankwolfe.kernels.losses import at_margin
-from frankwolfe.kernels.rows.layouts import LOGISTIC, SQUARES
+from frankwolfe.kernels.losses import slope_of, value_of
 from frankwolfe.kernels.simd import everywhere, lane, load, store, total, totals
 
 ZERO, TWO, EIGHT = np.uint64(0), np.uint64(2), np.uint64(8)
@@ -23,17 +22,9 @@ def sweep(A, first, last, x, mixing, known, loss, images, g, sums):
 
     The vectors x and g fill whole registers: what is read beyond a row meets zeros, and lands at the end of g.
     """
-    if loss.kind == LOGISTIC:  # one loop for each kind of loss, without a branch in it
-        return _sweep(None, A, first, last, x, mixing, known, loss, images, g, sums)
-    if loss.kind != SQUARES:
-        raise ValueError("unknown kind of loss")
-    return _sweep(SQUARES, A, first, last, x, mixing, known, loss, images, g, sums)
-
-
-@kernel()
-def _sweep(squares, A, first, last, x, mixing, known, loss, images, g, sums):
     flat, d = A.reshape(A.size), np.uint64(A.shape[1])
-    targets, shares, image, watched_image = loss.b, loss.share, images[0], images[1]
+    formulae, targets, shares = loss
+    image, watched_image = images[0], images[1]
     known_at, new_at, known_watched, new_watched = mixing
     two_points = known_at != known_watched or new_at != new_watched
     value, inner, watched, share = everywhere(0.0), everywhere(0.0), everywhere(0.0), everywhere(shares[0])
@@ -51,10 +42,10 @@ def _sweep(squares, A, first, last, x, mixing, known, loss, images, g, sums):
         if shares.size == targets.size:
             share = load(shares, i)
         if two_points:
-            watched = watched + at_margin(squares, m, b, share)[0]
+            watched = watched + share * value_of(formulae, m, b)
             m = known_at * before + new_at * q
-        losses, slopes = at_margin(squares, m, b, share)
-        value, inner = value + losses, inner + slopes * m
+        slopes = share * slope_of(formulae, m, b)
+        value, inner = value + share * value_of(formulae, m, b), inner + slopes * m
         _add_rows(flat, starts, slopes, g)
     sums[0] += total(value)
     sums[1] += total(inner)

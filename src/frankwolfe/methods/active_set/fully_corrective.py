@@ -195,15 +195,15 @@ class _Model(NamedTuple):
             return model
         hessian = np.empty((atoms.size, atoms.size))
         hessian[:before, :before] = self.hessian
-        for i in range(before, atoms.size):
-            hessian[i, : i + 1] = hessian[: i + 1, i] = model._column(i)[: i + 1]
+        rows = model._rows(before)
+        hessian[before:], hessian[:, before:] = rows, rows.T
         return model._replace(hessian=hessian)
 
     def renewed(self, x: Point) -> _Model:
         """Return the model with the curvature at x."""
         objective, atoms = self.problem.objective, self.atoms
         if not isinstance(objective, Composite):
-            return self._replace(hessian=np.stack([self._column(i) for i in range(atoms.size)]))
+            return self._replace(hessian=self._rows(0))
         curvature = objective.loss_curvature(x.image)
         model = self._replace(curvature=curvature, hessian=objective.quadratic_form(curvature, atoms.images))
         if objective.ridge:
@@ -240,13 +240,16 @@ class _Model(NamedTuple):
         met, modelled = fetch([vdot(objective.bend(bent, move), move) for bent in (now, self.curvature)])
         return modelled <= TRUST * met and met <= TRUST * modelled
 
-    def _column(self, i: int) -> np.ndarray:
-        """Return row i of the Hessian."""
-        objective, image = self.problem.objective, self.atoms.points[i].image
+    def _rows(self, first: int) -> np.ndarray:
+        """Return the rows of the Hessian from one of them on."""
+        objective, images = self.problem.objective, [p.image for p in self.atoms.points[first:]]
         if not isinstance(objective, Composite):
-            return self.atoms.inner(self.problem, image)
-        column = host(self.atoms.images.T @ objective.bend(self.curvature, image)).astype(np.float64, copy=False)
-        return column + objective.ridge * self._products(i) if objective.ridge else column
+            return np.stack([self.atoms.inner(self.problem, image) for image in images])
+        bent = objective.bend(self.curvature, namespace(*images).stack(images))
+        rows = host(self.atoms.images.T @ bent.T).T.astype(np.float64, copy=False)
+        if objective.ridge:
+            rows = rows + objective.ridge * np.stack([self._products(i) for i in range(first, self.atoms.size)])
+        return rows
 
     def _products(self, i: int) -> np.ndarray:
         """Return the inner products of atom i with all atoms."""

@@ -167,5 +167,5 @@ def bend(problem: Problem, x: Point, v: Point) -> float:
     if isinstance(objective, Quadratic):
         return max(float(problem.inner(move, v) - problem.inner(move, x)), 0.0)
     assert isinstance(objective, LinearModel)
-    steepest = objective.loss_curvature(0 * move)  # logistic and squared losses bend most where the margin is zero
+    steepest = objective.steepest_between(problem.image(x), problem.image(v))
     return float(vdot(steepest * move, move)) + objective.ridge * float(problem.distance2(x, v))

@@ -102,6 +102,10 @@ class ConditionalGradientSliding(Method):
         minorants = ((theta, None), (at_z.tangent, None)) if closed_form else ((theta, None),)
         return CGSState(k + 1, x_next, u, theta, excess), Evidence(((at_z.watched, x), (at_z.value, z)), minorants)
 
+    def waits(self, problem: Problem, state: CGSState, gap: float) -> bool:
+        L, mu = require_smoothness(self, problem, self.L), self.mu or 0.0
+        return self._schedule(problem, state.k, L, mu, state.excess)[2] >= 0.1 * gap
+
     def _schedule(
         self, problem: Problem, k: int, L: float, mu: float, excess: float
     ) -> tuple[float, float, float, bool]:

@@ -18,9 +18,7 @@ from frankwolfe.methods.base import Evidence, Method, closed, looked
 from frankwolfe.methods.second_order import working_set
 from frankwolfe.methods.second_order.subspace import EPS, ball_radius
 from frankwolfe.objectives.base import Evaluation
-from frankwolfe.objectives.least_squares import LeastSquares
 from frankwolfe.objectives.linear_model import LinearModel
-from frankwolfe.objectives.logistic import Logistic
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem, Vertex
@@ -169,9 +167,11 @@ class NewtonFrankWolfe(Method):
             H = _expansion(problem, x, 1)[1]
         rtol, radius = SEARCH, ball_radius(problem.domain)
         whole = radius is not None or isinstance(problem.domain, L1Ball | Simplex)
-        if far and whole and isinstance(problem.objective, Logistic):
+        linear = isinstance(problem.objective, LinearModel)
+        tail = problem.objective.tail(x.image) if far and whole and linear else None
+        if tail is not None:
             rtol = ROUGH_SEARCH  # the model of log f is good for long steps, not for their last digits
-            H = H - np.multiply.outer(TAIL / float(problem.objective.tail(x.image)) * g, g)
+            H = H - np.multiply.outer(TAIL / float(tail) * g, g)
         with calm(H.size):
             target = self._target(problem, H, g, here, vertex.point, gap, relative)
         z = Point.at(as_like(target, x.coords))
@@ -236,7 +236,7 @@ def _expansion(problem: Problem, x: Point, every: int) -> tuple[Evaluation, np.n
         dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
         return problem.evaluate(x), host(dense).astype(np.float64, copy=False)
     n, d = objective.data.shape
-    same = isinstance(objective, LeastSquares)  # everywhere
+    same = objective.row_loss.quadratic  # everywhere
     at_x, H = objective.evaluate_twice(x, 1 if same else max(1, min(every, n // (ROWS * d))))
     if same:
         problem.scratch["hessian"] = H

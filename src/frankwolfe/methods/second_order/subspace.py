@@ -15,10 +15,13 @@ from frankwolfe.backends.fetch_arrays import together
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.kernels.long_vectors import blend, combined, near, orthonormal, products
 from frankwolfe.kernels.qp.simplex_qp import simplex_qp
+from frankwolfe.kernels.rows.layouts import double
 from frankwolfe.kernels.threads import calm
+from frankwolfe.losses import SquaredLoss
 from frankwolfe.methods.base import Evidence, Method, closed, looked
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.composite import Composite
+from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Leaf, Point, Tangent
 from frankwolfe.problem import Problem
@@ -38,6 +41,10 @@ EPS = 2.0**-52
 BLUR = 256.0  # ulps of f by which the image of a step may be wrong before it is made afresh
 NO_PRODUCTS = np.zeros((0, 0))
 ALMOST = 10.0  # times the gap that ends the run: from there on an average of tangents may end it
+FORCING, MOST_ROUNDS = 0.1, 200  # share of the residual that conjugate gradients leave; rounds of them at most
+ON_SPHERE = 0.999  # times the radius, from which on x is on the sphere
+LARGE = 1 << 20  # entries from which a step costs little beside reads of the data, of which Newton's takes more
+SLOW = 0.3  # share of the gap that a Newton step may leave: after a poorer one, the next takes vertex and past steps in
 ENOUGH = 1e-7  # the small problem is solved when Newton promises less than this share of the Frank-Wolfe gap
 
 
@@ -49,6 +56,7 @@ class SubspaceState(NamedTuple):
     tangents: tuple[Tangent, ...]  # the last tangents, newest first; on the l2 ball only
     gram: np.ndarray  # the inner products of their slopes
     rested: bool = False  # whether the last step stayed, its gap being all that was asked for
+    gap: float = np.inf  # the last Frank-Wolfe gap
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,8 @@ class SubspaceFrankWolfe(Method):
         How many past steps (on the l2 ball) or past atoms (on other sets) join x and the new vertex.
     bundle : int, default 10
         How many past tangents the certificate may average; l2 ball only.
+    newton : bool, default True
+        Whether a truncated Newton step joins the subspace, or takes the place of the others; l2 ball only.
 
     Notes
     -----
@@ -69,9 +79,14 @@ class SubspaceFrankWolfe(Method):
     images alone. On any other set it minimises over the convex hull of x_k, v_k and the last atoms. A step reads the
     data twice, once for the gradient and once for the image of a dense vertex; the small problem reads nothing.
 
-    The segment from x_k to v_k is among the points compared, so f(x_k) - f* <= 2LD²/(k+2) as for Frank-Wolfe with exact
-    line search [1]_. With one past step the method is, on a quadratic, the conjugate gradient method of a ball [2]_; in
-    practice it is several times ahead of momentum with fixed weights wherever the ball is active.
+    A linear model in main memory gives products with its Hessian for one read of the data each. Where the data are so
+    small that a read costs less than the rest of a step (1 million entries), a Newton step by conjugate gradients joins
+    the subspace, along the sphere where x_k is on it; as long as steps leave less than a third of the gap, the next one
+    is in the plane of x_k and the Newton step alone.
+
+    Else the segment from x_k to v_k is among the points compared, so f(x_k) - f* <= 2LD²/(k+2) as for Frank-Wolfe with
+    exact line search [1]_. With one past step the method is, on a quadratic, the conjugate gradient method of a ball
+    [2]_; in practice it is several times ahead of momentum with fixed weights wherever the ball is active.
 
     Any average of tangents lies below f. The certificate takes the best average of the last few, a concave problem in
     `bundle` numbers; it closes the gap 10 to 20 % earlier than the last tangent alone.
@@ -97,6 +112,7 @@ class SubspaceFrankWolfe(Method):
     looks: ClassVar[bool] = True
     memory: int = 4
     bundle: int = 10
+    newton: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "memory", integer("memory", self.memory, 0))
@@ -114,7 +130,7 @@ class SubspaceFrankWolfe(Method):
         return SubspaceState(0, x0, (), (), NO_PRODUCTS)
 
     def step(self, problem: Problem, state: SubspaceState) -> tuple[SubspaceState, Evidence]:
-        k, x, past, tangents, gram, rested = state
+        k, x, past, tangents, gram, rested, before = state
         at_x = problem.evaluate(x)
         vertex = problem.lmo(at_x.slope, k, share=0.03 * 2.0 / (k + 2), keep=x)
         at_x, vertex = looked(problem, at_x, vertex)
@@ -129,34 +145,42 @@ class SubspaceFrankWolfe(Method):
                 average = best_average(tangents, radius, problem.eps, gram)
                 evidence = evidence._replace(minorants=(*evidence.minorants, (average, None)))
         if not rested and closed(problem, at_x.value, at_x.tangent, vertex):
-            return SubspaceState(k + 1, x, past, tangents[1:], gram[1:, 1:], True), evidence
+            return SubspaceState(k + 1, x, past, tangents[1:], gram[1:, 1:], True, before), evidence
         if radius is None:
             x, past = self._in_hull(problem, x, vertex.point, past, goal)
         else:
-            x, past = self._in_ball(problem, x, at_x, vertex.point, past, goal, radius)
-        return SubspaceState(k + 1, x, past, tangents, gram), evidence
+            slow = gap > SLOW * before
+            with calm():
+                ahead = self.newton and bends(problem)
+                steps = [truncated_newton(problem, x, at_x, radius)] if ahead else []
+                if slow or not ahead or k == 0:
+                    steps = [self._toward(problem, x, vertex.point), *steps, *past]
+                x, past = self._in_ball(problem, x, at_x, steps, past, goal, radius)
+        return SubspaceState(k + 1, x, past, tangents, gram, False, gap), evidence
+
+    def _toward(self, problem: Problem, x: Point, v: Point) -> Point:
+        """Return v - x, not v: near the solution the two are hardly apart, and their difference is what counts."""
+        problem.image(v)
+        return known(blend([1.0, -1.0], [_dense(v.coords), x.coords]), v.image - x.image)
 
     def _in_ball(
         self,
         problem: Problem,
         x: Point,
         at_x: Evaluation,
-        v: Point,
+        steps: list[Point],
         past: tuple[Point, ...],
         goal: float,
         radius: float,
     ) -> tuple[Point, tuple[Point, ...]]:
-        """Return the minimiser over the span of x, v and the past steps within the ball, and the steps to remember.
+        """Return the minimiser over the span of x and some steps within the ball, and the steps to remember.
 
         The image of a short step is the difference of two long ones, and a basis of nearly dependent steps multiplies
         what rounding left of it: taken at its word such a basis leads ever further downhill where there is no hill. So
         the slope along the basis comes from the gradient and the coordinates, and where the images tell another, the
         next image is made afresh.
         """
-        problem.image(v)
-        # v - x, not v: near the solution the two are hardly apart, and their difference is what counts.
-        toward = known(blend([1.0, -1.0], [_dense(v.coords), x.coords]), v.image - x.image)
-        points = [x, toward, *past]
+        points = [x, *steps]
         vectors, images = [p.coords for p in points], namespace(x.image).stack([p.image for p in points])
         short = near(vectors)
         gram = products(short, short)
@@ -165,8 +189,7 @@ class SubspaceFrankWolfe(Method):
             return x, past
         small = restriction(problem.objective, vectors, combined(T, images), np.eye(len(T)), T)
         start, slope = T @ gram[:, 0], T @ products([at_x.slope], vectors)[0]
-        with calm(math.prod(images.shape)):
-            c, seen, off = newton(small, start, lambda q, H, z: in_ball(q, H, radius), goal, problem.eps, slope)
+        c, seen, off = newton(small, start, lambda q, H, z: in_ball(q, H, radius), goal, problem.eps, slope)
         if c is start:  # nothing to gain
             return x, past
         weights = c @ T
@@ -210,11 +233,78 @@ class SubspaceFrankWolfe(Method):
         return x_next, (v, *past)[: self.memory]
 
 
+def bends(problem: Problem) -> bool:
+    """Tell whether products with the Hessian are to be had on the host, and cost less than the rest of a step."""
+    objective = problem.objective
+    if problem.away or not isinstance(objective, LinearModel) or not objective.holds_images:
+        return False
+    layout = objective.data.layout
+    return (math.prod(objective.data.shape) if layout is None else layout.entries) < LARGE
+
+
 def ball_radius(domain: Set | None) -> float | None:
     """Return the radius of an l2 ball, None for any other set."""
     if isinstance(domain, L2Ball) or (isinstance(domain, LpBall) and domain.p == 2):
         return domain.radius
     return None
+
+
+def truncated_newton(problem: Problem, x: Point, at_x: Evaluation, radius: float) -> Point:
+    """Return about the step to the minimiser of the model of f on the ball, by conjugate gradients; its image known.
+
+    On the sphere the step is along it, and the multiplier of the ball is -<gradient, x>/|x|²; inside it is taken to be
+    |gradient|/radius, which it is at the solution.
+    """
+    objective = problem.objective
+    assert isinstance(objective, LinearModel)
+    g, at = double(at_x.slope), double(x.coords)
+    length, inward = float(at @ at) ** 0.5, -float(g @ at)
+    on_sphere = length > ON_SPHERE * radius and inward > 0
+
+    def tangent(v: Array) -> Array:
+        return v - (float(v @ at) / length**2) * at if on_sphere else v
+
+    shift = inward / length**2 if on_sphere else float(g @ g) ** 0.5 / radius
+    residual = tangent(-(g + shift * at))
+    step, image, way = np.zeros_like(residual), np.zeros(x.image.shape), residual
+    bent, square = curvature_along(objective, x), float(residual @ residual)
+    goal = FORCING**2 * square
+    for _ in range(MOST_ROUNDS):
+        if not square > goal:
+            break
+        problem.tick()
+        along, turned, passes = bent(way)
+        problem.counts.n_pass += passes
+        turned = tangent(turned + (objective.ridge + shift) * way)
+        far = square / max(float(way @ turned), 1e-300)
+        step, image, residual = step + far * way, image + far * along, residual - far * turned
+        before, square = square, float(residual @ residual)
+        way = residual + square / before * way
+    return known(as_like(step, x.coords), as_like(image, x.image))
+
+
+def curvature_along(objective: LinearModel, x: Point) -> Callable[[Array], tuple[Array, Array, float]]:
+    """Return a function of a direction: its image, the Hessian of the loss at x times it, and the reads that took."""
+    c, data = objective.loss_curvature(x.image), objective.data
+    layout = data.layout
+    if layout is None:
+
+        def plain_bent(way: Array) -> tuple[Array, Array, float]:
+            along = data.product(way)
+            return along, data.adjoint(objective.bend(c, along)), 2.0
+
+        return plain_bent
+    c = double(c)
+    # An intercept is profiled out: the curvature along it is free.
+    free = layout.adjoint(c) if objective.intercept else None
+
+    def bent(way: Array) -> tuple[Array, Array, float]:
+        along, turned = layout.bent(SquaredLoss(), way, c)
+        if free is not None:
+            turned = turned - free * (float(free @ way) / max(float(c.sum()), 1e-300))
+        return along, turned, layout.reads
+
+    return bent
 
 
 def restriction(

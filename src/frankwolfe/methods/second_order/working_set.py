@@ -12,7 +12,6 @@ from frankwolfe.kernels.qp.coordinate_descent import Model, descended, water_lev
 from frankwolfe.kernels.rows.layouts import double
 from frankwolfe.methods.base import Evidence, closed
 from frankwolfe.objectives.base import Evaluation
-from frankwolfe.objectives.least_squares import LeastSquares
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.points import Leaf, Point
 from frankwolfe.problem import Problem
@@ -92,7 +91,7 @@ def by_hessians(problem: Problem, state: Any, scan: ColumnScan, newton: Step) ->
     part.problem.goal = 0.5 * problem.goal
     goal = max(REST * scan.gap, 2 * float(scan.at_x.tangent.noise))
     inner = state._replace(x=part.down(state.x), rested=True)
-    exact = isinstance(problem.objective, LeastSquares)  # the model is the function: one step is enough
+    exact = model_on(problem)[0].row_loss.quadratic  # the model is the function: one step is enough
     for _ in range(1 if exact else MOST_STEPS):
         inner, seen = newton(part.problem, inner)
         if inner.rested or inner.gap * abs(float(seen.seen[0][0])) <= goal:

@@ -263,8 +263,8 @@ def slow_simplex(results: Results, quick: bool) -> Found:
     facts = results[theory_checks.Checks()].facts
     cases = []
     for name in ("fw", "afw"):
-        slope, low, high = (facts[f"simplex_{name}{end}"] for end in ("", "_low", "_high"))
-        fit = Slope(slope, low, high, 20, 200)
+        value, low, high = (facts[f"simplex_{name}{end}"] for end in ("", "_low", "_high"))
+        fit = Slope(value, low, high, 20, 200)
         cases.append(
             Case(name.upper(), verdict(fit.high <= -0.8 and fit.low >= -1.2), f"slope {fit}", "k ≤ 200, d = 2000")
         )

@@ -16,7 +16,9 @@ from frankwolfe.paper.store import write_csv, write_text
 from frankwolfe.plotting import html
 from frankwolfe.validation import optional
 
-_CLASSES = dict(zip(KINDS, ("holds", "partly", "fails", "undecided", "unknown", "unknown"), strict=True))
+_CLASSES: dict[str, str] = dict(
+    zip(KINDS, ("holds", "partly", "fails", "undecided", "unknown", "unknown"), strict=True)
+)
 
 
 def write_page(path: Path, summary: Summary, missing: list[str], quick: bool) -> None:

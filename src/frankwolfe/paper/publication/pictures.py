@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ _DASHES: dict[str, Any] = {
     "dashdot": (0, (5, 1.4, 1.2, 1.4)),
     "dot": (0, (1.3, 1.3)),
 }
+
+TITLE = 48  # letters in a line of a panel's title
 
 
 def save_pictures(figure: Figure, folder: Path) -> None:
@@ -57,7 +60,7 @@ def _map(ax: Any, panel: Panel, heat: Heat) -> None:
     drawn = ax.pcolormesh(edges, rows, np.ma.masked_invalid(z), cmap="RdBu", vmin=-2, vmax=2)
     ax.set_xscale("log")
     ax.set_yticks(range(len(heat.rows)), heat.rows)
-    ax.set(title=panel.title, ylabel=panel.ylabel, xlabel=panel.xlabel)
+    ax.set(title=fill(panel.title, TITLE), ylabel=panel.ylabel, xlabel=panel.xlabel)
     ax.title.set_fontsize(9.5)
     ax.grid(visible=False)
     bar = ax.figure.colorbar(drawn, ax=ax, extend="both", ticks=range(-2, 3))
@@ -79,7 +82,7 @@ def _draw(ax: Any, panel: Panel, axis: str) -> None:
         if panel.floor > bottom:
             ax.axhspan(bottom, panel.floor, color=FAINT, alpha=0.5, linewidth=0)
             ax.set_ylim(bottom=bottom)
-    ax.set(title=panel.title, ylabel=panel.ylabel, xlabel=panel.xlabel or AXES.get(axis, axis))
+    ax.set(title=fill(panel.title, TITLE), ylabel=panel.ylabel, xlabel=panel.xlabel or AXES.get(axis, axis))
     ax.title.set_fontsize(9.5)
     if ax.lines:
         ax.legend(fontsize=7.5)

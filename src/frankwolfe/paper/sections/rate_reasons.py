@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,7 @@ WEAK = 1e-3  # curvature of the triangle's second direction
 EXAMPLES = {
     "line": "f = x² on [−1, 1]",
     "triangle": f"triangle, x* inside, curvatures 1 and {WEAK:g}",
-    "touching": f"l{FLAT:g} ball, ∇f(x*) = 0 where the ball is flattest",
+    "touching": f"l{FLAT:g} ball, x* where it is flattest",
 }
 PAIR = ("fw", "afw")
 POLYGONS, SURVEYED = 400, 4000  # of each curvature; steps
@@ -130,7 +130,7 @@ class Survey(Task):
     def compute(self, store: Store, directory: str | None) -> Outcome:
         table: dict[str, list[float]] = {}
 
-        def note(column: str, value: float) -> None:
+        def note(column: str, value: Any) -> None:
             table.setdefault(column, []).append(float(value))
 
         for seed, weak in enumerate(CURVATURES):
@@ -205,7 +205,7 @@ def section(results: Results, quick: bool) -> Section:
     )  # fmt: skip
     panels = [_panel(name, [found[name, m] for m in PAIR]) for name in EXAMPLES]
     figures = [
-        words.figure("why", panels, 3, ("k",)),
+        words.figure("plane", panels, 3, ("k",)),
         words.figure("why-dimension", [_dimensions(survey)], 1, ("d",)),
         words.figure("vertex", _vertex(results), 2, ("k",)),
         words.figure("simplex", [_simplex(results)], 1, ("k",)),
