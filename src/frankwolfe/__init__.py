@@ -54,11 +54,11 @@ from frankwolfe.objectives import (
     Quadratic,
     StructuralSVM,
     check_gradient,
+    linear_models,
     place,
     stream,
 )
 from frankwolfe.objectives.linear_models import *  # noqa: F403
-from frankwolfe.objectives.linear_models import __all__ as linear_models
 from frankwolfe.path import Path, path
 from frankwolfe.result import Result, Status
 from frankwolfe.sets import (
@@ -194,7 +194,7 @@ __all__ = [
     "stream",
     "verify",
 ]
-__all__ += linear_models
+__all__ += linear_models.__all__
 
 _ESTIMATORS = (
     "FrankWolfeClassifier",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -25,7 +25,7 @@ def table(rows: Mapping[str, Any]) -> str:
     return f"<table>{''.join(lines)}</table>"
 
 
-def curves(series: Mapping[str, tuple[Sequence[float], Sequence[float]]], title: str = "certified gap") -> str:
+def curves(series: Mapping[str, tuple[Any, Any]], title: str = "certified gap") -> str:
     """Return curves of positive numbers against iterations as an inline picture; nothing where there are none.
 
     Examples
@@ -63,7 +63,7 @@ def curves(series: Mapping[str, tuple[Sequence[float], Sequence[float]]], title:
     return f'<svg {size} role="img" aria-label="{escape(title)}">{"".join([*lines, *words])}</svg>'
 
 
-def _thinned(k: Sequence[float], y: Sequence[float]) -> list[tuple[float, float]]:
+def _thinned(k: Any, y: Any) -> list[tuple[float, float]]:
     points = [(float(a), float(b)) for a, b in zip(k, y, strict=True) if 0 < float(b) < math.inf]
     step = max(1, math.ceil(len(points) / POINTS))
     return points[::step] + (points[-1:] if points and (len(points) - 1) % step else [])

@@ -229,3 +229,28 @@ def test_the_end_of_the_range_is_where_nothing_binds() -> None:
     assert model.radii_[-1] >= free
     assert model.radius_ >= 0.9 * free
     assert model.radii_[-1] <= 100 * free
+
+
+def test_losses_of_counts_amounts_quantiles_and_margins() -> None:
+    from sklearn.linear_model import GammaRegressor, PoissonRegressor
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    line = X @ [0.5, -0.3, 0.0, 0.0] + 1
+    counts, amounts, heights = rng.poisson(np.exp(line)), rng.gamma(5, np.exp(line) / 5), line + rng.normal(size=300)
+    for loss, y, theirs in (
+        ("poisson", counts, PoissonRegressor(alpha=0)),
+        ("gamma", amounts, GammaRegressor(alpha=0)),
+    ):
+        ours = fw.FrankWolfeRegressor("l2", 5.0, loss=loss, tol=1e-8).fit(X, y)
+        np.testing.assert_allclose(ours.coef_, theirs.fit(X, y).coef_, atol=2e-2)
+        assert ours.score(X, y) == pytest.approx(theirs.score(X, y), abs=2e-3)
+        with pytest.raises(ValueError, match="needs"):
+            fw.FrankWolfeRegressor(loss=loss).fit(X, -1.0 - counts)
+    above = fw.FrankWolfeRegressor("l2", loss="quantile", quantile=0.9).fit(X, heights)
+    assert np.mean(heights <= above.predict(X)) == pytest.approx(0.9, abs=0.03)
+    hinge = fw.FrankWolfeClassifier("l2", loss="squared_hinge").fit(X, line > 1)
+    assert hinge.score(X, line > 1) > 0.95
+    assert not hasattr(hinge, "predict_proba")
+    assert sp.issparse(hinge.sparsify().coef_)
+    assert hinge.predict(X).shape == (300,)

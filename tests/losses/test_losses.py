@@ -16,7 +16,7 @@ import pytest
 from tests.objectives import exact
 
 from frankwolfe.kernels import losses as kernels
-from frankwolfe.kernels.simd import load, store
+from frankwolfe.kernels import simd
 from frankwolfe.losses import (
     GammaLoss,
     HuberLoss,
@@ -28,6 +28,8 @@ from frankwolfe.losses import (
     SquaredLoss,
 )
 
+load: Any = simd.load  # type checkers do not see through what Numba makes
+store: Any = simd.store
 RNG = np.random.default_rng(0)
 ULPS, ULP = 4, 2.0**-52
 NORMAL = 2.3e-308  # numbers below the normal ones count as zero

@@ -40,7 +40,7 @@ def test_the_page_and_its_files(whole):
         "beyond",
         "certificates",
         "proven",
-        "why",
+        "plane",
         "map-mushrooms",
         "cost",
     ):

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.backends import host
+from frankwolfe.objectives import Multinomial
 from frankwolfe.result import Result
 from frankwolfe.sets import GroupBall, L1Ball, Set, Simplex
 
@@ -45,7 +46,7 @@ def proven_zeros(objective: Any, domain: Set, result: Result) -> np.ndarray | No
     >>> proven_zeros(f, domain, fw.minimize(f, domain, tol=1e-8))
     array([False, False,  True])
     """
-    beta = getattr(objective, "bend_limit", math.inf)
+    beta = _bend(objective)
     norms = getattr(objective, "_column_norms", None) if getattr(objective, "holds_images", False) else None
     grouped = isinstance(domain, GroupBall) and (domain.s, domain.p) == (2, 1)
     if not (grouped or isinstance(domain, L1Ball | Simplex)) or norms is None or not math.isfinite(beta):
@@ -61,6 +62,14 @@ def proven_zeros(objective: Any, domain: Set, result: Result) -> np.ndarray | No
         size, length = (np.sqrt(np.bincount(owner, (v**2).reshape(-1))) for v in (g, c))
         return _below(size, length, delta)[owner].reshape(g.shape)
     return _below(-g if isinstance(domain, Simplex) else np.abs(g), c, delta)
+
+
+def _bend(objective: Any) -> float:
+    """Return the largest second derivative of the loss of a row, infinity where there is no bound."""
+    if isinstance(objective, Multinomial):
+        return 0.5  # the largest eigenvalue of diag(p) - pp'
+    loss = getattr(objective, "row_loss", None)
+    return float(loss.bend(1.0)) if loss is not None and loss.bounded else math.inf
 
 
 def _below(size: np.ndarray, c: np.ndarray, delta: float) -> np.ndarray:

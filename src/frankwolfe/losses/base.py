@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -50,6 +51,10 @@ class Loss(ABC):
 
     conjugate_unit: ClassVar[float] = 0.0
     """The conjugate of a row is right to ulps of so much, where that is not itself."""
+
+    if TYPE_CHECKING:  # as of any named tuple
+
+        def __iter__(self) -> Iterator[float]: ...
 
     def __eq__(self, other: object) -> bool:  # tuples of the same numbers are equal, losses are not
         return type(self) is type(other) and tuple(self) == tuple(other)  # pyright: ignore[reportArgumentType]

@@ -1,12 +1,12 @@
 """Objectives: `linear_models.py` has those of rows of data and a loss, the others have a file each."""
 
+from frankwolfe.objectives import linear_models
 from frankwolfe.objectives.base import Objective
 from frankwolfe.objectives.composite import Composite
 from frankwolfe.objectives.function import Function
 from frankwolfe.objectives.gradient_check import check_gradient
 from frankwolfe.objectives.linear_model import CLASSIFICATION, REGRESSION
 from frankwolfe.objectives.linear_models import *  # noqa: F403
-from frankwolfe.objectives.linear_models import __all__ as linear_models
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.objectives.multinomial import Multinomial
 from frankwolfe.objectives.quadratic import Quadratic
@@ -28,4 +28,4 @@ __all__ = [
     "place",
     "stream",
 ]
-__all__ += linear_models
+__all__ += linear_models.__all__

@@ -43,10 +43,10 @@ from frankwolfe.validation import nonnegative, vector
 
 GRAM_LIMIT = 2000  # features up to which the smallest eigenvalue is computed from the Gram matrix
 
-REGRESSION: dict[str, type[LinearModel]] = {}
+REGRESSION: dict[str, Any] = {}
 """The models of numbers, by the names of their losses."""
 
-CLASSIFICATION: dict[str, type[LinearModel]] = {}
+CLASSIFICATION: dict[str, Any] = {}
 """The models of two labels, by the names of their losses."""
 
 

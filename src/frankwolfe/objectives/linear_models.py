@@ -189,8 +189,8 @@ class Poisson(LinearModel, loss=PoissonLoss):
     --------
     >>> import numpy as np
     >>> f = Poisson(np.eye(2), [1.0, 3.0])
-    >>> f.grad(np.log([1.0, 3.0])) + 0.0, abs(float(f.value(np.log([1.0, 3.0])))) < 1e-15
-    (array([0., 0.]), True)
+    >>> round(float(f.value(np.zeros(2))), 6), f.grad(np.zeros(2))
+    (0.647918, array([ 0., -1.]))
     """
 
     def __init__(

@@ -167,8 +167,8 @@ class NewtonFrankWolfe(Method):
             H = _expansion(problem, x, 1)[1]
         rtol, radius = SEARCH, ball_radius(problem.domain)
         whole = radius is not None or isinstance(problem.domain, L1Ball | Simplex)
-        linear = isinstance(problem.objective, LinearModel)
-        tail = problem.objective.tail(x.image) if far and whole and linear else None
+        objective = problem.objective
+        tail = objective.tail(x.image) if far and whole and isinstance(objective, LinearModel) else None
         if tail is not None:
             rtol = ROUGH_SEARCH  # the model of log f is good for long steps, not for their last digits
             H = H - np.multiply.outer(TAIL / float(tail) * g, g)
