@@ -162,7 +162,9 @@ def test_triton(loss: Loss, formula: Exact) -> None:
     b = targets(loss)
     device = "cpu" if interpreted else "cuda"
     m, of = torch.from_numpy(MARGINS).to(device), torch.from_numpy(b).to(device)
-    check(loss, formula, b, dict(zip(NAMES, formulae(loss, m, of).cpu().numpy(), strict=True)))
+    with np.errstate(over="ignore"):  # the interpreter computes with NumPy
+        found = formulae(loss, m, of).cpu().numpy()
+    check(loss, formula, b, dict(zip(NAMES, found, strict=True)))
 
 
 @ALL

@@ -17,6 +17,18 @@ except ImportError:  # the plain twins serve
 
 
 @triton.jit
+def exp(x):
+    """Return exp(x)."""
+    return tl.exp(x)
+
+
+@triton.jit
+def size(x):
+    """Return |x|."""
+    return tl.abs(x)
+
+
+@triton.jit
 def log1p(u):
     """Return log(1 + u), by Kahan's formula: what rounding does to 1 + u is made up for."""
     near = 1.0 + u
@@ -77,8 +89,8 @@ def with_loss(kernel: Any, loss: Any) -> Any:
 @cache
 def _formula(loss: Any, name: str) -> Any:
     """Return a formula of a loss as a function of margin and target, its parameters written out."""
-    words = {"exp": tl.exp, "log1p": log1p, "pick_above": pick_above, "maximum": maximum, "minimum": minimum}
-    formula = _bound(getattr(type(loss), name), abs=tl.abs, **words)
+    words = {"exp": exp, "log1p": log1p, "pick_above": pick_above, "maximum": maximum, "minimum": minimum}
+    formula = _bound(getattr(type(loss), name), abs=size, **words)
     parameters = zip(("first", "second"), map(tl.constexpr, loss), strict=False)
     return _bound(FORMS[len(loss)].fn, formula=formula, **dict(parameters))
 

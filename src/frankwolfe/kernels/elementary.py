@@ -66,21 +66,21 @@ def _log1p(u):
     return pick_above(u, MIDDLE, LN2, 0.0) + 2.0 * (s + s * (q * series))
 
 
-@overload(elementary.exp, jit_options=INLINE)
+@overload(elementary.exp, jit_options=INLINE)  # pyright: ignore[reportArgumentType]
 def _(x):
     return lambda x: _exp(x)
 
 
-@overload(elementary.log1p, jit_options=INLINE)
+@overload(elementary.log1p, jit_options=INLINE)  # pyright: ignore[reportArgumentType]
 def _(u):
     return lambda u: _log1p(u)
 
 
-@overload(elementary.maximum, jit_options=INLINE)
+@overload(elementary.maximum, jit_options=INLINE)  # pyright: ignore[reportArgumentType]
 def _(a, bound):
     return lambda a, bound: pick_above(bound, a, bound, a)
 
 
-@overload(elementary.minimum, jit_options=INLINE)
+@overload(elementary.minimum, jit_options=INLINE)  # pyright: ignore[reportArgumentType]
 def _(a, bound):
     return lambda a, bound: pick_above(a, bound, bound, a)

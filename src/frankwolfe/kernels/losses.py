@@ -42,7 +42,7 @@ def _formula(kind, name):
 def _compile(function, name):
     """Let kernels call a function of a loss, a margin and a target: the formula of that name of the loss's class."""
 
-    @overload(function, jit_options=INLINE)
+    @overload(function, jit_options=INLINE)  # pyright: ignore[reportArgumentType]
     def _(loss, m, b):
         if not hasattr(getattr(loss, "instance_class", None), name):
             raise TypingError(f"unknown loss: {loss} has no formula {name!r}")

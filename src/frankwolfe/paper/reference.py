@@ -221,7 +221,8 @@ def smoothness(f: fw.Logistic, ball: Ball) -> float:
     times the lp norm, once for the points and once, dually, for the gradients.
     """
     spread = 1 - 2 / ball.option if ball.kind == "lp" and ball.option > 2 else 0.0
-    return float(f.smoothness) * f.shape[0] ** spread
+    assert f.smoothness is not None
+    return f.smoothness * f.shape[0] ** spread
 
 
 def _matrix(f: fw.MatrixCompletion, domain: fw.NuclearBall, goal: float, began: float) -> Outcome:

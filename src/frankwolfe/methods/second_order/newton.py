@@ -114,8 +114,8 @@ class NewtonFrankWolfe(Method):
     def check(self, problem: Problem) -> None:
         super().check(problem)
         objective = problem.objective
-        at_hand = isinstance(objective, LinearModel | Quadratic) and objective.holds_images
-        if not at_hand or isinstance(objective.data, OperatorMatrix):
+        known = isinstance(objective, LinearModel | Quadratic)
+        if not known or not objective.holds_images or isinstance(objective.data, OperatorMatrix):
             raise TypeError(
                 f"method 'newton' forms the Hessian from the data, which {type(objective).__name__} does not hold as a "
                 "matrix; use 'subspace' or 'afw'"

@@ -33,7 +33,8 @@ class Bowls(Task):
 
     def compute(self, store: Store, directory: str | None) -> Outcome:
         f = loss()
-        L = INFLATED * float(f.smoothness)
+        assert f.smoothness is not None
+        L = INFLATED * f.smoothness
         method = fw.AcceleratedGradient(L=L)
         problem = Problem(f, None)
         state = method.init(problem, problem.start(np.array([-3.0]), True))
