@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -41,6 +42,7 @@ class CrossValidated(LinearEstimator):
     radii_: np.ndarray
     _by_data = True  # pyright: ignore[reportAssignmentType]
     warm_start = False
+    _targets: Callable[[np.ndarray], np.ndarray]  # what a splitter and a scorer see of the targets
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Choose the radius on held-out folds, and fit the model with it to all the data.
