@@ -93,12 +93,15 @@ def _formula(loss: Any, name: str) -> Any:
     # Triton looks at annotations as it does at any name; of globals it takes constants only.
     formula = _bound(getattr(type(loss), name), abs=size, Any=tl.constexpr(0), **words)
     parameters = zip(("first", "second"), map(tl.constexpr, loss), strict=False)
-    return _bound(FORMS[len(loss)].fn, formula=formula, **dict(parameters))
+    return _bound(FORMS[len(loss)].fn, f"{type(loss).__name__}_{name}", formula=formula, **dict(parameters))
 
 
-def _bound(function: Any, **names: Any) -> Any:
-    """Return a function compiled by Triton in which some global names mean something else."""
+def _bound(function: Any, called: str = "", **names: Any) -> Any:
+    """Return a function compiled by Triton in which some global names mean something else.
+
+    Triton takes two functions of one name for one: `called` tells twins of the same source apart.
+    """
     twin = FunctionType(function.__code__, {**function.__globals__, "tl": tl, **names}, function.__name__)
     twin.__annotations__, twin.__module__ = function.__annotations__, function.__module__
-    twin.__qualname__ = function.__qualname__
+    twin.__qualname__ = called or function.__qualname__
     return triton.jit(twin)
