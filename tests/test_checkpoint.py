@@ -95,14 +95,14 @@ def test_stop_and_go_on(label: str, tmp_path: Path) -> None:
 def test_a_finished_run_returns_its_result(tmp_path: Path) -> None:
     objective, domain, *_ = case("logistic-l2")
     save = fw.Checkpoint(tmp_path / "run.npz")
-    first = fw.minimize(objective, domain, tol=1e-8, checkpoint=save)
-    again = fw.minimize(objective, domain, tol=1e-8, checkpoint=save)
+    first = fw.minimize(objective, domain, method="afw", tol=1e-3, checkpoint=save)
+    again = fw.minimize(objective, domain, method="afw", tol=1e-3, checkpoint=save)
     assert first.success
     assert again.success
     assert again.n_iter == first.n_iter
     assert again.time == first.time
     assert same(again.x, first.x)
-    tighter = fw.minimize(objective, domain, tol=1e-11, checkpoint=save)
+    tighter = fw.minimize(objective, domain, method="afw", tol=1e-4, checkpoint=save)
     assert tighter.success
     assert tighter.n_iter > first.n_iter
 

@@ -23,7 +23,7 @@ from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet
 from frankwolfe.sets.oracle_set import OracleSet
 from frankwolfe.sets.set_check import unlike_a_minimum
-from frankwolfe.stopping import Rest, Tolerance
+from frankwolfe.stopping import WINDOW, Rest, Tolerance
 from frankwolfe.trace import Trace
 
 PATIENCE = 32  # steps in which a gap that is mostly rounding must lose half of what is not
@@ -133,6 +133,7 @@ class Run:
     halved: tuple[int, float] = (0, math.inf)  # when, near the end, the gap but for rounding was last halved; to what
     start_value: float = -math.inf  # f at the start, which the default tolerance is relative to
     rest: Rest = field(default_factory=Rest)
+    tried: bool = False  # whether a user's function and oracle were tried once, early on
     drift: float = 0.0  # by how much the value of the last point that was checked had been too low
 
     @property
@@ -246,6 +247,9 @@ class Run:
 
     def settled(self) -> bool:
         """Tell whether the certified gap is within the tolerance, with the value computed afresh."""
+        if not self.tried and self.state.k >= WINDOW:  # a wrong gradient may keep a run busy for ever
+            self.tried = True
+            self._try_users_code()
         drift = 0.0 if self.best is self.checked else self.drift
         if not self.goal > 0 or not self.gap + drift <= self.goal or self.best is None:
             return False

@@ -15,6 +15,7 @@ N, D, K = 30, 6, 3
 A = RNG.standard_normal((N, D))
 T = A @ RNG.standard_normal(D) + 0.7 * RNG.standard_normal(N) + 0.4
 B = np.sign(T)
+P = np.exp(0.3 * T)  # positive targets
 C = RNG.standard_normal(D)
 Q = A.T @ A / N
 W = RNG.random(N) + 0.2
@@ -56,13 +57,26 @@ def linear(loss: str, weighted: bool, intercept: bool, ridge: float) -> Callable
     def build(words: Words) -> Callable[[Any], Any]:
         xp, array = words.xp, words.lib.array
         a, b, t = array(A), array(B), array(T)
+        p = array(P)
         share = array(W / W.sum() if weighted else np.full(N, 1 / N))
+
+        def pinball(r: Any) -> tuple[Any, Any]:
+            u = words.constant(xp.clip(r / 0.5, -0.3, 0.7))  # the slope is that of the largest term
+            return u * r - 0.25 * u**2, u
+
         losses, slope = {
             "logistic": (lambda m: words.softplus(-b * m), lambda m: -b / (1 + xp.exp(b * m))),
             "squares": (lambda m: 0.5 * (m - t) ** 2, lambda m: m - t),
             "huber": (
                 lambda m: xp.where(xp.abs(m - t) <= 0.5, 0.5 * (m - t) ** 2, 0.5 * xp.abs(m - t) - 0.125),
                 lambda m: xp.clip(m - t, -0.5, 0.5),
+            ),
+            "quantile": (lambda m: pinball(m - t)[0], lambda m: pinball(m - t)[1]),
+            "poisson": (lambda m: xp.exp(m) - p * m + p * xp.log(p) - p, lambda m: xp.exp(m) - p),
+            "gamma": (lambda m: p * xp.exp(-m) + m - xp.log(p) - 1, lambda m: 1 - p * xp.exp(-m)),
+            "hinge": (
+                lambda m: xp.clip(1 - b * m, 0.0, 1e9) ** 2 / 2,
+                lambda m: -b * xp.clip(1 - b * m, 0.0, 1e9),
             ),
         }[loss]
 
@@ -139,11 +153,20 @@ class Case(NamedTuple):
     shape: tuple[int, ...]
 
 
+MODELS: dict[str, tuple[Any, np.ndarray, dict[str, Any]]] = {
+    "logistic": (fw.Logistic, B, {}),
+    "squares": (fw.LeastSquares, T, {}),
+    "huber": (fw.Huber, T, {"delta": 0.5}),
+    "quantile": (fw.Quantile, T, {"quantile": 0.3, "delta": 0.5}),
+    "poisson": (fw.Poisson, P, {}),
+    "gamma": (fw.Gamma, P, {}),
+    "hinge": (fw.SquaredHinge, B, {}),
+}
+
+
 def _linear(loss: str, weighted: bool, intercept: bool, ridge: float) -> Case:
-    kind: Any = {"logistic": fw.Logistic, "squares": fw.LeastSquares, "huber": fw.Huber}[loss]
-    more: dict[str, Any] = {"delta": 0.5} if loss == "huber" else {}
-    more |= {"sample_weight": W} if weighted else {}
-    target = B if loss == "logistic" else T
+    kind, target, more = MODELS[loss]
+    more = {**more, "sample_weight": W} if weighted else more
     build = linear(loss, weighted, intercept, ridge)
     return Case(build, lambda: kind(A, target, intercept=intercept, ridge=ridge, **more), (D,))
 
@@ -158,7 +181,7 @@ FORMS = [
     (weighted, intercept, ridge) for weighted in (False, True) for intercept in (False, True) for ridge in (0.0, 0.3)
 ]
 CASES = {
-    **{f"{loss}-{form}": _linear(loss, *form) for loss in ("logistic", "squares", "huber") for form in FORMS},
+    **{f"{loss}-{form}": _linear(loss, *form) for loss in MODELS for form in FORMS},
     **{f"multinomial-{form}": _softmax(*form) for form in FORMS},
     "quadratic": Case(quadratic, lambda: fw.Quadratic(Q, C, 3.0), (D,)),
     "completion": Case(completion(False), lambda: fw.MatrixCompletion(ROWS, COLS, VALUES, (5, 4)), (5, 4)),

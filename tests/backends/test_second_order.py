@@ -12,6 +12,7 @@ from tests.backends.arrays import NAMES, Library, library
 
 import frankwolfe as fw
 from frankwolfe.kernels.long_vectors import combined, near, products
+from frankwolfe.methods import SubspaceFrankWolfe
 
 RNG = np.random.default_rng(3)
 N, D = 400, 7
@@ -26,7 +27,8 @@ MODELS: dict[str, Any] = {
 
 
 def agree(X: Any, method: str, model: Any, domain: Any, tol: float = 1e-9) -> None:
-    here, there = (fw.minimize(model(data), domain, method=method, tol=0, max_iter=5) for data in (A, X))
+    same: Any = SubspaceFrankWolfe(newton=False) if method == "subspace" else method  # Newton steps are NumPy's alone
+    here, there = (fw.minimize(model(data), domain, method=same, tol=0, max_iter=5) for data in (A, X))
     np.testing.assert_allclose(np.asarray(there.x.cpu() if hasattr(there.x, "cpu") else there.x), here.x, atol=tol)
     assert abs(there.lower_bound - here.lower_bound) <= tol
 

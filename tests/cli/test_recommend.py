@@ -126,7 +126,7 @@ def test_bad_arguments_are_one_clear_line(model, tmp_path):
     assert "did you mean 'ratings.csv'?" in refused("complete", model.parent / "rating.csv")
     assert "no such file" in refused("recommend", tmp_path / "m.npz", 1)
     assert "damaged or not a model file" in refused("recommend", file, 1)
-    assert "No such file" in refused("complete", file, "--radius", 1, "--out", tmp_path / "no" / "m.npz")
+    assert "make it first" in refused("complete", file, "--radius", 1, "--out", tmp_path / "no" / "m.npz")
     call("recommend", model, 100, "-n", 0, code=2)
 
 

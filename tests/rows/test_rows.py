@@ -75,8 +75,9 @@ def test_products_and_sums(form: str, tmp_path: Path) -> None:
 def test_a_model_over_parts_is_the_model(form: str, kind: str, intercept: bool, tmp_path: Path) -> None:
     """Its class, and everything that certificates are made of."""
     made, options = KINDS[kind]
-    f = made(as_form(form, tmp_path), B, intercept=intercept, ridge=0.1, sample_weight=WEIGHTS, **options)
-    g = made(A, B, intercept=intercept, ridge=0.1, sample_weight=WEIGHTS, **options)
+    b = np.exp(B) if kind in ("poisson", "gamma") else B
+    f = made(as_form(form, tmp_path), b, intercept=intercept, ridge=0.1, sample_weight=WEIGHTS, **options)
+    g = made(A, b, intercept=intercept, ridge=0.1, sample_weight=WEIGHTS, **options)
     assert type(f) is made
     assert isinstance(f.data, RowsInParts)
     assert f.shape == g.shape

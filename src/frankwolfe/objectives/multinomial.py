@@ -235,7 +235,7 @@ class Multinomial(WeightedMean):
 
         rows = []
         for i in range(0, images.shape[1], AT_ONCE):
-            some = images[:, i : i + AT_ONCE]
+            some = images[:, i : min(i + AT_ONCE, images.shape[1])]
             bent = self.bend(curvature, some.toarray().T if issparse(some) else some.T)
             rows.append(host(images.T @ bent.T).T)
         return np.asarray(np.concatenate(rows), dtype=np.float64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -283,7 +284,8 @@ class LinearImage(Combination):
         residual = float(np.max(np.abs(self.matrix @ inner - x64)))
         near = residual <= slack(x, tol) * float(np.max(np.abs(x64)) + s[0] * np.max(np.abs(inner)))
         # An ulp of x may be many of what it is the image of.
-        condition = float(np.linalg.norm(x64) / (s[-1] * max(float(np.linalg.norm(inner)), np.finfo(float).tiny)))
+        longest, length = float(np.max(np.abs(x64))), float(np.max(np.abs(inner)))
+        condition = math.sqrt(x64.size) * longest / max(float(s[-1]) * length, sys.float_info.min)
         room = max(tol, slack(x, 0.0) * max(condition, 1.0))
         return near and self.part.contains(as_like(inner.reshape(self._inner_shape), x), room)
 
