@@ -12,6 +12,7 @@ import frankwolfe as fw
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore:.*is the largest tried:UserWarning")  # a few rows that can be told apart
 @parametrize_with_checks(
     [
         fw.FrankWolfeClassifier(),

@@ -67,7 +67,8 @@ SETS = {
 def test_honest_results_are_verified(model, domain):
     f, X = MODELS[model], SETS[domain]
     result = fw.minimize(f, X, tol=1e-7)
-    tight = fw.minimize(f, X, tol=1e-12, max_iter=2000, method="apgd")
+    steep = model.startswith(("poisson", "gamma"))  # whose largest curvature on the set makes steps of 1/L short
+    tight = fw.minimize(f, X, tol=1e-12, max_iter=2000, method="newton" if steep else "apgd")
     check = fw.verify(result, f, X)
     narrow = "float32" in model  # there x is in the set to the rounding of float32
     noise = 1e-13 * (1 + abs(result.fun))
