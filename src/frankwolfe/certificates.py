@@ -87,8 +87,8 @@ class Certificate:
                 self._offer(problem, k, tangent, -problem.domain.support(-tangent.slope))
             elif vertex is not None or len(evidence.minorants) == 1:
                 self.unproven = tangent
-                hoped = math.inf if vertex is None else float(problem.bound(tangent, vertex.value, k))
-                ends = vertex is not None and upper - hoped <= goal
+                unverified = math.inf if vertex is None else float(problem.bound(tangent, vertex.value, k))
+                ends = vertex is not None and upper - unverified <= goal
                 if k + 1 >= self.next_proof * (RETRY_GROWTH / PROOF_GROWTH if ends else 1.0):
                     self.prove(problem, k)
         return slack
@@ -107,7 +107,7 @@ class Certificate:
     def certify(self, problem: Problem, k: int, best: Point, touch: Any, growth: float) -> float | None:
         """Prove bounds in double precision at the best point, and at `touch`, if it is time to; return the best value.
 
-        A run in single precision only hopes for the bounds that it meets on the way. Each proof costs as much as a few
+        A run in single precision only estimates the bounds that it meets on the way. Each proof costs as much as a few
         steps: `growth` is that of the iterations at which there is one.
         """
         if k + 1 < self.next_proof * growth / PROOF_GROWTH:
@@ -137,13 +137,15 @@ class Certificate:
             self.known = None
 
 
-def proof_growth(problem: Problem, goal: Any, value: Any, hoped: Any) -> Any:
+def proof_growth(problem: Problem, goal: Any, value: Any, unverified: Any) -> Any:
     """Return how fast the iterations grow at which a bound is proven: the slower, the nearer a run is to its end.
 
-    For one run, or for each of many: best values and the bounds that are hoped for are numbers or vectors.
+    For one run, or for each of many: best values and the bounds that are not verified yet are numbers or vectors.
     """
-    rounding = 16 * FEW * problem.eps * abs(value)  # what it takes off the hoped bound is not taken off the proven one
-    ends, near = value - hoped <= goal, value - hoped <= FAR * goal + rounding
+    rounding = (
+        16 * FEW * problem.eps * abs(value)
+    )  # what it takes off an unverified bound is not taken off the proven one
+    ends, near = value - unverified <= goal, value - unverified <= FAR * goal + rounding
     near, ends = (goal > 0) & near, (goal > 0) & ends
     return FAR_GROWTH + (PROOF_GROWTH - FAR_GROWTH) * near + (RETRY_GROWTH - PROOF_GROWTH) * ends
 

@@ -95,11 +95,11 @@ class LowRank(Mixable):
         array([[3.],
                [6.]])
         """
-        away = is_foreign(left)
-        left, right = (left, right) if away else (np.asarray(left), np.asarray(right))
+        on_device = is_foreign(left)
+        left, right = (left, right) if on_device else (np.asarray(left), np.asarray(right))
         if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[1]:
             raise ValueError(f"left and right must be m x r and n x r, got shapes {left.shape} and {right.shape}")
-        if away:
+        if on_device:
             return cls(np.ones(left.shape[1]), columns(left), columns(right), (left.shape[0], right.shape[0]))
         kind = np.result_type(left, right, np.float32)
         rows, cols = (np.ascontiguousarray(f.T, dtype=kind) for f in (left, right))
@@ -236,14 +236,14 @@ class LowRank(Mixable):
         array([4., 8.])
         """
         if not isinstance(self.like, np.ndarray):
-            return self._entries_away(rows, cols)
+            return self._entries_on_device(rows, cols)
         rows, cols = np.broadcast_arrays(np.asarray(rows), np.asarray(cols))
         out = np.zeros(rows.shape, self.dtype)
         for weight, left, right in self.triples():
             out += weight * left[rows] * right[cols]
         return out
 
-    def _entries_away(self, rows: Any, cols: Any) -> Any:
+    def _entries_on_device(self, rows: Any, cols: Any) -> Any:
         xp = self._xp
         rows, cols = (xp.asarray(index, device=self.like.device) for index in (rows, cols))
         terms = (weight * xp.take(left, rows) * xp.take(right, cols) for weight, left, right in self.triples())

@@ -89,7 +89,7 @@ class Problem:
     eps: float = 2.0**-52  # of the arithmetic; `start` sets it
     shape: tuple[int, ...] | None = None  # of the points; `start` sets it
     # Whether arrays may live on a device, so that looking at a number costs time; `start` sets it.
-    away: bool = False
+    on_device: bool = False
     # The gap that ends the run, by the loop: a step that finds it closed may rest instead of moving on.
     goal: float = 0.0
     # Tells whether the run's time is over, or somebody wants it to end; set by the loop, asked by `tick`.
@@ -119,7 +119,7 @@ class Problem:
 
     def judged(self, at_y: Evaluation, y: Point) -> Evaluation:
         """Return an evaluation with what rounding may have done to it, and with the point where the tangent touches."""
-        if self.exact is not None:  # the tangent is a hope until it is proven in double precision
+        if self.exact is not None:  # the tangent is proven in double precision later
             return at_y._replace(at=self._touch(y, at_y))
         return at_y._replace(noise=self.objective.noise(at_y, self.extent), at=self._touch(y, at_y))
 
@@ -208,7 +208,7 @@ class Problem:
         assert self.domain is not None
         self.counts.n_lmo += 1
         # On a device the question would be a read back; a zero slope is then answered by any vertex, which is as good.
-        if keep is not None and not self.away and _vanishes(slope):
+        if keep is not None and not self.on_device and _vanishes(slope):
             return Vertex(keep, 0.0, 0.0)
         if isinstance(self.domain, IterativeSet):
             accuracy = 0.5 * share * self.curvature
@@ -242,7 +242,7 @@ class Problem:
         line, passes = self.objective.line(x, v)
         self.counts.n_pass += passes
         # A rough search ends after a few looks, at another gamma than an exact one.
-        if isinstance(line, ArrayLine) and self.away and rtol <= 1e-9 and searches_in_arrays(x.coords, look):
+        if isinstance(line, ArrayLine) and self.on_device and rtol <= 1e-9 and searches_in_arrays(x.coords, look):
             gamma = line.minimise(cap)
             gamma = minimise_in_arrays(line.along, line.zero, cap) if gamma is None else gamma
             if not look:
@@ -378,7 +378,7 @@ class Problem:
             return self.value(Point.at(x.coords))
         point = Point.at(self.exact.start(x.coords, dense=not isinstance(x.coords, LowRank)))
         # On a device one kernel reads narrow numbers as they are stored, and the gradient comes for nothing.
-        return self.exact.evaluate(point, point).value if self.away else self.exact.value_at(point)[0]
+        return self.exact.evaluate(point, point).value if self.on_device else self.exact.value_at(point)[0]
 
     def relieve(self) -> None:
         """Make room on a device that has none left, or raise a MemoryError that says how much is needed."""
@@ -399,7 +399,7 @@ class Problem:
         coords = self.objective.start(x0 if known else np.zeros(shape or ()), dense)
         kind = coords.like if isinstance(coords, LowRank) else coords
         self.eps = float(np.finfo(kind.dtype).eps) if isinstance(kind.dtype, np.dtype) else eps(kind)
-        self.away = not isinstance(kind, np.ndarray)
+        self.on_device = not isinstance(kind, np.ndarray)
         self.shape = tuple(coords.shape)
         if shape is not None and tuple(coords.shape) != tuple(shape):
             raise ValueError(f"x0 must have shape {tuple(shape)} to match the problem, got {tuple(coords.shape)}")

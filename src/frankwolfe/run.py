@@ -44,7 +44,7 @@ class Saved(NamedTuple):
     counts: tuple
     trace: np.ndarray
     elapsed: float
-    hoped: float
+    unverified: float
     noise: float
     tangents: Any
     checked: Point | None
@@ -123,7 +123,7 @@ class Run:
     best_value: float = math.inf
     best: Point | None = None
     certificate: Certificate = field(default_factory=Certificate)
-    hoped: Certificate = field(default_factory=Certificate)  # in single precision, before it is proven in double
+    unverified: Certificate = field(default_factory=Certificate)  # in single precision, before it is proven in double
     trace: Trace = field(default_factory=Trace)
     elapsed: float = 0.0
     trouble: tuple[Status, str] | None = None
@@ -173,10 +173,10 @@ class Run:
                 self.best_value, self.best = value, point
         if k == 0:
             self.start_value = max(self.start_value, values[0])
-        bounds = self.hoped if self._hopes else self.certificate
+        bounds = self.unverified if self._verifies_later else self.certificate
         slack = bounds.update(self.problem, k, evidence, self.best_value, self.goal)
         self.check_convex(evidence.seen[-1][1], slack)
-        if bounds is self.hoped and self.trouble is None:
+        if bounds is self.unverified and self.trouble is None:
             self.certify(k)
         self.watch(k, values[0], slack / DOUBT)
         if k % self.trace_every == 0:
@@ -185,7 +185,7 @@ class Run:
     def watch(self, k: int, value: float, noise: float) -> None:
         """Take note of whether step k, from a point of this value, has changed anything."""
         noise = max(noise, 4 * self.problem.eps * abs(self.best_value))
-        bound = max(self.certificate.lower_bound, self.hoped.lower_bound)
+        bound = max(self.certificate.lower_bound, self.unverified.lower_bound)
         self.rest = self.rest.after(k, value, self.best_value, self.best_value - bound, noise)
 
     def not_finite(self, k: int, what: str) -> None:
@@ -199,21 +199,21 @@ class Run:
         `at` is the point where the last tangent touches.
         """
         slack += 1e4 * self.problem.eps * abs(self.best_value)
-        if max(self.certificate.lower_bound, self.hoped.lower_bound) <= self.best_value + slack:
+        if max(self.certificate.lower_bound, self.unverified.lower_bound) <= self.best_value + slack:
             return
         assert self.best is not None
         self._check_value()
-        if max(self.certificate.lower_bound, self.hoped.lower_bound) <= self.best_value + slack:
+        if max(self.certificate.lower_bound, self.unverified.lower_bound) <= self.best_value + slack:
             return
         proven = self.problem.objective.proven and not isinstance(self.problem.domain, OracleSet)
         reason = None if proven else blame(self.problem, at, self.best)
-        self.certificate, self.hoped = Certificate(next_proof=self.certificate.next_proof), Certificate()
+        self.certificate, self.unverified = Certificate(next_proof=self.certificate.next_proof), Certificate()
         if reason is not None:
             self.trouble = reason
 
     @property
-    def _hopes(self) -> bool:
-        """Whether bounds that steps meet are hopes, to be proven in double precision."""
+    def _verifies_later(self) -> bool:
+        """Whether the bounds that steps meet are yet to be proven in double precision."""
         return self.problem.exact is not None and self.problem.domain is not None
 
     def _check_value(self) -> None:
@@ -232,9 +232,9 @@ class Run:
     def certify(self, k: int) -> None:
         """Prove a bound in double precision, if it is time to."""
         assert self.best is not None
-        behind = self.hoped.behind  # where the hoped bound touches f, a tangent in double precision is as good
+        behind = self.unverified.behind  # where an unverified bound touches f, a tangent in double precision is as good
         touch = None if behind is None else behind[0].touch
-        growth = proof_growth(self.problem, self.goal, self.best_value, self.hoped.lower_bound)
+        growth = proof_growth(self.problem, self.goal, self.best_value, self.unverified.lower_bound)
         value = self.certificate.certify(self.problem, k, self.best, touch, growth)
         if value is not None:
             self.drift, self.best_value = max(0.0, value - self.best_value), value
@@ -271,7 +271,7 @@ class Run:
             wrong = unlike_a_minimum(problem.domain, problem.objective.grad(best.coords), [best.coords])
             if wrong is not None:
                 self.trouble = (Status.WRONG_ORACLE, wrong)
-                self.certificate, self.hoped = Certificate(), Certificate()
+                self.certificate, self.unverified = Certificate(), Certificate()
         if self.trouble is not None or problem.objective.ours:
             return
         direction = as_like(problem.rng(TRIAL_KEY).standard_normal(tuple(best.coords.shape)), best.coords)
@@ -282,7 +282,7 @@ class Run:
             return
         if refuted:
             self.trouble = blame(problem, best, other)
-            self.certificate, self.hoped = Certificate(), Certificate()
+            self.certificate, self.unverified = Certificate(), Certificate()
 
     def exhausted(self) -> bool:
         """Tell whether the gap is mostly what rounding takes off the bound, and the rest within the goal or at rest."""
@@ -326,7 +326,7 @@ class Run:
         k = self.state.k
         if self.trouble is None:
             self.certificate.prove(self.problem, k)
-            if self._hopes and self.best is not None and not self.gap <= self.goal:
+            if self._verifies_later and self.best is not None and not self.gap <= self.goal:
                 self.certificate.next_proof = 0
                 self.certify(k)
         known = self.state.x is self.checked
@@ -355,7 +355,7 @@ class Run:
             counts=tuple(self.problem.counts.asdict().values()),
             trace=self.trace.to_array(),
             elapsed=self.elapsed,
-            hoped=self.hoped.lower_bound,
+            unverified=self.unverified.lower_bound,
             noise=self.certificate.noise,
             tangents=self.certificate.tangents,
             checked=self.checked,
@@ -373,7 +373,7 @@ class Run:
                 raise TypeError("the state of another method")
             found = float(saved.best_value), float(saved.elapsed), int(saved.state.k)
             numbers = float(saved.lower_bound), float(saved.failure), int(saved.next_proof)
-            hoped, noise = float(saved.hoped), float(saved.noise)
+            unverified, noise = float(saved.unverified), float(saved.noise)
             checked_value, drift = float(saved.checked_value), float(saved.drift)
             halved = int(saved.halved[0]), float(saved.halved[1])
             self.start_value, self.rest = float(saved.start_value), Rest(*saved.rest)
@@ -384,5 +384,5 @@ class Run:
         self.best = saved.best if math.isfinite(found[0]) else None
         self.certificate = Certificate(*numbers, saved.unproven, known=saved.tangents, noise=noise)
         self.checked, self.checked_value, self.drift, self.halved = saved.checked, checked_value, drift, halved
-        self.hoped.lower_bound = hoped
+        self.unverified.lower_bound = unverified
         self.problem.counts, self.trace = counts, trace

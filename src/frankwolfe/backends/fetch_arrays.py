@@ -18,11 +18,11 @@ def together(*arrays: Array) -> tuple[np.ndarray, ...]:
     >>> together(np.float32(0.5), np.ones(2))
     (array(0.5), array([1., 1.]))
     """
-    away = [a for a in arrays if is_foreign(a)]
-    if not away:
+    on_device = [a for a in arrays if is_foreign(a)]
+    if not on_device:
         return tuple(np.asarray(a, dtype=np.float64) for a in arrays)
-    xp = namespace(*away)
-    wide = xp.result_type(*away)
-    row = host(xp.concat([xp.reshape(xp.astype(a, wide), (-1,)) for a in away])).astype(np.float64)
-    parts = iter(np.split(row, np.cumsum([math.prod(a.shape) for a in away])[:-1]))
+    xp = namespace(*on_device)
+    wide = xp.result_type(*on_device)
+    row = host(xp.concat([xp.reshape(xp.astype(a, wide), (-1,)) for a in on_device])).astype(np.float64)
+    parts = iter(np.split(row, np.cumsum([math.prod(a.shape) for a in on_device])[:-1]))
     return tuple(next(parts).reshape(a.shape) if is_foreign(a) else np.asarray(a, np.float64) for a in arrays)

@@ -265,12 +265,12 @@ def fetch(numbers: list[Scalar]) -> list[float]:
     [1.0, 0.5, 2.0]
     """
     here = (int, float, np.ndarray, np.generic)
-    away = [number for number in numbers if not isinstance(number, here)]
-    if not away:
+    on_device = [number for number in numbers if not isinstance(number, here)]
+    if not on_device:
         return [float(number) for number in numbers]
-    xp = namespace(*away)
-    wide = xp.result_type(*away)
-    read = iter(host(xp.stack([xp.astype(xp.reshape(number, ()), wide) for number in away])).tolist())
+    xp = namespace(*on_device)
+    wide = xp.result_type(*on_device)
+    read = iter(host(xp.stack([xp.astype(xp.reshape(number, ()), wide) for number in on_device])).tolist())
     return [float(number) if isinstance(number, here) else next(read) for number in numbers]
 
 
@@ -285,14 +285,14 @@ def fetch_rows(numbers: list[Any], size: int) -> np.ndarray:
            [0.5, 2. ]])
     """
     table = np.empty((len(numbers), size))
-    away = [i for i, number in enumerate(numbers) if is_foreign(number)]
+    on_device = [i for i, number in enumerate(numbers) if is_foreign(number)]
     for i, number in enumerate(numbers):
         if not is_foreign(number):
             table[i] = number
-    if away:
-        xp = namespace(*(numbers[i] for i in away))
-        wide = xp.result_type(*(numbers[i] for i in away))
-        table[away] = host(xp.stack([xp.broadcast_to(xp.astype(numbers[i], wide), (size,)) for i in away]))
+    if on_device:
+        xp = namespace(*(numbers[i] for i in on_device))
+        wide = xp.result_type(*(numbers[i] for i in on_device))
+        table[on_device] = host(xp.stack([xp.broadcast_to(xp.astype(numbers[i], wide), (size,)) for i in on_device]))
     return table
 
 

@@ -17,7 +17,7 @@ HOST = (float, np.ndarray)
 
 def fetched(problem: Problem, evidence: list[Evidence]) -> list[Evidence]:
     """Return evidence whose numbers are on the host: one read for all, and none where they are there already."""
-    if not problem.away:
+    if not problem.on_device:
         return evidence
     evidence = [seen if is_here(seen) else answered(problem, seen) for seen in evidence]
     numbers = iter(fetch([number for seen in evidence if not is_here(seen) for number in numbers_of(seen)]))

@@ -1,7 +1,11 @@
 """Many steps of (accelerated) Frank-Wolfe in one go on a GPU: the same numbers as plain steps, read back rarely.
 
-Applies to logistic regression and least squares on dense data that one kernel reads, over an l1, l2 or l∞ ball, with
-the open-loop schedule. Everything else takes plain steps, on the device as well.
+Applies to linear models on dense data that one kernel reads, over an l1, l2 or l∞ ball, with the open-loop schedule.
+Everything else takes plain steps, on the device as well.
+
+This is a second statement of the step, kept for its speed. One step of `afw` inside `minimize` on an H200, in
+microseconds (`python -m benchmarks.gpu.ways`): 400000 x 64 by this update 97, by a graph of plain steps 267, one by one
+1227; 60000 x 1024: 129, 336, 1374; 1000000 x 1024: 1042, 1268, 1483.
 """
 
 from __future__ import annotations

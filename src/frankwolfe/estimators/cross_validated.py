@@ -82,7 +82,7 @@ class CrossValidated(LinearEstimator):
         with limited(None):  # the number of threads is asked for once
             own = score_params.get("sample_weight")
             folds = [Fold(self, task, y, train, test, judge, own) for train, test in parts]
-            n_jobs = 1 if task.away else self.n_jobs  # a device is busy with one fold
+            n_jobs = 1 if task.on_device else self.n_jobs  # a device is busy with one fold
             search = searched(self, task, folds, self.radii, n_jobs)
             self._take(search, task)
         return self

@@ -57,7 +57,7 @@ class Task:
         return max(self.tol * min(self.unit, abs(self.null)), self.floor)
 
     @property
-    def away(self) -> bool:
+    def on_device(self) -> bool:
         """Whether the data are on a device."""
         return is_foreign(self.objective.share)
 

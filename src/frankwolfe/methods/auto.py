@@ -154,7 +154,7 @@ class Facts:
         if not objective.holds_images:
             return False
         (n, d), layout = objective.data.shape, objective.data.layout
-        quick = self.problem.away or (isinstance(layout, Rows) and layout.entries <= SHORT * n)
+        quick = self.problem.on_device or (isinstance(layout, Rows) and layout.entries <= SHORT * n)
         return quick and n >= 10 * d and d <= SMALL
 
     def allow(self, name: str) -> bool:
@@ -234,7 +234,7 @@ class Auto(Method):
     """
 
     name: ClassVar[str] = "auto"
-    looks: ClassVar[bool] = True
+    syncs_host: ClassVar[bool] = True
 
     def init(self, problem: Problem, x0: Point) -> AutoState:
         plan = planned(problem, x0)

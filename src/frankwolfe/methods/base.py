@@ -60,7 +60,9 @@ class Method(ABC):
 
     name: ClassVar[str]
     dense: ClassVar[bool] = False  # whether iterates must be arrays (projections need them)
-    looks: ClassVar[bool] = False  # whether its steps read numbers back anyway: the loop then looks after each of them
+    syncs_host: ClassVar[bool] = (
+        False  # whether its steps read numbers back anyway: the loop then looks after each of them
+    )
     momentum: ClassVar[bool] = False  # whether it averages gradients at look-ahead points, as `afw` does
     separates: ClassVar[bool] = False  # whether its only question is the gradient at x_k, so that `Lazy` may answer it
 
@@ -151,7 +153,7 @@ def closed(problem: Problem, value: Scalar, tangent: Tangent, vertex: Vertex) ->
 
 def looked(problem: Problem, at_x: Evaluation, vertex: Vertex) -> tuple[Evaluation, Vertex]:
     """Return both with their numbers on the host, by one read of the device, for a step that decides by them."""
-    if not problem.away:
+    if not problem.on_device:
         return at_x, vertex
     noise = 0.0 if at_x.noise is None else at_x.noise
     value, inner, watched, noise, *answer = fetch([at_x.value, at_x.inner, at_x.watched, noise, *vertex[1:]])

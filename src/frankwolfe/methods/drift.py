@@ -14,7 +14,7 @@ AFRESH = 1024  # steps after which an image, whose rounding errors add up as wel
 
 def is_due(problem: Problem, before: int, after: int) -> bool:
     """Tell whether it is time for a look at the iterate, by the steps taken alone: a resumed run looks likewise."""
-    every = RARELY if problem.away else OFTEN
+    every = RARELY if problem.on_device else OFTEN
     return after // every > before // every
 
 
@@ -31,4 +31,4 @@ def settled(problem: Problem, k: int, x: Point) -> Point:
         exact = coords.astype(np.float64) if isinstance(coords, np.ndarray) else coords
         if not domain.contains(exact, ROUNDED * problem.eps):
             return Point.at(problem.pulled_in(coords))
-    return x if k % AFRESH or problem.away or isinstance(coords, LowRank) else Point.at(coords)
+    return x if k % AFRESH or problem.on_device or isinstance(coords, LowRank) else Point.at(coords)

@@ -30,14 +30,14 @@ class Numbers(NamedTuple):
     value: np.ndarray  # the best
     bound: np.ndarray  # the best that is proven
     noise: np.ndarray  # what rounding took off it
-    hoped: np.ndarray  # the best bound that steps in single precision have met
+    unverified: np.ndarray  # the best bound that steps in single precision have met
     next_proof: np.ndarray
 
     @staticmethod
     def of(run: Run) -> tuple[float, ...]:
         """Return the numbers of one run."""
         known = run.certificate
-        return run.best_value, known.lower_bound, known.noise, run.hoped.lower_bound, known.next_proof
+        return run.best_value, known.lower_bound, known.noise, run.unverified.lower_bound, known.next_proof
 
 
 class Row(NamedTuple):
@@ -146,14 +146,14 @@ class Lockstep:
             slack = DOUBT * noises.max(axis=(0, 1))
         bounds = np.where(well[:, None], bounds, -np.inf)
         exact = self.problem.exact is not None
-        before = self.numbers.hoped if exact else self.numbers.bound
+        before = self.numbers.unverified if exact else self.numbers.bound
         running = np.fmax.accumulate(np.concatenate([before[None], bounds.max(axis=1)]))[1:]
         best = self._improve(np.where(well[:, None], values, np.inf), [p for seen in evidence for _, p in seen.seen])
         self._watch(first, values[:, 0], best, np.fmax(running, self.numbers.bound), noises.max(axis=1))
         for i in range(-first % self.trace_every, len(evidence), self.trace_every):
             self._log(first + i, values[i, 0], np.minimum(self.numbers.bound if exact else running[i], best[i]))
         if exact:
-            self.numbers = self.numbers._replace(hoped=running[-1])
+            self.numbers = self.numbers._replace(unverified=running[-1])
         else:
             place = bounds.reshape(-1, size).argmax(axis=0)
             noise = ((1 + mixings) * noises).reshape(-1, size)[place, np.arange(size)]
@@ -163,10 +163,10 @@ class Lockstep:
         self.touch = None if average.at is None else average.at / float(tangents.weight[-1, 0, 0])  # of all runs alike
         self.state = state
         last = evidence[-1].seen[-1][1]
-        wrong = np.fmax(self.numbers.bound, self.numbers.hoped) > self.numbers.value
+        wrong = np.fmax(self.numbers.bound, self.numbers.unverified) > self.numbers.value
         self._examine(~well[-1] | wrong, lambda i, run: self._check(i, run, first, values, well, slack, last))
         if exact and self.open:
-            growth = proof_growth(self.problem, self.goals, self.numbers.value, self.numbers.hoped)
+            growth = proof_growth(self.problem, self.goals, self.numbers.value, self.numbers.unverified)
             due = state.k >= self.numbers.next_proof * growth / PROOF_GROWTH
             self._examine(due, lambda i, run: run.certify(state.k - 1))
 
@@ -297,11 +297,11 @@ class Lockstep:
         run.state, run.elapsed = Row(self.state.k, Point.at(self.state.x.coords[i, ...])), self.elapsed
         if self.moved[i]:
             run.best, self.moved[i] = Point.at(self.best[i, ...]), False
-        run.best_value, run.certificate.lower_bound, run.certificate.noise, run.hoped.lower_bound, _ = (
+        run.best_value, run.certificate.lower_bound, run.certificate.noise, run.unverified.lower_bound, _ = (
             float(numbers[i]) for numbers in self.numbers
         )
         if self.touch is not None and self.problem.exact is not None:
-            run.hoped.behind = Tangent(None, 0.0, at=self.touch[i, ...]), 0.0
+            run.unverified.behind = Tangent(None, 0.0, at=self.touch[i, ...]), 0.0
 
     def _leave(self, leaving: dict[int, Status]) -> None:
         """End some runs: hand them over, and go on with the rows of the others."""
@@ -327,8 +327,8 @@ class Lockstep:
 
 
 def _touch(run: Run) -> Any:
-    """Return where the tangent behind a run's best hope touches f."""
-    return None if run.hoped.behind is None else run.hoped.behind[0].at
+    """Return where the tangent behind a run's best unverified bound touches f."""
+    return None if run.unverified.behind is None else run.unverified.behind[0].at
 
 
 def _take(a: Array, places: np.ndarray) -> Array:

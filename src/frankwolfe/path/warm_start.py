@@ -53,7 +53,7 @@ def continued(run: Run, before: float, problem: Problem, radius: float) -> Point
     """
     assert run.best is not None
     assert problem.domain is not None
-    problem.eps, problem.away = run.problem.eps, run.problem.away
+    problem.eps, problem.on_device = run.problem.eps, run.problem.on_device
     x, tol = run.best, 1e-6 if problem.eps < 1e-9 else 1e-4
     if not x.terms:  # kept for its coordinates alone
         x = Point(x.coords, Point.at(x.coords).terms, x.parts)

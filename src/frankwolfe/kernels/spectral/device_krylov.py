@@ -16,14 +16,14 @@ from frankwolfe.kernels.spectral.krylov import Krylov
 AHEAD = 6  # Lanczos steps between two reads of the device
 
 
-def is_away(G: Any) -> bool:
+def is_on_device(G: Any) -> bool:
     """Tell whether G is a matrix on a pattern whose entries are not NumPy's."""
     return isinstance(G, PatternMatrix) and G.pattern.places is not None
 
 
 def gram_of(G: Any, rng: np.random.Generator, accuracy: float = 0.0) -> Gram:
     """Return the Gram matrix of G where G is."""
-    return DeviceGram(G) if is_away(G) else Gram(G, rng, accuracy)
+    return DeviceGram(G) if is_on_device(G) else Gram(G, rng, accuracy)
 
 
 def space_of(A: Gram, rng: np.random.Generator, most: int) -> Krylov:

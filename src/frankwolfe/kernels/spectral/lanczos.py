@@ -12,7 +12,7 @@ from frankwolfe.backends import Array, double, host, largest, namespace, scaled
 from frankwolfe.backends.namespace import is_foreign
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 from frankwolfe.kernels.pattern.pattern_products import COMPILED_FROM
-from frankwolfe.kernels.spectral.device_krylov import gram_of, is_away, space_of
+from frankwolfe.kernels.spectral.device_krylov import gram_of, is_on_device, space_of
 from frankwolfe.kernels.spectral.gram_operator import entries
 from frankwolfe.kernels.spectral.implicit_matrix import ImplicitMatrix
 from frankwolfe.kernels.spectral.krylov import Krylov, log_component
@@ -87,7 +87,7 @@ def top_singular(
     G = _checked(G)
     m, n = G.shape
     if min(m, n) <= _SMALL_SIDE and m * n <= _SMALL_SIZE and _known(G):
-        return by_svd(G.toarray()) if is_away(G) else _by_lapack(G if isinstance(G, np.ndarray) else G.toarray())
+        return by_svd(G.toarray()) if is_on_device(G) else _by_lapack(G if isinstance(G, np.ndarray) else G.toarray())
     A = gram_of(G, rng, accuracy)
     if A.is_zero:
         pair = _zero_pair(m, n, A.kind)
@@ -158,7 +158,7 @@ def _checked(G: Any) -> Any:
         return G if G.fetched is None else G.fetched
     if getattr(G, "ndim", 2) != 2 or len(G.shape) != 2 or 0 in G.shape:
         raise ValueError(f"expected a nonempty matrix, got shape {tuple(G.shape)}")
-    if is_away(G):
+    if is_on_device(G):
         return G
     if np.dtype(G.dtype).kind == "c":
         raise ValueError("expected a real matrix, got complex entries")
@@ -199,7 +199,7 @@ def _rounding(dtype: np.dtype) -> float:
 
 def _known(G: Any) -> bool:
     """Tell whether the entries of the matrix can be looked at, not only its products."""
-    return entries(G) is not None or is_away(G) or isinstance(G, ImplicitMatrix)
+    return entries(G) is not None or is_on_device(G) or isinstance(G, ImplicitMatrix)
 
 
 def norm_upper_bound(G: Any, rng: np.random.Generator, steps: int = 200, failure: float = 1e-9) -> NormBound:
@@ -237,7 +237,7 @@ def norm_upper_bound(G: Any, rng: np.random.Generator, steps: int = 200, failure
     (True, 0.0)
     """
     G = _checked(G)
-    if (entries(G) is not None or is_away(G)) and min(G.shape) <= _PROOF_SIDE:
+    if (entries(G) is not None or is_on_device(G)) and min(G.shape) <= _PROOF_SIDE:
         return proven_bound(G, rng)
     A = gram_of(G, rng)
     if A.is_zero:  # a proof where the largest entry is known, otherwise a random product that vanished
@@ -258,7 +258,7 @@ def norm_upper_bound(G: Any, rng: np.random.Generator, steps: int = 200, failure
 
 
 def proven_bound(G: Any, rng: np.random.Generator) -> NormBound:
-    if is_away(G):
+    if is_on_device(G):
         from frankwolfe.kernels.spectral.device_proof import proven_bound
 
         return proven_bound(G, rng)
@@ -293,7 +293,7 @@ def norm_above(G: Any, sigma: float) -> float:
             return math.inf
         if isinstance(G, ImplicitMatrix):
             return 0.0 if G.largest == 0.0 else math.inf
-    stored: Any = G if is_foreign(G) else G.values if is_away(G) else entries(G)
+    stored: Any = G if is_foreign(G) else G.values if is_on_device(G) else entries(G)
     top, wide = float(largest(stored)), double(stored)
     if top == 0.0 or not math.isfinite(top):
         return 0.0 if top == 0.0 else math.inf

@@ -204,7 +204,7 @@ def coarse(slope: Array, eps: float) -> Array:
 class ActiveSetMethod(Method):
     """One gradient, one oracle call, and one move of weight between atoms per step; subclasses choose the move."""
 
-    looks: ClassVar[bool] = True
+    syncs_host: ClassVar[bool] = True
     separates: ClassVar[bool] = True
     step_size: StepSize = field(default_factory=ExactLineSearch)
 

@@ -65,7 +65,7 @@ class BlendedConditionalGradients(Method):
     """
 
     name: ClassVar[str] = "bcg"
-    looks: ClassVar[bool] = True
+    syncs_host: ClassVar[bool] = True
     step_size: StepSize = field(default_factory=ExactLineSearch)
     K: float = 2.0
 

@@ -52,7 +52,7 @@ class DecompositionInvariant(Method):
     """
 
     name: ClassVar[str] = "dicg"
-    looks: ClassVar[bool] = True
+    syncs_host: ClassVar[bool] = True
 
     def check(self, problem: Problem) -> None:
         super().check(problem)
@@ -87,7 +87,7 @@ class DecompositionInvariant(Method):
         end = combine([1.0, cap, -cap], [x, toward, away])
         moved = problem.mix(x, end, problem.line_search(x, end))
         snapped = Point(_snapped(moved.coords, top, problem.eps), moved.terms)
-        return DICGState(k + 1, snapped if problem.away else settled(problem, k + 1, snapped)), evidence
+        return DICGState(k + 1, snapped if problem.on_device else settled(problem, k + 1, snapped)), evidence
 
 
 def _on_face(g: Array, x: Array, top: float) -> Array:

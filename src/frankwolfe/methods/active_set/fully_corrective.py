@@ -77,7 +77,7 @@ class FullyCorrective(Method):
     """
 
     name: ClassVar[str] = "fcfw"
-    looks: ClassVar[bool] = True
+    syncs_host: ClassVar[bool] = True
     separates: ClassVar[bool] = True
     accuracy: float = 0.1
     max_inner: int = 20

@@ -65,7 +65,7 @@ class Lazy(Method):
     """
 
     name: ClassVar[str] = "lazy"
-    looks: ClassVar[bool] = True
+    syncs_host: ClassVar[bool] = True
     method: Method = field(default_factory=BlendedPairwise)
     K: float = 2.0
     size: int = 1000

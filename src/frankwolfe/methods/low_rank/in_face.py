@@ -76,7 +76,7 @@ class InFaceFrankWolfe(Method):
     """
 
     name: ClassVar[str] = "inface"
-    looks: ClassVar[bool] = True
+    syncs_host: ClassVar[bool] = True
     gamma1: float = 0.0
     gamma2: float = math.inf
 

@@ -58,7 +58,7 @@ class BoostedFrankWolfe(Method):
     """
 
     name: ClassVar[str] = "boosted"
-    looks: ClassVar[bool] = True
+    syncs_host: ClassVar[bool] = True
     dense: ClassVar[bool] = True
     rounds: int = 20
     improvement: float = 1e-3

@@ -134,7 +134,7 @@ class StronglyConvexAGM(GradientMethod):
 def _floor(problem: Problem, k: int, y: Point, at: Evaluation, L: float, mu: float) -> Scalar:
     """Return a lower bound on f*: f(y) - |g|²/(2μ), less what rounding did; docs/certificates.md derives it."""
     f = problem.objective
-    if problem.exact is not None and not problem.away:  # proven in double precision, now and then
+    if problem.exact is not None and not problem.on_device:  # proven in double precision, now and then
         if k > 8 and math.log(k) // PROOF_GROWTH == math.log(k + 1) // PROOF_GROWTH:
             return -math.inf
         f = problem.exact

@@ -102,7 +102,7 @@ class NewtonFrankWolfe(Method):
     """
 
     name: ClassVar[str] = "newton"
-    looks: ClassVar[bool] = True
+    syncs_host: ClassVar[bool] = True
     accuracy: float = 0.01
     max_inner: int = 1000
 
@@ -133,7 +133,7 @@ class NewtonFrankWolfe(Method):
 
     def check_start(self, problem: Problem, x0: Point) -> None:
         size = x0.coords.shape[0]
-        if problem.away and size > LARGEST:
+        if problem.on_device and size > LARGEST:
             raise ValueError(
                 f"method 'newton' forms a p x p Hessian of {type(x0.coords).__name__} data, and p = {size} is more "
                 f"than {LARGEST}; use 'subspace' or 'fcfw'"
@@ -162,7 +162,7 @@ class NewtonFrankWolfe(Method):
             return state._replace(k=k + 1, rested=True), evidence
         gap = max(float(at_x.inner - vertex.value), 0.0)
         relative = gap / max(abs(float(at_x.value)), 1e-300)
-        g, here = together(at_x.slope, x.coords) if problem.away else (at_x.slope, x.coords)
+        g, here = together(at_x.slope, x.coords) if problem.on_device else (at_x.slope, x.coords)
         if H is None:
             H = _expansion(problem, x, 1)[1]
         rtol, radius = SEARCH, ball_radius(problem.domain)

@@ -109,7 +109,7 @@ class SubspaceFrankWolfe(Method):
     """
 
     name: ClassVar[str] = "subspace"
-    looks: ClassVar[bool] = True
+    syncs_host: ClassVar[bool] = True
     memory: int = 4
     bundle: int = 10
     newton: bool = True
@@ -236,7 +236,7 @@ class SubspaceFrankWolfe(Method):
 def bends(problem: Problem) -> bool:
     """Tell whether products with the Hessian are to be had on the host, and cost less than the rest of a step."""
     objective = problem.objective
-    if problem.away or not isinstance(objective, LinearModel) or not objective.holds_images:
+    if problem.on_device or not isinstance(objective, LinearModel) or not objective.holds_images:
         return False
     layout = objective.data.layout
     return (math.prod(objective.data.shape) if layout is None else layout.entries) < LARGE

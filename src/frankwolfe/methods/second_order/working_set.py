@@ -36,7 +36,7 @@ NEAR = 0.3  # gap, in terms of <gradient, x>, from which on a Hessian gains more
 def applies(problem: Problem) -> bool:
     """Tell whether the vertices are single columns of the data, and many; picked from NumPy arrays."""
     objective = problem.objective
-    if problem.away or not objective.holds_images or not isinstance(problem.domain, L1Ball | Simplex):
+    if problem.on_device or not objective.holds_images or not isinstance(problem.domain, L1Ball | Simplex):
         return False
     if not isinstance(objective, LinearModel):
         return False

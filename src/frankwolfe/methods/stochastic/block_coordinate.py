@@ -78,7 +78,7 @@ class BlockCoordinateFrankWolfe(Method):
     """
 
     name: ClassVar[str] = "bcfw"
-    looks: ClassVar[bool] = True
+    syncs_host: ClassVar[bool] = True
     steps: str = "search"
     average: bool = False
 

@@ -159,7 +159,7 @@ class _Rows:
 
     def __init__(self, objective: Any) -> None:
         self.objective = objective
-        self.away, matrix = is_foreign(objective.b), objective.data.matrix
+        self.on_device, matrix = is_foreign(objective.b), objective.data.matrix
         # Data laid out by columns for the set's sparse atoms are turned back, once an epoch.
         self.matrix = matrix.tocsr() if getattr(matrix, "format", "") == "csc" else matrix
         self.n = matrix.shape[0]
@@ -167,9 +167,9 @@ class _Rows:
     def gradient(self, batch: np.ndarray, x: Array, minus: Array | None = None) -> Array:
         """Return the batch's gradient at x, less its gradient at `minus`: the rows are read once for both."""
         f = self.objective
-        if self.away:
+        if self.on_device:
             batch = as_index(batch, f.b)
-        rows = f.data.rows_at(batch) if self.away else self.matrix[batch]
+        rows = f.data.rows_at(batch) if self.on_device else self.matrix[batch]
         residual, shift = f.loss_slope(rows @ x, batch), x
         if minus is not None:
             residual, shift = residual - f.loss_slope(rows @ minus, batch), x - minus
