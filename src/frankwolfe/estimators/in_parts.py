@@ -72,7 +72,7 @@ class PartsTask(Task):
     """Rows in parts, as they are: on no other scale, and never moved."""
 
     in_memory = False
-    away = False  # pyright: ignore[reportAssignmentType]
+    on_device = False  # pyright: ignore[reportAssignmentType]
 
     def __init__(self, model: LinearEstimator, objective: Any, weight: np.ndarray | None) -> None:
         self._state(model, objective, Scaling(), weight, np.dtype(objective.data.dtype))
