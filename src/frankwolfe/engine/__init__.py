@@ -38,9 +38,7 @@ def advance(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, 
 
 def pace(problem: Problem, method: Method, k: int) -> int:
     """Return how many steps to take before the host looks: one for NumPy, several where reading back costs time."""
-    if (
-        not problem.on_device or method.syncs_host or isinstance(problem.domain, IterativeSet)
-    ):  # an iterative oracle looks, too
+    if not problem.on_device or method.syncs_host or isinstance(problem.domain, IterativeSet):  # whose oracle syncs
         return 1
     return next(way.pace(k) for way in WAYS if way.applies(problem, method))
 

@@ -60,9 +60,7 @@ class Method(ABC):
 
     name: ClassVar[str]
     dense: ClassVar[bool] = False  # whether iterates must be arrays (projections need them)
-    syncs_host: ClassVar[bool] = (
-        False  # whether its steps read numbers back anyway: the loop then looks after each of them
-    )
+    syncs_host: ClassVar[bool] = False  # whether steps read numbers back anyway: the loop then looks after each
     momentum: ClassVar[bool] = False  # whether it averages gradients at look-ahead points, as `afw` does
     separates: ClassVar[bool] = False  # whether its only question is the gradient at x_k, so that `Lazy` may answer it
 
