@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from frankwolfe.backends import Array, Scalar, namespace, row_dot, set_at, toward, vdot, zeros
 
 
 class Atom(ABC):
     """A point of a set in the cheapest exact form: dense, one-hot, sparse or rank-one."""
+
+    form: ClassVar[str] = "other"
+    """Dense, sparse or rank one, whose arrays are stacked, or another."""
 
     @property
     @abstractmethod
@@ -38,6 +41,7 @@ class Atom(ABC):
 class Dense(Atom):
     """An atom with no structure to exploit."""
 
+    form: ClassVar[str] = "dense"
     array: Array
 
     @property
@@ -61,6 +65,7 @@ class Dense(Atom):
 class StackedAtoms(Atom):
     """Atoms of many problems at once, one to a row; inner products are row by row."""
 
+    form: ClassVar[str] = "dense"
     array: Array
 
     @property
@@ -84,6 +89,7 @@ class StackedAtoms(Atom):
 class Sparse(Atom):
     """An atom with few nonzeros: `values` at `indices` of the flattened array (indices increase, none twice)."""
 
+    form: ClassVar[str] = "sparse"
     indices: Array
     values: Array
     shape_: tuple[int, ...]
@@ -112,9 +118,20 @@ class Sparse(Atom):
 class OneHot(Atom):
     """An atom with a single nonzero: `value` (a 0-d array) at `index` of the flattened array."""
 
+    form: ClassVar[str] = "sparse"
     index: int
     value: Array
     shape_: tuple[int, ...]
+
+    @property
+    def indices(self) -> int:
+        """The index, by the name that sparse atoms have for theirs."""
+        return self.index
+
+    @property
+    def values(self) -> Array:
+        """The value, likewise."""
+        return self.value
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -138,6 +155,7 @@ class OneHot(Atom):
 class RankOne(Atom):
     """The matrix scale * outer(left, right), never formed unless asked for."""
 
+    form: ClassVar[str] = "rank one"
     scale: float
     left: Array
     right: Array
@@ -168,3 +186,7 @@ class Mixable(ABC):
     @abstractmethod
     def mixed_with(self, atom: RankOne, delta: Scalar) -> Mixable:
         """Return (1 - delta) self + delta atom."""
+
+    @abstractmethod
+    def sum_of(self, weights: Any, coords: list[Any]) -> Mixable:
+        """Return the weighted sum of atoms, and of coordinates like these."""

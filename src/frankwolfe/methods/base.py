@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 from frankwolfe.backends import Scalar, fetch
 from frankwolfe.methods.drift import settled
 from frankwolfe.objectives.base import Evaluation
-from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem, Vertex
 from frankwolfe.sets.base import ProjectableSet
-from frankwolfe.sets.spectral.nuclear import NuclearBall
 from frankwolfe.validation import positive
 
 if TYPE_CHECKING:
@@ -163,7 +161,7 @@ def require_set(method: Method, problem: Problem) -> None:
     """Raise a TypeError if there is no set."""
     if problem.domain is None:
         raise TypeError(f"method {method.name!r} needs a set; domain=None works with 'agm' and 'agm_sc' only")
-    if isinstance(problem.objective, MatrixCompletion) and not problem.domain.keeps_factors:
+    if problem.objective.keeps_factors and not problem.domain.keeps_factors:
         raise TypeError(
             "MatrixCompletion is for a NuclearBall, whose matrices are kept as factors, not for "
             f"{type(problem.domain).__name__}; on other sets use 'fw' or 'apgd' with Function(f, grad) on arrays"
@@ -191,16 +189,23 @@ def require_smoothness(method: Method, problem: Problem, given: float | None) ->
 
 def require_completion(method: Method, problem: Problem, others: str) -> None:
     """Raise a TypeError unless the problem is matrix completion over a nuclear ball; `others` would apply."""
-    if not isinstance(problem.domain, NuclearBall):
+    if problem.domain is None or problem.domain.nuclear_radius is None:
         raise TypeError(
             f"method {method.name!r} is for the NuclearBall, whose points have factors, not "
             f"{type(problem.domain).__name__}; use {others}"
         )
-    if not isinstance(problem.objective, MatrixCompletion) or not problem.objective.holds_images:
+    if not problem.objective.keeps_factors or not problem.objective.holds_images:
         raise TypeError(
             f"method {method.name!r} needs the MatrixCompletion objective, whose entries are read from factors, not "
             f"{type(problem.objective).__name__}; use 'afw' or 'fw'"
         )
+
+
+def nuclear_radius(problem: Problem) -> float:
+    """Return the radius of the nuclear ball, for a method that has asked for one."""
+    assert problem.domain is not None
+    assert problem.domain.nuclear_radius is not None
+    return problem.domain.nuclear_radius
 
 
 def require_unconstrained(method: Method, problem: Problem) -> None:

@@ -90,6 +90,7 @@ class MatrixCompletion(Composite):
         return ObservedEntries(self.pattern)
 
     proven = True
+    keeps_factors = True
 
     @property
     def additions(self) -> int:

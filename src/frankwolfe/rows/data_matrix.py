@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import array_api_compat
 import numpy as np
@@ -36,15 +36,6 @@ SAME = ("layout", "blocks", "lengths", "_squares_of_columns", "_sorted", "_turne
 TEMPORARIES = 6  # arrays of the size of a block of images in use at a time, with many points
 IN_ARRAYS = (ArrayBlocks(), TwoReads())
 COMPILED = (Compiled(), CompiledMany(), *IN_ARRAYS)
-
-
-@runtime_checkable
-class Picked(Protocol):
-    """A matrix on a device whose rows can be picked one by one."""
-
-    def rows_at(self, places: Array) -> Array:
-        """Return some of the rows."""
-        ...
 
 
 class DataMatrix(Rows):
@@ -289,6 +280,9 @@ class DenseMatrix(RowBlocks):
 
 class OperatorMatrix(DataMatrix):
     """A SciPy LinearOperator: products only."""
+
+    stored = False
+    picks_rows = False
 
     def product(self, x: Array) -> Array:
         return self.matrix.matvec(x)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.kernels.rows.column_layouts import Columns, SortedColumns
-from frankwolfe.kernels.rows.layouts import Layout, Rows, compiled
+from frankwolfe.kernels.rows.layouts import Layout, RowLayout, compiled
 
 COMPILED_FROM = 1 << 17  # entries from which a solve or two repays loading the kernels; plain NumPy below
 WIDE = 1 << 17  # features from which a gradient does not fit the second-level cache
@@ -18,14 +18,14 @@ WIDE_ENOUGH = 1 << 14  # features from which gradients with their own images rep
 BYTE_SCALES = (1.0, 1 / 255)  # grey values as they are, or divided by the largest
 
 
-def dense_layout(A: np.ndarray, solves: int = 1) -> Rows | None:
+def dense_layout(A: np.ndarray, solves: int = 1) -> RowLayout | None:
     """Return the layout of a dense matrix: bytes where it holds grey values. None where NumPy does as well."""
     if solves * A.size < COMPILED_FROM or not A.flags.c_contiguous:
         return None
     for scale in BYTE_SCALES:
         if A.dtype == np.float64 and _are_bytes(A[:: max(1, len(A) // 16)], scale) and _are_bytes(A, scale):
-            return Rows((_to_bytes(A, scale),), A.shape, scale)
-    return Rows((A,), A.shape)
+            return RowLayout((_to_bytes(A, scale),), A.shape, scale)
+    return RowLayout((A,), A.shape)
 
 
 def sparse_layout(matrix: Any, by_columns: bool, solves: int = 1, sort: bool = True) -> Layout | None:
@@ -46,7 +46,7 @@ def sparse_layout(matrix: Any, by_columns: bool, solves: int = 1, sort: bool = T
     arrays, shape = (indptr, unsigned, values), tuple(matrix.shape)
     if wide:  # the gradient is longer than the margins: jump in those
         return SortedColumns(arrays, shape, scale, by_columns)
-    return Columns(arrays, shape, scale) if by_columns else Rows(arrays, shape, scale)
+    return Columns(arrays, shape, scale) if by_columns else RowLayout(arrays, shape, scale)
 
 
 def carrying(layout: Layout | None) -> SortedColumns | None:

@@ -16,13 +16,12 @@ from frankwolfe.kernels.lbfgs import Smooth, lbfgs
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 from frankwolfe.kernels.pattern.pattern_products import entries, fit
 from frankwolfe.lowrank import LowRank
-from frankwolfe.methods.base import Evidence, Method, require_completion
+from frankwolfe.methods.base import Evidence, Method, nuclear_radius, require_completion
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.points import Leaf, Point
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
-from frankwolfe.sets.spectral.nuclear import NuclearBall
 from frankwolfe.validation import integer
 
 FIRST = 16  # new directions looked for in the first step, and least number in every other
@@ -116,7 +115,7 @@ class FactoredFrankWolfe(Method):
 
         U, V = x.coords.factors
         rank = U.shape[1]
-        if isinstance(vertex.point.coords, RankOne) and gap > problem.eps * abs(float(vertex.value)):
+        if vertex.point is not x and gap > problem.eps * abs(float(vertex.value)):
             U, V = self._grown(problem, k, x, at_x, vertex.point.coords, more)
         found = U.shape[1] - rank
         more = max(FIRST, min(2 * found, int(GROWTH * U.shape[1])))
@@ -126,7 +125,7 @@ class FactoredFrankWolfe(Method):
 
     def _single(self, problem: Problem, gap: float, before: float) -> bool:
         """Tell whether single precision does: squares in its range, rounding small beside the gap, and getting on."""
-        objective, radius = _completion(problem), _radius(problem)
+        objective, radius = _completion(problem), nuclear_radius(problem)
         slope = objective.values if objective.weights is None else objective.weights * objective.values  # at zero
         size = math.sqrt(float(vdot(slope, slope)))
         return 1e-8 < min(radius, size) <= max(radius, size) < 1e8 and SINGLE * radius * size < gap < STALLED * before
@@ -135,7 +134,8 @@ class FactoredFrankWolfe(Method):
         self, problem: Problem, k: int, x: Point, at_x: Evaluation, top: RankOne, more: int
     ) -> tuple[Array, Array]:
         """Return the factors of the best point between x and a mixture of atoms that beat the multiplier."""
-        objective, radius, slope = _completion(problem), _radius(problem), at_x.slope
+        slope: Any = at_x.slope
+        objective, radius = _completion(problem), nuclear_radius(problem)
         best, multiplier = float(top.inner(slope)) / -radius, -float(at_x.inner) / radius
         level = multiplier - AHEAD * (best - multiplier)
         left, sigma, right = _new_pairs(slope, x.coords, more, level, problem.rng(k))
@@ -156,7 +156,7 @@ class FactoredFrankWolfe(Method):
 
     def _corrected(self, problem: Problem, U: Array, V: Array, value: float, gap: float, kind: Any) -> Point:
         """Return the point after L-BFGS on the factors, as an SVD without what the gap does not notice."""
-        objective, radius = _completion(problem), _radius(problem)
+        objective, radius = _completion(problem), nuclear_radius(problem)
         (m, n), rank, corrected, xp = objective.pattern.shape, U.shape[1], value, namespace(U)
         if rank:
             slack = max(2 * radius - float(vdot(U, U) + vdot(V, V)), 0.0) ** 0.5
@@ -188,11 +188,6 @@ class FactoredFrankWolfe(Method):
 def _completion(problem: Problem) -> MatrixCompletion:
     assert isinstance(problem.objective, MatrixCompletion)
     return problem.objective
-
-
-def _radius(problem: Problem) -> float:
-    assert isinstance(problem.domain, NuclearBall)
-    return problem.domain.radius
 
 
 def _width(G: PatternMatrix, x: LowRank, more: int) -> int:

@@ -80,6 +80,6 @@ class FrankWolfe(Method):
         return replace(self, step_size=OpenLoop(2.0, warm_shift(gap, curvature)))
 
     def averaging(self) -> Method:
-        if not isinstance(self.step_size, OpenLoop | Averaging):
+        if not self.step_size.open_loop:
             return super().averaging()
         return replace(self, step_size=Averaging())

@@ -7,26 +7,18 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from frankwolfe.atoms import Atom
-from frankwolfe.backends import host
-from frankwolfe.backends.fetch_arrays import together
-from frankwolfe.backends.namespace import as_like
+from frankwolfe.backends import Array, host
+from frankwolfe.backends.namespace import as_like, fetch_arrays
 from frankwolfe.kernels.qp.simplex_qp import l1_qp, simplex_qp
 from frankwolfe.kernels.threads import calm
 from frankwolfe.methods.active_set.active_set import steady
 from frankwolfe.methods.base import Evidence, Method, closed, looked
 from frankwolfe.methods.second_order import working_set
-from frankwolfe.methods.second_order.subspace import EPS, ball_radius
+from frankwolfe.methods.second_order.subspace import EPS
 from frankwolfe.objectives.base import Evaluation
-from frankwolfe.objectives.linear_model import LinearModel
-from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem, Vertex
-from frankwolfe.rows.user_data import OperatorMatrix
 from frankwolfe.serialisation import plain
-from frankwolfe.sets.base import IterativeSet
-from frankwolfe.sets.norm_balls.lp_balls import L1Ball
-from frankwolfe.sets.polytopes.simplex import Simplex
 from frankwolfe.validation import integer
 
 # What was tuned, each on `python -m benchmarks unseen` and `accuracy`:
@@ -113,11 +105,11 @@ class NewtonFrankWolfe(Method):
 
     def check(self, problem: Problem) -> None:
         super().check(problem)
-        objective = problem.objective
-        known = isinstance(objective, LinearModel | Quadratic)
-        if not known or not objective.holds_images or isinstance(objective.data, OperatorMatrix):
+        objective = problem.hessian_objective
+        if objective is None or not objective.forms_hessian:
+            name = type(problem.objective).__name__
             raise TypeError(
-                f"method 'newton' forms the Hessian from the data, which {type(objective).__name__} does not hold as a "
+                f"method 'newton' forms the Hessian from the data, which {name} does not hold as a "
                 "matrix; use 'subspace' or 'afw'"
             )
         if objective.data.shape[1] > LARGEST and not working_set.applies(problem):
@@ -125,7 +117,7 @@ class NewtonFrankWolfe(Method):
                 f"method 'newton' forms a p x p Hessian, and p = {objective.data.shape[1]} is more than {LARGEST}; use "
                 "'subspace'"
             )
-        if isinstance(problem.domain, IterativeSet):
+        if problem.oracle_iterates:
             raise TypeError(
                 f"method 'newton' asks its oracle very often, and that of {type(problem.domain).__name__} iterates; "
                 "use 'afw' or 'factored'"
@@ -162,13 +154,13 @@ class NewtonFrankWolfe(Method):
             return state._replace(k=k + 1, rested=True), evidence
         gap = max(float(at_x.inner - vertex.value), 0.0)
         relative = gap / max(abs(float(at_x.value)), 1e-300)
-        g, here = together(at_x.slope, x.coords) if problem.on_device else (at_x.slope, x.coords)
+        g: Array = at_x.slope
+        g, here = fetch_arrays(g, x.coords) if problem.on_device else (g, x.coords)
         if H is None:
             H = _expansion(problem, x, 1)[1]
-        rtol, radius = SEARCH, ball_radius(problem.domain)
-        whole = radius is not None or isinstance(problem.domain, L1Ball | Simplex)
-        objective = problem.objective
-        tail = objective.tail(x.image) if far and whole and isinstance(objective, LinearModel) else None
+        rtol, radius = SEARCH, problem.ball_radius
+        whole, objective = radius is not None or problem.coordinate_set is not None, problem.hessian_objective
+        tail = objective.tail(x.image) if far and whole and objective is not None else None
         if tail is not None:
             rtol = ROUGH_SEARCH  # the model of log f is good for long steps, not for their last digits
             H = H - np.multiply.outer(TAIL / float(tail) * g, g)
@@ -188,24 +180,23 @@ class NewtonFrankWolfe(Method):
         self, problem: Problem, H: np.ndarray, g: np.ndarray, x: np.ndarray, first: Point, gap: float, relative: float
     ) -> np.ndarray:
         """Return z in the set that minimises <g, z> + (z - x)'H(z - x)/2, as accurately as the gap deserves."""
-        domain, q = problem.domain, g - H @ x
+        radius, coordinates, q = problem.ball_radius, problem.coordinate_set, g - H @ x
         tol = gap * (min(30 * self.accuracy, 0.3) if relative > FAR else self.accuracy)
-        radius = ball_radius(domain)
         if radius is not None:
             multiplier = float(np.linalg.norm(g)) / radius  # what it is at the solution
             # Put back on the sphere, z is wrong by the square of this, and Newton's method by that of the gap.
             return in_ball(q, H, radius, multiplier, min(max(0.1 * relative, 1e-8), 0.1))
-        if isinstance(domain, L1Ball):
-            return l1_qp(H, q, domain.radius, x, tol, problem.tick)
-        if isinstance(domain, Simplex):
-            r = domain.radius
-            return r * simplex_qp(r**2 * H, r * q, x / r, tol, problem.tick)
-        return self._corrective(problem, H, g, x, first)
+        if coordinates is None:
+            return self._corrective(problem, H, g, x, first)
+        r = coordinates.radius
+        if coordinates.signed:
+            return l1_qp(H, q, r, x, tol, problem.tick)
+        return r * simplex_qp(r**2 * H, r * q, x / r, tol, problem.tick)
 
     def _corrective(self, problem: Problem, H: np.ndarray, g: np.ndarray, x: np.ndarray, first: Point) -> np.ndarray:
         """Return z in the set that minimises <g, z> + (z - x)'H(z - x)/2 up to a Frank-Wolfe gap of its decrease."""
         assert problem.domain is not None
-        atoms, weights = np.stack([x, _dense(first)]), np.array([1.0, 0.0])
+        atoms, weights = np.stack([x, host(first.array)]), np.array([1.0, 0.0])
         products = atoms @ H
         for _ in range(self.max_inner):
             gram = atoms @ products.T
@@ -221,7 +212,7 @@ class NewtonFrankWolfe(Method):
             if gap <= max(self.accuracy * decrease, rounding):
                 break
             kept = weights > 0
-            row = _dense(vertex.point)
+            row = host(vertex.point.array)
             atoms = np.vstack([atoms[kept], row])
             products, weights = np.vstack([products[kept], row @ H]), np.append(weights[kept], 0.0)
         return z
@@ -229,14 +220,10 @@ class NewtonFrankWolfe(Method):
 
 def _expansion(problem: Problem, x: Point, every: int) -> tuple[Evaluation, np.ndarray]:
     """Return f, gradient and Hessian at x."""
-    objective = problem.objective
-    assert isinstance(objective, LinearModel | Quadratic)
-    if isinstance(objective, Quadratic):
-        matrix = objective.data.matrix
-        dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
-        return problem.evaluate(x), host(dense).astype(np.float64, copy=False)
+    objective = problem.hessian_objective
+    assert objective is not None
     n, d = objective.data.shape
-    same = objective.row_loss.quadratic  # everywhere
+    same = objective.constant_hessian
     at_x, H = objective.evaluate_twice(x, 1 if same else max(1, min(every, n // (ROWS * d))))
     if same:
         problem.scratch["hessian"] = H
@@ -292,7 +279,3 @@ def in_ball(q: np.ndarray, H: np.ndarray, radius: float, shift: float, rtol: flo
     length = float(np.sqrt(z @ z))
     inside = length < radius and shift <= least
     return z if inside or not length > 0 else z * (radius / length)
-
-
-def _dense(v: Point) -> np.ndarray:
-    return host(v.coords.toarray() if isinstance(v.coords, Atom) else v.coords)

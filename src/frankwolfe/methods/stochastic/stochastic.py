@@ -11,11 +11,8 @@ import numpy as np
 from frankwolfe.backends import Array, zeros
 from frankwolfe.backends.namespace import as_index, is_foreign
 from frankwolfe.methods.base import Evidence, Method
-from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.points import Point, mix
 from frankwolfe.problem import Problem
-from frankwolfe.rows.data_matrix import Picked
-from frankwolfe.rows.user_data import OperatorMatrix
 from frankwolfe.serialisation import plain
 from frankwolfe.validation import integer
 
@@ -92,21 +89,20 @@ class StochasticFrankWolfe(Method):
     def check(self, problem: Problem) -> None:
         super().check(problem)
         objective = problem.objective
-        if not isinstance(objective, LinearModel) or not objective.holds_images:
+        if objective.data_shape is None:
             raise TypeError(
                 "method 'stochastic' needs a sum over rows of data (Logistic or LeastSquares), not "
                 f"{type(objective).__name__}; use 'afw' or 'fw'"
             )
-        if objective.intercept:
+        if not problem.composite.separable:
             raise TypeError(
                 "method 'stochastic' takes the slope of single rows, and a free intercept ties them together; use "
                 "'afw' or 'fw', or pass intercept=False and add a column of ones"
             )
-        hidden = is_foreign(objective.b) and not isinstance(objective.data, Picked)
-        if isinstance(objective.data, OperatorMatrix) or hidden:
+        if not problem.rows.picks_rows:
             raise TypeError(
                 "method 'stochastic' picks single rows, which needs a dense array or a SciPy sparse matrix, not "
-                f"{type(objective.data).__name__}; use 'afw' or 'fw'"
+                f"{type(problem.rows).__name__}; use 'afw' or 'fw'"
             )
 
     def init(self, problem: Problem, x0: Point) -> StochasticState:

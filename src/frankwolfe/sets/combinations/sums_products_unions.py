@@ -7,14 +7,14 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import array_api_compat
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense, Sparse
 from frankwolfe.backends import Array, Scalar, namespace
-from frankwolfe.sets.base import Set, known_shape, require_shape
+from frankwolfe.sets.base import Factor, Set, known_shape, require_shape
 from frankwolfe.sets.combinations.combined_set import Combination, common_shape, entries_of, inherit, of_kind
 from frankwolfe.sets.combinations.linear_maps import LinearImage, Scaled, Shifted
 from frankwolfe.sets.fixed_arrays import unmasked
@@ -190,6 +190,7 @@ class Product(Combination):
 
     parts: tuple[Set, ...]
     shapes: tuple[tuple[int, ...], ...]
+    mixes_atoms: ClassVar[bool] = True
 
     def __new__(cls, *parts: Any, shapes: Any = None) -> Self:
         return of_kind(cls, _some(cls, parts), projects=True)
@@ -212,6 +213,10 @@ class Product(Combination):
         """The slice of each factor's block."""
         ends = np.cumsum([math.prod(shape) for shape in self.shapes]).tolist()
         return tuple(slice(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True))
+
+    @property
+    def factors(self) -> tuple[Factor, ...]:
+        return tuple(map(Factor, self.blocks, self.parts, self.shapes))
 
     def split(self, x: Array) -> list[Array]:
         """Return the blocks of a vector, each in the shape of its factor's points."""

@@ -9,13 +9,13 @@ from typing import ClassVar
 from frankwolfe.atoms import Atom, Dense, OneHot
 from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled
 from frankwolfe.backends.namespace import is_long, nonzero, position
-from frankwolfe.sets.base import Ball, ProjectableSet, known_shape
+from frankwolfe.sets.base import Ball, CoordinateSet, ProjectableSet, known_shape
 from frankwolfe.sets.norms import conjugate, dual_vectors, exponent, norm, slack, squares_are_safe
 from frankwolfe.sets.projections import project_l1, project_l2, project_linf, project_lp
 
 
 @dataclass(frozen=True)
-class L1Ball(Ball, ProjectableSet):
+class L1Ball(Ball, CoordinateSet):
     """Points with sum of absolute values at most `radius`.
 
     Parameters
@@ -40,9 +40,10 @@ class L1Ball(Ball, ProjectableSet):
     array([0., 2., 0.])
     """
 
-    sparse_atoms: ClassVar[bool] = True
-    holds_magnitudes: ClassVar[bool] = True
     coordinate_signs: ClassVar[tuple[float, ...]] = (-1.0, 1.0)
+
+    def of_size(self, count: int) -> L1Ball:
+        return self
 
     @property
     def exponent(self) -> float:

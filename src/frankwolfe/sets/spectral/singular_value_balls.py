@@ -48,6 +48,7 @@ class SpectralBall(Ball, ProjectableSet):
     """
 
     exact_oracle: ClassVar[bool] = False
+    spectral_atoms: ClassVar[bool] = True
 
     def lmo(self, g: Array) -> Atom:
         U, _, Wt = _svd(self, g)
@@ -110,6 +111,7 @@ class SchattenBall(Ball, ProjectableSet):
 
     p: float
     exact_oracle: ClassVar[bool] = False
+    spectral_atoms: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
