@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from frankwolfe.backends import Array, Scalar, namespace, row_dot, set_at, toward, vdot, zeros
 
@@ -38,8 +38,8 @@ class Atom(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Dense(Atom):
-    """An atom with no structure to exploit."""
+class ArrayAtom(Atom):
+    """An atom that is kept as an array."""
 
     form: ClassVar[str] = "dense"
     array: Array
@@ -47,42 +47,29 @@ class Dense(Atom):
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(self.array.shape)
+
+    def toarray(self) -> Array:
+        return self.array
+
+    def mixed_into(self, x: Array, delta: Scalar) -> Array:
+        return toward(x, self.array, delta)
+
+    def scale_by(self, c: Scalar) -> Self:
+        return type(self)(c * self.array)
+
+
+class Dense(ArrayAtom):
+    """An atom with no structure to exploit."""
 
     def inner(self, g: Array) -> Scalar:
         return vdot(g, self.array)
 
-    def toarray(self) -> Array:
-        return self.array
 
-    def mixed_into(self, x: Array, delta: Scalar) -> Array:
-        return toward(x, self.array, delta)
-
-    def scale_by(self, c: Scalar) -> Dense:
-        return Dense(c * self.array)
-
-
-@dataclass(frozen=True, eq=False)
-class StackedAtoms(Atom):
+class StackedAtoms(ArrayAtom):
     """Atoms of many problems at once, one to a row; inner products are row by row."""
-
-    form: ClassVar[str] = "dense"
-    array: Array
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(self.array.shape)
 
     def inner(self, g: Array) -> Array:
         return row_dot(g, self.array)
-
-    def toarray(self) -> Array:
-        return self.array
-
-    def mixed_into(self, x: Array, delta: Scalar) -> Array:
-        return toward(x, self.array, delta)
-
-    def scale_by(self, c: Scalar) -> StackedAtoms:
-        return StackedAtoms(c * self.array)
 
 
 @dataclass(frozen=True, eq=False)

@@ -128,7 +128,8 @@ def _average(ys: Any, state: AFWState, deltas: np.ndarray) -> Any:
 
 
 def _tangent(problem: Problem, value: float, inner: float) -> Tangent:
-    return problem.judged(Evaluation(value, None, inner, value, 0.0, problem.eps), NOWHERE).tangent
+    unused: Any = None  # the slope stays on the device
+    return problem.judged(Evaluation(value, unused, inner, value, 0.0, problem.eps), NOWHERE).tangent
 
 
 def _records(problem: Problem, steps: Any) -> list[list[float]]:

@@ -31,6 +31,7 @@ from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import ProjectableSet
 
+# What was tuned, each on `python -m benchmarks auto_grid` and `unseen`:
 SMALL = 500  # variables up to which a Hessian is cheap
 TALL = 100  # rows for each variable from which on passes over the data outweigh all else
 SHORT = 64  # entries of a row up to which its outer product is cheap

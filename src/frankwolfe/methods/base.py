@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from frankwolfe.methods.step_sizes import OpenLoop
 
 
+# By how much an oracle that iterates may err, as shares of what the step itself may cost (`Problem.lmo`): the constant
+# of Frank-Wolfe's rate grows by 1 + ORACLE_ERROR. `python -m benchmarks completion` runs on them.
+ORACLE_ERROR = 0.03  # times δ
+MOMENTUM_ERROR = 0.1  # times δ², for methods whose averages remember every answer
+
+
 class State(Protocol):
     """Everything that affects the future of a run; a NamedTuple with at least these two fields."""
 
@@ -136,6 +142,11 @@ class GradientMethod(Method):
     def constant(self, problem: Problem) -> float:
         """Return the smoothness constant; of an affine function, which has them all, one."""
         return require_smoothness(self, problem, self.L) or 1.0
+
+
+def oracle_share(k: int) -> float:
+    """Return the error that a Frank-Wolfe step k allows an oracle that iterates, as a share of LD²/2."""
+    return ORACLE_ERROR * 2.0 / (k + 2)
 
 
 def closed(problem: Problem, value: Scalar, tangent: Tangent, vertex: Vertex) -> bool:

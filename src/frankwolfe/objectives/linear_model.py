@@ -217,6 +217,7 @@ class LinearModel(WeightedMean, HessianObjective):
     """
 
     row_loss: Loss
+    loss_class: ClassVar[type[Loss]]
 
     level = 0.0  # what was taken off the targets: the intercept carries it
 
@@ -224,6 +225,7 @@ class LinearModel(WeightedMean, HessianObjective):
         """Register a class of models under the name of its loss."""
         super().__init_subclass__(**options)
         if loss is not None:
+            cls.loss_class = loss
             (CLASSIFICATION if loss.labels else REGRESSION)[loss.name] = cls
 
     def __init__(

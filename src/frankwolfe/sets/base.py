@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -141,6 +141,20 @@ class Set(ABC):
     def with_radius(self, radius: float) -> Self:
         """Return the same kind of set with another radius."""
 
+    @property
+    def _key(self) -> Any:
+        """What tells the set from others of its class: its fields, of arrays the numbers."""
+        if not is_dataclass(self):
+            return id(self)
+        values = (getattr(self, entry.name) for entry in fields(self))
+        return tuple((v.shape, (v + 0.0).tobytes()) if isinstance(v, np.ndarray) else v for v in values)
+
+    def __eq__(self, other: object) -> bool:
+        return self._key == other._key if isinstance(other, Set) and type(other) is type(self) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
     @classmethod
     def from_lmo(cls, lmo: Any, **options: Any) -> Set:
         """Return the set of a user's own oracle, with optional `shape`, `diameter`, `contains` and `project`.
@@ -225,7 +239,7 @@ class CoordinateSet(ProjectableSet):
         """Return the set of the points with so many entries, of the same radius."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ball(Set):
     """A set with a positive radius, its first field."""
 

@@ -11,7 +11,7 @@ import numpy as np
 from frankwolfe.backends import Array, Scalar, fetch, largest, namespace
 from frankwolfe.backends.namespace import nonzero
 from frankwolfe.methods.active_set.atom_bundle import Bundle
-from frankwolfe.methods.base import Evidence, Method
+from frankwolfe.methods.base import Evidence, Method, oracle_share
 from frankwolfe.methods.drift import settled
 from frankwolfe.methods.step_sizes import ExactLineSearch, StepSize
 from frankwolfe.objectives.base import Evaluation
@@ -166,7 +166,7 @@ class ActiveState(NamedTuple):
 
 def ask(problem: Problem, k: int, at_x: Evaluation, x: Point, gap: float) -> Vertex:
     """Return the vertex for the gradient at x, from an iterative oracle to a tenth of the last Frank-Wolfe gap."""
-    share = 0.06 / (k + 2)
+    share = oracle_share(k)
     if problem.oracle_iterates and problem.curvature > 0:
         share = max(min(share, 0.1 * gap / problem.curvature), 1e-14)
     vertex = problem.lmo(at_x.slope, k, share, keep=x)

@@ -16,7 +16,7 @@ from frankwolfe.kernels.lbfgs import Smooth, lbfgs
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 from frankwolfe.kernels.pattern.pattern_products import entries, fit
 from frankwolfe.lowrank import LowRank
-from frankwolfe.methods.base import Evidence, Method, nuclear_radius, require_completion
+from frankwolfe.methods.base import ORACLE_ERROR, Evidence, Method, nuclear_radius, require_completion
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.points import Leaf, Point
@@ -24,6 +24,9 @@ from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
 from frankwolfe.validation import integer
 
+# What was tuned, each on `python -m benchmarks completion`:
+ASKED = 0.2  # share of the last gap that the oracle's answer may be wrong by
+WEAK = 0.25  # weight of directions that do not beat the multiplier yet, in terms of the best one's excess, all together
 FIRST = 16  # new directions looked for in the first step, and least number in every other
 GROWTH = 2.0  # most new directions of a step, as a share of the rank: two triples it
 BLOCKS = 4  # blocks of the Krylov space that new directions are taken from
@@ -32,6 +35,8 @@ CUT = 0.1  # singular values are dropped while that costs at most this share of 
 SETTLED = 0.2  # a correction ends when the factors can promise no more than this share of the gap
 SINGLE = 2e-4  # corrections run in single precision while the gap is above this share of R|G|, G the gradient at zero
 STALLED = 0.9  # and while a step brings it below this share of the last one
+RANGE = 1e-8, 1e8  # of radius and gradient, where their squares are safe in single precision
+UNSEEN = 1e-3  # share of the gap that cutting singular values may cost at most
 
 
 @plain
@@ -109,7 +114,7 @@ class FactoredFrankWolfe(Method):
     def step(self, problem: Problem, state: FactoredState) -> tuple[FactoredState, Evidence]:
         k, x, before, more = state
         at_x = problem.evaluate(x)
-        share = min(0.03, 0.2 * before / problem.curvature)
+        share = min(ORACLE_ERROR, ASKED * before / problem.curvature)
         vertex = problem.lmo(at_x.slope, k, share=share, keep=x)
         gap = max(float(at_x.inner - vertex.value), 0.0)
 
@@ -128,7 +133,8 @@ class FactoredFrankWolfe(Method):
         objective, radius = _completion(problem), nuclear_radius(problem)
         slope = objective.values if objective.weights is None else objective.weights * objective.values  # at zero
         size = math.sqrt(float(vdot(slope, slope)))
-        return 1e-8 < min(radius, size) <= max(radius, size) < 1e8 and SINGLE * radius * size < gap < STALLED * before
+        least, most = RANGE
+        return least < min(radius, size) <= max(radius, size) < most and SINGLE * radius * size < gap < STALLED * before
 
     def _grown(
         self, problem: Problem, k: int, x: Point, at_x: Evaluation, top: RankOne, more: int
@@ -142,7 +148,7 @@ class FactoredFrankWolfe(Method):
         problem.counts.n_matvec += 2 * BLOCKS * _width(slope, x.coords, more)
         left, right = _beside(top.left[:, None], left), _beside(top.right[:, None], right)
         # Those that do not beat the multiplier yet start with next to nothing: together they cannot spoil the step.
-        excess = np.maximum(np.append(best, sigma) - multiplier, 0.25 * (best - multiplier) / (1 + len(sigma)))
+        excess = np.maximum(np.append(best, sigma) - multiplier, WEAK * (best - multiplier) / (1 + len(sigma)))
         share = radius * excess / (excess.sum() or 1.0)  # nothing beats the multiplier: towards zero
         image = entries(objective.pattern, left * as_like(-share, left), right)
         problem.counts.n_pass += len(share)
@@ -175,7 +181,7 @@ class FactoredFrankWolfe(Method):
         tail = np.cumsum(sigma[::-1])[::-1]  # what would be lost by cutting from here on
         # Cutting a part of nuclear norm t moves f by at most t|G| + Lt²/2, and |G| is at most the root of 2Lf.
         L = objective.smoothness
-        kept = tail * ((2 * L * corrected) ** 0.5 + 0.5 * L * tail) > min(1e-3 * gap, CUT * (value - corrected))
+        kept = tail * ((2 * L * corrected) ** 0.5 + 0.5 * L * tail) > min(UNSEEN * gap, CUT * (value - corrected))
         rank = int(np.count_nonzero(kept))  # the first ones: what is lost falls with each
         left, sigma, right = left[:, :rank], sigma[:rank], right[:, :rank]
         sigma = sigma * min(1.0, radius / max(float(sigma.sum()), 1e-300))

@@ -12,7 +12,7 @@ from frankwolfe.atoms import RankOne
 from frankwolfe.backends import host
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.lowrank import LowRank
-from frankwolfe.methods.base import Evidence, Method, nuclear_radius, require_completion
+from frankwolfe.methods.base import Evidence, Method, nuclear_radius, oracle_share, require_completion
 from frankwolfe.points import Leaf, Point
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
@@ -103,7 +103,7 @@ class InFaceFrankWolfe(Method):
         if x_next is not None:
             return InFaceState(k + 1, x_next, bound), Evidence(seen)
 
-        vertex = problem.lmo(at_x.slope, k, share=0.03 * 2.0 / (k + 2), keep=x)
+        vertex = problem.lmo(at_x.slope, k, share=oracle_share(k), keep=x)
         bound = max(bound, float(at_x.value - at_x.inner + vertex.value))
         if vertex.point is not x:
             gamma = problem.line_search(x, vertex.point)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
-from frankwolfe.methods.base import Evidence, Method, require_smoothness
+from frankwolfe.methods.base import MOMENTUM_ERROR, Evidence, Method, require_smoothness
 from frankwolfe.methods.step_sizes import ShortStep, clipped, warm_shift
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.points import Point, Tangent, mix
@@ -116,7 +116,7 @@ class HeavyBallFrankWolfe(Method):
             theta, age, shift, floor = self._restarted(problem, state, at_x.tangent, float(at_x.value))
         delta = 1.0 / (age + 1) if self.weights == "uniform" else 2.0 / (age + 2 + shift)
         theta = mix(theta, at_x.tangent, delta)
-        vertex = problem.lmo(theta.slope, k, share=0.1 * delta**2, keep=x)
+        vertex = problem.lmo(theta.slope, k, share=MOMENTUM_ERROR * delta**2, keep=x)
         x_next = problem.move(x, vertex.point, self._eta(problem, k, x, vertex.point, at_x, delta))
 
         bound = max(bound, floor, float(problem.bound(theta, vertex.lower, k)))

@@ -15,7 +15,7 @@ from frankwolfe.kernels.long_vectors import blend, combined, near, orthonormal, 
 from frankwolfe.kernels.qp.simplex_qp import simplex_qp
 from frankwolfe.kernels.rows.layouts import double
 from frankwolfe.kernels.threads import calm
-from frankwolfe.methods.base import Evidence, Method, closed, looked
+from frankwolfe.methods.base import Evidence, Method, closed, looked, oracle_share
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.points import Leaf, Point, Tangent
 from frankwolfe.problem import Problem
@@ -124,7 +124,7 @@ class SubspaceFrankWolfe(Method):
     def step(self, problem: Problem, state: SubspaceState) -> tuple[SubspaceState, Evidence]:
         k, x, past, tangents, gram, rested, before = state
         at_x = problem.evaluate(x)
-        vertex = problem.lmo(at_x.slope, k, share=0.03 * 2.0 / (k + 2), keep=x)
+        vertex = problem.lmo(at_x.slope, k, share=oracle_share(k), keep=x)
         at_x, vertex = looked(problem, at_x, vertex)
         evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
         gap = max(float(at_x.inner - vertex.value), 0.0)

@@ -10,7 +10,7 @@ import numpy as np
 from frankwolfe.atoms import Sparse
 from frankwolfe.backends import Array, namespace, vdot
 from frankwolfe.backends.namespace import as_index, is_foreign
-from frankwolfe.methods.base import Evidence, Method
+from frankwolfe.methods.base import Evidence, Method, oracle_share
 from frankwolfe.methods.drift import settled
 from frankwolfe.points import Point, combine, mix
 from frankwolfe.problem import Problem
@@ -97,7 +97,7 @@ class BlockCoordinateFrankWolfe(Method):
     def step(self, problem: Problem, state: BlockState) -> tuple[BlockState, Evidence]:
         k, mean, x = state
         at_x = problem.evaluate(mean)
-        vertex = problem.lmo(at_x.slope, k, share=0.03 * 2.0 / (k + 2), keep=mean)
+        vertex = problem.lmo(at_x.slope, k, share=oracle_share(k), keep=mean)
         seen = ((at_x.value, mean), (problem.value(x), x)) if self.average else ((at_x.value, x),)
 
         assert problem.domain is not None

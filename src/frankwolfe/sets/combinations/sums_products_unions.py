@@ -21,7 +21,28 @@ from frankwolfe.sets.fixed_arrays import unmasked
 
 
 @dataclass(frozen=True, init=False)
-class MinkowskiSum(Combination):
+class OfOneShape(Combination):
+    """A set made from several whose points have one shape, and which are all asked the same question."""
+
+    parts: tuple[Set, ...]
+
+    def __new__(cls, *parts: Any) -> Self:
+        return of_kind(cls, _some(cls, parts), projects=False)
+
+    def __init__(self, *parts: Set) -> None:
+        _install(self, parts)
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """Shape of the points, where a part fixes it."""
+        return common_shape(type(self).__name__, self.parts)
+
+    def _questions(self, g: Array) -> list[Array]:
+        return [g for _ in self.parts]
+
+
+@dataclass(frozen=True, init=False)
+class MinkowskiSum(OfOneShape):
     """All sums of one point from each set; written ``first + second``.
 
     Parameters
@@ -42,22 +63,9 @@ class MinkowskiSum(Combination):
     array([-1.,  3.])
     """
 
-    parts: tuple[Set, ...]
-
-    def __new__(cls, *parts: Any) -> Self:
-        return of_kind(cls, _some(cls, parts), projects=False)
-
-    def __init__(self, *parts: Set) -> None:
-        _install(self, parts)
-
     @property
     def curved(self) -> bool:
         return all(part.curved for part in self.parts)
-
-    @property
-    def shape(self) -> tuple[int, ...] | None:
-        """Shape of the points, where a part fixes it."""
-        return common_shape("MinkowskiSum", self.parts)
 
     def support(self, g: Array) -> Scalar:
         return sum(part.support(g) for part in self.parts)
@@ -68,9 +76,6 @@ class MinkowskiSum(Combination):
 
     def reach(self, c: Array) -> float:
         return sum(part.reach(c) for part in self.parts)
-
-    def _questions(self, g: Array) -> list[Array]:
-        return [g for _ in self.parts]
 
     def _atom(self, g: Array, answers: list[tuple[Atom, Scalar]]) -> Atom:
         atoms = [atom for atom, _ in answers]
@@ -91,7 +96,7 @@ class MinkowskiSum(Combination):
 
 
 @dataclass(frozen=True, init=False)
-class UnionHull(Combination):
+class UnionHull(OfOneShape):
     """The convex hull of the union of several sets.
 
     Parameters
@@ -115,22 +120,9 @@ class UnionHull(Combination):
     array([ 0., -3.,  0.,  0.])
     """
 
-    parts: tuple[Set, ...]
-
-    def __new__(cls, *parts: Any) -> Self:
-        return of_kind(cls, _some(cls, parts), projects=False)
-
-    def __init__(self, *parts: Set) -> None:
-        _install(self, parts)
-
     @property
     def keeps_factors(self) -> bool:
         return all(part.keeps_factors for part in self.parts)
-
-    @property
-    def shape(self) -> tuple[int, ...] | None:
-        """Shape of the points, where a part fixes it."""
-        return common_shape("UnionHull", self.parts)
 
     def support(self, g: Array) -> Scalar:
         return max((part.support(g) for part in self.parts), key=float)
@@ -149,9 +141,6 @@ class UnionHull(Combination):
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         return any(part.contains(x, tol) for part in self.parts) or super().contains(x, tol)
-
-    def _questions(self, g: Array) -> list[Array]:
-        return [g for _ in self.parts]
 
     def _atom(self, g: Array, answers: list[tuple[Atom, Scalar]]) -> Atom:
         return min(answers, key=lambda answer: float(answer[1]))[0]
@@ -291,9 +280,7 @@ def _some(cls: type, parts: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _install(domain: Any, parts: tuple[Set, ...]) -> None:
     object.__setattr__(domain, "parts", parts)
-    inherit(domain, lambda part: part.closed_form, "closed_form", parts)
-    inherit(domain, lambda part: part.exact_oracle, "exact_oracle", parts)
-    inherit(domain, lambda part: part.sparse_atoms, "sparse_atoms", parts)
+    inherit(domain, "closed_form", "exact_oracle", "sparse_atoms")
     domain.shape  # noqa: B018  the parts' shapes must agree
 
 
