@@ -205,8 +205,10 @@ class Run:
         self._check_value()
         if max(self.certificate.lower_bound, self.unverified.lower_bound) <= self.best_value + slack:
             return
-        proven = self.problem.objective.proven and not isinstance(self.problem.domain, OracleSet)
-        reason = None if proven else blame(self.problem, at, self.best)
+        objective, domain = self.problem.objective, self.problem.domain
+        reason = None if objective.proven and not isinstance(domain, OracleSet) else blame(self.problem, at, self.best)
+        if objective.proven and reason is not None and reason[0] is not Status.WRONG_ORACLE:
+            reason = None  # what is known to be convex is not doubted
         self.certificate, self.unverified = Certificate(next_proof=self.certificate.next_proof), Certificate()
         if reason is not None:
             self.trouble = reason

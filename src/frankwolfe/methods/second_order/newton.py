@@ -181,7 +181,7 @@ class NewtonFrankWolfe(Method):
             step = float(float(problem.value(z)) <= value + 4 * problem.eps * abs(value))
         x_next = problem.mix(x, z, step)
         sample = state.sample and not (far and step < POOR)
-        likely = gap * (relative / before) ** SPEED if 0 < before < np.inf else np.inf
+        likely = gap * min(relative / before, 1.0) ** SPEED if 0 < before < np.inf else np.inf
         return NewtonState(k + 1, x_next, relative, False, state.rounds, sample, likely), evidence
 
     def _target(
