@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from frankwolfe.kernels.rows.layouts import Rows
 from frankwolfe.lowrank import LowRank
 from frankwolfe.methods.accelerated import AcceleratedFrankWolfe
 from frankwolfe.methods.active_set.decomposition_invariant import DecompositionInvariant
@@ -43,7 +42,6 @@ from frankwolfe.sets.spectral.spectrahedron import Spectrahedron
 
 SMALL = 500  # variables up to which a Hessian is cheap
 TALL = 100  # rows for each variable from which on passes over the data outweigh all else
-SHORT = 64  # entries of a row up to which its outer product is cheap
 FIRST_LOOK = 16  # steps before a method is judged; then at twice as many, and so on
 INTERIOR_SPEEDUP = 2  # how much faster that must be where x is deep inside the set, far from all vertices
 INSIDE = 0.25  # depth from which on x counts as inside
@@ -144,18 +142,17 @@ class Facts:
 
     @property
     def light(self) -> bool:
-        """The vertices are coordinates, and a Hessian costs a few passes over the data.
+        """The vertices are coordinates, and a Hessian of all columns costs a few passes over the data, or next to nothing.
 
-        It does where rows are short and the kernels compiled, and on a device, where it is a matrix product.
+        On a device it is a matrix product.
         """
         objective = self.problem.objective
         if not isinstance(objective, LinearModel) or not isinstance(self.problem.domain, L1Ball | Simplex):
             return False
         if not objective.holds_images:
             return False
-        (n, d), layout = objective.data.shape, objective.data.layout
-        quick = self.problem.on_device or (isinstance(layout, Rows) and layout.entries <= SHORT * n)
-        return quick and n >= 10 * d and d <= SMALL
+        n, d = objective.data.shape
+        return n >= 10 * d and d <= SMALL if self.problem.on_device else not working_set.applies(self.problem)
 
     def allow(self, name: str) -> bool:
         """Tell whether a method applies to the problem."""
