@@ -9,13 +9,13 @@ import scipy.sparse as sp
 import frankwolfe as fw
 from frankwolfe.backends.vector_with_image import Imaged, image_under
 from frankwolfe.kernels import threads
+from frankwolfe.kernels.qp.ball_qp import ball_qp
 from frankwolfe.kernels.qp.simplex_qp import l1_qp
 from frankwolfe.kernels.rows import compact_storage
 from frankwolfe.kernels.rows.column_layouts import Columns, SortedColumns
 from frankwolfe.kernels.rows.layouts import Rows
 from frankwolfe.methods import SubspaceFrankWolfe
 from frankwolfe.methods.active_set.fully_corrective import runners_up
-from frankwolfe.kernels.qp.ball_qp import ball_qp
 from frankwolfe.points import Point, mix
 from frankwolfe.rows import sparse_matrix
 

@@ -22,7 +22,7 @@ from frankwolfe.methods.open_loop.frank_wolfe import FrankWolfe
 from frankwolfe.methods.projected.accelerated_gradient import AcceleratedGradient, StronglyConvexAGM
 from frankwolfe.methods.projected.projected_gradient import AcceleratedProjectedGradient
 from frankwolfe.methods.second_order import working_set
-from frankwolfe.methods.second_order.newton import NewtonFrankWolfe
+from frankwolfe.methods.second_order.newton import NewtonFrankWolfe, products_only
 from frankwolfe.methods.second_order.subspace import SubspaceFrankWolfe, ball_radius
 from frankwolfe.methods.step_sizes import Backtracking, ExactLineSearch
 from frankwolfe.objectives.composite import ImageObjective
@@ -138,11 +138,11 @@ class Facts:
             return self.tall and isinstance(objective, LinearModel) and not objective.row_loss.quadratic
         if not isinstance(objective, LinearModel | Quadratic) or not objective.holds_images:
             return False
-        return objective.data.shape[1] <= min(SMALL, objective.data.shape[0])
+        return products_only(self.problem) or objective.data.shape[1] <= min(SMALL, objective.data.shape[0])
 
     @property
     def light(self) -> bool:
-        """The vertices are coordinates, and a Hessian of all columns costs a few passes over the data, or next to nothing.
+        """The vertices are coordinates, and a Hessian of all columns costs a few passes over the data, or nothing.
 
         On a device it is a matrix product.
         """
@@ -227,7 +227,7 @@ class Auto(Method):
     >>> f = fw.LeastSquares(np.eye(2), np.ones(2))
     >>> result = fw.minimize(f, fw.L1Ball(1.0))
     >>> result.method, result.reason
-    ('fcfw', 'the curvature is known: correct the weights of all atoms that matter')
+    ('newton', 'few variables: second-order steps need the fewest passes over the data')
     """
 
     name: ClassVar[str] = "auto"

@@ -11,13 +11,14 @@ from frankwolfe.atoms import Atom
 from frankwolfe.backends import host
 from frankwolfe.backends.fetch_arrays import together
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.kernels.qp.ball_qp import ball_qp
+from frankwolfe.kernels.qp.ball_qp import ball_qp, ball_qp_by_products
 from frankwolfe.kernels.qp.simplex_qp import l1_qp, simplex_qp
+from frankwolfe.kernels.rows.layouts import double
 from frankwolfe.kernels.threads import calm
 from frankwolfe.methods.active_set.active_set import steady
 from frankwolfe.methods.base import Evidence, Method, closed, looked
 from frankwolfe.methods.second_order import working_set
-from frankwolfe.methods.second_order.subspace import EPS, ball_radius
+from frankwolfe.methods.second_order.subspace import EPS, ball_radius, curvature_along
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.quadratic import Quadratic
@@ -32,6 +33,7 @@ from frankwolfe.validation import integer
 
 # What was tuned, each on `python -m benchmarks unseen` and `accuracy`:
 LARGEST = 5000  # variables up to which a Hessian is formed
+FACTORED = 500  # and on a ball, of a quadratic, factored: more take more than products with it do
 SEARCH, ROUGH_SEARCH = 1e-3, 0.05  # accuracy of the line search; far away, where the step is long anyway
 FAR = 1.0  # while the last gap exceeds f so many times, the model is rough, and some rows tell enough of its curvature:
 ROWS, FEWEST = 25, 8  # so many for each variable, but one in eight at least
@@ -122,7 +124,7 @@ class NewtonFrankWolfe(Method):
                 f"method 'newton' forms the Hessian from the data, which {type(objective).__name__} does not hold as a "
                 "matrix; use 'subspace' or 'afw'"
             )
-        if objective.data.shape[1] > LARGEST and not working_set.applies(problem):
+        if objective.data.shape[1] > LARGEST and not working_set.applies(problem) and not products_only(problem):
             raise ValueError(
                 f"method 'newton' forms a p x p Hessian, and p = {objective.data.shape[1]} is more than {LARGEST}; use "
                 "'subspace'"
@@ -152,8 +154,9 @@ class NewtonFrankWolfe(Method):
     def whole(self, problem: Problem, state: NewtonState) -> tuple[NewtonState, Evidence]:
         """Take a step with the model in all variables."""
         k, x, before, rested = state[:4]
+        by_products = products_only(problem)
         far, H, afresh = before > FAR, problem.scratch.get("hessian"), bool(x.pending)
-        if H is not None or state.likely <= problem.goal:  # the run ends here, it seems: no Hessian will be needed
+        if by_products or H is not None or state.likely <= problem.goal:  # no Hessian will be needed, it seems
             at_x = problem.evaluate(x)
         else:
             at_x, H = _expansion(problem, x, FEWEST if far and state.sample else 1)
@@ -165,6 +168,8 @@ class NewtonFrankWolfe(Method):
         gap = max(float(at_x.inner - vertex.value), 0.0)
         relative = gap / max(abs(float(at_x.value)), 1e-300)
         g, here = together(at_x.slope, x.coords) if problem.on_device else (at_x.slope, x.coords)
+        if by_products:
+            return NewtonState(k + 1, Point.at(as_like(by_lanczos(problem, x, g), x.coords)), relative), evidence
         if H is None:
             H = _expansion(problem, x, 1)[1]
         rtol, radius = SEARCH, ball_radius(problem.domain)
@@ -248,6 +253,32 @@ def _expansion(problem: Problem, x: Point, every: int) -> tuple[Evaluation, np.n
         problem.scratch["hessian"] = H
     problem.count(at_x)
     return problem.judged(at_x, x), H
+
+
+def products_only(problem: Problem) -> bool:
+    """Tell whether the model is f itself, on a ball of so many variables that products with its Hessian do."""
+    objective = problem.objective
+    if not isinstance(objective, LinearModel) or problem.on_device or ball_radius(problem.domain) is None:
+        return False
+    return objective.holds_images and objective.row_loss.quadratic and objective.data.shape[1] > FACTORED
+
+
+def by_lanczos(problem: Problem, x: Point, g: np.ndarray) -> np.ndarray:
+    """Return the minimiser of a quadratic f over the ball from products with its Hessian, g being its slope at x."""
+    objective, radius = problem.objective, ball_radius(problem.domain)
+    assert isinstance(objective, LinearModel)
+    assert radius is not None
+    along = curvature_along(objective, x)
+
+    def bent(v: np.ndarray) -> np.ndarray:
+        problem.tick()
+        _, turned, passes = along(v)
+        problem.counts.n_pass += passes
+        return turned + objective.ridge * v
+
+    here = double(x.coords)
+    b = double(g) - bent(here) if here.any() else double(g)
+    return ball_qp_by_products(bent, b, radius, 0.5 * problem.goal)
 
 
 def _vertex(problem: Problem, slope: np.ndarray, inner: float) -> Vertex:
