@@ -11,10 +11,10 @@ from tests.problems import case, completion, logistic_data
 
 import frankwolfe as fw
 from frankwolfe import sets
+from frankwolfe.kernels.qp.ball_qp import ball_qp, small_ball_qp
 from frankwolfe.methods import named
 from frankwolfe.methods.active_set.active_set import ActiveSet, coarse
-from frankwolfe.methods.second_order.newton import in_ball as by_factors
-from frankwolfe.methods.second_order.subspace import SubspaceFrankWolfe, best_average, in_ball
+from frankwolfe.methods.second_order.subspace import SubspaceFrankWolfe, best_average
 from frankwolfe.points import Leaf, Point, Tangent
 from frankwolfe.problem import OutOfTime, Problem, Vertex
 from frankwolfe.result import Status
@@ -69,7 +69,7 @@ def test_quadratic_models_of_any_size_on_a_ball(size: float) -> None:
     """Flat ones, too: the minimiser is then the vertex."""
     q = size * np.array([3.0, -4.0])
     for H in (np.zeros((2, 2)), 1e-30 * size * np.eye(2)):
-        for z in (in_ball(q, H, 2.0), by_factors(q, H, 2.0, 0.0), by_factors(q, H, 2.0, 2.5 * size)):
+        for z in (small_ball_qp(H, q, 2.0), ball_qp(H, q, 2.0).z, ball_qp(H, q, 2.0, 2.5 * size).z):
             np.testing.assert_allclose(z, [-1.2, 1.6], rtol=1e-6)
 
 
