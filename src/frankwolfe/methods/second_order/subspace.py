@@ -190,7 +190,10 @@ class SubspaceFrankWolfe(Method):
             return x, past
         small = restriction(problem.objective, vectors, combined(T, images), np.eye(len(T)), T)
         start, slope = T @ gram[:, 0], T @ products([at_x.slope], vectors)[0]
-        corner: Corner = lambda q, H, z: small_ball_qp(H, q, radius)
+
+        def corner(q: np.ndarray, H: np.ndarray, z: np.ndarray) -> np.ndarray:
+            return small_ball_qp(H, q, radius)
+
         c, seen, off = newton(small, start, corner, goal, problem.eps, slope, problem.tick)
         if c is start:  # nothing to gain
             return x, past
