@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Iterable
 from functools import cache
-from time import sleep
+from time import process_time, sleep
 
 from threadpoolctl import threadpool_limits
 
@@ -57,29 +57,31 @@ class Results:
         return Series(run, self[run], self.optimum(run.data, run.ball))
 
 
-def run_tasks(tasks: list[Task], store: Store, directory: str | None, jobs: int, quiet: bool) -> int:
-    """Do what is not in the store yet; return how many tasks that was.
+def run_tasks(tasks: list[Task], store: Store, directory: str | None, jobs: int, quiet: bool) -> tuple[int, float]:
+    """Do what is not in the store yet; return how many tasks that was and their seconds of processor time.
 
-    Every finished task is on disk at once, and a long run within a task keeps a checkpoint: after a kill the same call
-    goes on where it was.
+    Every finished task is on disk at once: after a kill the same call goes on with the next.
     """
     joblib, tqdm = optional("joblib", extra="data"), optional("tqdm", extra="data").tqdm
     results = Results(store)
     missing = list({store.stem(t): t for t in tasks if t not in results}.values())
     parallel = joblib.Parallel(max(1, min(jobs, len(missing))), return_as="generator_unordered", pre_dispatch="n_jobs")
     done = parallel(joblib.delayed(_do)(task, store, directory, os.getpid()) for task in missing)
+    spent = 0.0
     with tqdm(done, total=len(missing), disable=quiet, unit="task") as bar:
-        for name in bar:
+        for name, seconds in bar:
             bar.set_postfix_str(name)
-    return len(missing)
+            spent += seconds
+    return len(missing), spent
 
 
-def _do(task: Task, store: Store, directory: str | None, parent: int) -> str:
+def _do(task: Task, store: Store, directory: str | None, parent: int) -> tuple[str, float]:
+    began = process_time()
     if os.getpid() != parent:
         _end_with(parent)
     with threadpool_limits(limits=THREADS):
-        store.put(task, task.compute(store, directory))
-    return task.name
+        store.put(task, task.compute(directory))
+    return task.name, process_time() - began
 
 
 @cache

@@ -8,6 +8,7 @@ import io
 import json
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,6 @@ from frankwolfe.files import replacing
 
 FORMAT = 2
 """Raised whenever the meaning of a stored number changes; older files are then computed afresh."""
-
-_INTEGERS = frozenset({"k", "n_grad", "n_lmo", "n_matvec", "n_proj", "rank", "rank_relative"})
 
 
 @dataclass(frozen=True)
@@ -54,8 +53,8 @@ class Task(ABC):
         return {"task": type(self).__name__, **asdict(self), "constants": self.constants}
 
     @abstractmethod
-    def compute(self, store: Store, directory: str | None) -> Outcome:
-        """Do the work; `store` offers a place for checkpoints."""
+    def compute(self, directory: str | None) -> Outcome:
+        """Do the work; `directory` is where the data are."""
 
 
 def source_digest() -> str:
@@ -134,32 +133,29 @@ def write_text(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
+def columns(names: str, rows: Iterable[Sequence[float]]) -> dict[str, np.ndarray]:
+    """Return rows of numbers as columns, their names in one text."""
+    return {c: np.array(values, dtype=float) for c, values in zip(names.split(), zip(*rows, strict=True), strict=True)}
+
+
 def write_csv(path: Path, table: dict[str, Any]) -> None:
     """Write columns as comma-separated text, numbers in full precision, whole or not at all."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(table)
-    columns = [[_text(name, value) for value in values] for name, values in table.items()]
-    writer.writerows(zip(*columns, strict=True))
+    writer.writerows(zip(*(map(_text, values) for values in table.values()), strict=True))
     write_text(path, text.getvalue())
 
 
 def read_csv(path: Path) -> dict[str, np.ndarray]:
     """Read what `write_csv` wrote; empty fields are NaN."""
     with open(path, newline="", encoding="utf-8") as file:
-        reader = csv.reader(file)
-        names = next(reader)
-        rows = list(reader)
-    columns = zip(*rows, strict=True) if rows else [()] * len(names)
-    return {
-        name: np.array([float(v) if v else np.nan for v in column]) for name, column in zip(names, columns, strict=True)
-    }
+        names, *rows = csv.reader(file)
+    return columns(" ".join(names), [[float(v) if v else np.nan for v in row] for row in rows] or [()])
 
 
-def _text(name: str, value: Any) -> str:
+def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
     number = float(value)
-    if np.isnan(number):
-        return ""
-    return str(int(number)) if name in _INTEGERS else repr(number)
+    return "" if np.isnan(number) else str(int(number)) if number.is_integer() else repr(number)
