@@ -127,15 +127,20 @@ judges("l1-agm")(against_agm("l1", {"mushrooms": "better", "mnist": "comparable"
 @judges("completion")
 def completion(results: Results, quick: bool) -> Found:
     both = fig4.readings(results, quick)
-    early = [steps for k, (_, steps) in both.items() if k <= 150 and np.isfinite(steps)]
+    early, zero = (
+        [steps for k, (_, steps) in found.items() if k <= 150 and np.isfinite(steps)]
+        for found in (both, fig4.readings(results, quick, "zero"))
+    )
     cases = []
     for k, (error, steps) in both.items():
         reached = np.isfinite(steps)
         words = f"{steps:.2f} times the iterations" if reached else "FW does not get there"
         kind = verdict(1.2 <= steps <= 1.7) if reached else UNKNOWN
         cases.append(Case(f"AFW at k = {k}", kind, f"{words}; {error:.2f} times the error"))
-    times = f"{spread_of(early, 3)} times" if early else "more than"
-    return Found(cases, {"times": times, "errors": spread_of([error for error, _ in both.values()], 3)})
+    times, from_zero = (f"{spread_of(found, 3)} times" if found else "more than" for found in (early, zero))
+    return Found(
+        cases, {"times": times, "zero": from_zero, "errors": spread_of([error for error, _ in both.values()], 3)}
+    )
 
 
 @judges("rank")
