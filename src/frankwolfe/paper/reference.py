@@ -78,8 +78,8 @@ def geometry(f: fw.Logistic, ball: Ball, x: np.ndarray) -> dict[str, Any]:
 
     `gap` is the Frank-Wolfe gap at x, `boundary` tells whether x* lies on the sphere, `worth` is R|∇f(x*)|_* (what the
     constraint costs, to first order, if the radius shrinks to nothing), `active` whether both say that the constraint
-    matters. `largest`, `margin` and `least` are of the moduli of the entries of ∇f(x*): the largest, how far the largest
-    (of a k-support ball: the k-th) is ahead of the next, and the smallest. `smoothness` bounds L in the ball's norm.
+    matters. `largest`, `margin` and `least` are of the moduli of the entries of ∇f(x*): the largest, how far it (of a
+    k-support ball: the k-th) is ahead of the next, and the smallest. `smoothness` bounds L in the ball's norm.
     μ = R λmax(P∇²f P)/|∇f|, with P the projector on the tangent plane of the l2 ball; None for other sets and where the
     constraint is not active.
     """

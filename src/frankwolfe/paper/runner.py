@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from time import process_time, sleep
 
@@ -57,8 +58,8 @@ class Results:
         return Series(run, self[run], self.optimum(run.data, run.ball))
 
 
-def run_tasks(tasks: list[Task], store: Store, directory: str | None, jobs: int, quiet: bool) -> tuple[int, float]:
-    """Do what is not in the store yet; return how many tasks that was and their seconds of processor time.
+def run_tasks(tasks: list[Task], store: Store, directory: str | None, jobs: int, quiet: bool) -> int:
+    """Do what is not in the store yet; return how many tasks that was.
 
     Every finished task is on disk at once: after a kill the same call goes on with the next.
     """
@@ -67,21 +68,20 @@ def run_tasks(tasks: list[Task], store: Store, directory: str | None, jobs: int,
     missing = list({store.stem(t): t for t in tasks if t not in results}.values())
     parallel = joblib.Parallel(max(1, min(jobs, len(missing))), return_as="generator_unordered", pre_dispatch="n_jobs")
     done = parallel(joblib.delayed(_do)(task, store, directory, os.getpid()) for task in missing)
-    spent = 0.0
     with tqdm(done, total=len(missing), disable=quiet, unit="task") as bar:
-        for name, seconds in bar:
+        for name in bar:
             bar.set_postfix_str(name)
-            spent += seconds
-    return len(missing), spent
+    return len(missing)
 
 
-def _do(task: Task, store: Store, directory: str | None, parent: int) -> tuple[str, float]:
+def _do(task: Task, store: Store, directory: str | None, parent: int) -> str:
     began = process_time()
     if os.getpid() != parent:
         _end_with(parent)
     with threadpool_limits(limits=THREADS):
-        store.put(task, task.compute(directory))
-    return task.name, process_time() - began
+        outcome = task.compute(directory)
+    store.put(task, replace(outcome, seconds=process_time() - began))
+    return task.name
 
 
 @cache

@@ -18,16 +18,17 @@ import numpy as np
 import frankwolfe
 from frankwolfe.files import replacing
 
-FORMAT = 2
+FORMAT = 3
 """Raised whenever the meaning of a stored number changes; older files are then computed afresh."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a piece of work found: a few facts, and columns of numbers."""
+    """What a piece of work found: a few facts, columns of numbers, and the processor time that it took."""
 
     facts: dict[str, Any]
     table: dict[str, np.ndarray] = field(default_factory=dict)
+    seconds: float = 0.0
 
     def __getitem__(self, column: str) -> np.ndarray:
         return self.table[column]
@@ -110,7 +111,7 @@ class Store:
             return None
         if list(table) != found["columns"]:
             return None
-        return Outcome(found["facts"], table)
+        return Outcome(found["facts"], table, found["seconds"])
 
     def put(self, task: Task, outcome: Outcome) -> None:
         """Write an outcome; the JSON comes last and marks it as finished."""
@@ -122,6 +123,7 @@ class Store:
             "source": self.source,
             "settings": task.settings,
             "facts": outcome.facts,
+            "seconds": outcome.seconds,
             "columns": list(outcome.table),
         }
         write_text(self.path(task, ".json"), json.dumps(done, indent=1))
