@@ -28,7 +28,11 @@ def _evidence(erratum: dict[str, str], results: Results, quick: bool) -> str:
     """Return how we know; in the words of a verdict where there is one, so that the two cannot differ."""
     if "claim" in erratum:
         told = claim(erratum["claim"]).judged(results, quick)
-        return told.verdict if told.verdict == UNKNOWN else f"{told.verdict} ({told.number}): {told.sentence}"
+        if told.verdict == UNKNOWN:
+            return UNKNOWN
+        measured = f"{told.verdict} ({told.number})"
+        whole = erratum["corrected"].startswith("As measured")
+        return f"{measured}: {told.sentence}" if whole else f"by reading; as corrected it {measured}"
     if "measured" not in erratum:
         return "by reading"
     try:

@@ -41,7 +41,7 @@ def inactive(results: Results, quick: bool) -> Found:
         series = {run.method: results.series(run) for run in fig2.runs(radius, quick)}
         errors = {m: series[m].at(fig2.ITERATIONS) for m in fig2.PAPER}
         price = fig2.price(results, radius)
-        words = f"the ball costs {price:.0e}, the error of AFW is {errors['afw']:.0e}"
+        words = f"the ball costs {f'{price:.0e}' if price else 'nothing'}, the error of AFW is {errors['afw']:.0e}"
         if price > UNSEEN * errors["afw"]:
             cases.append(Case(name, OUTSIDE, "not judged", words))
             continue
@@ -60,7 +60,7 @@ def stable(results: Results, quick: bool) -> Found:
     for name, runs in pairs:
         series = {run.method: results.series(run) for run in runs}
         (plain, rise), (ours, our_rise) = (fig2.stability(series[m].h, series[m].floor) for m in ("fw", "afw"))
-        words = f"FW {plain:.2f} and +{100 * rise:.0f} %, AFW {ours:.2f} and +{100 * our_rise:.0f} %"
+        words = f"FW {plain:.3g} and {fig2.percent(rise)}, AFW {ours:.3g} and {fig2.percent(our_rise)}"
         if max(rise, our_rise) < RIPPLE:
             cases.append(Case(name, OUTSIDE, words, "neither error rises by more than a twentieth"))
         else:

@@ -104,7 +104,8 @@ def improves(results: Results, quick: bool) -> Found:
     cases = []
     for ball in (b for b in rates_on_sets.balls(quick) if b.kind == "l2"):
         applies, words = rates_on_sets.hypothesis(results, ball, quick)
-        cases.append(_draws(results, ball, quick, words) if applies else Case(ball.label, OUTSIDE, "not judged", words))
+        outside = Case(f"gaussian {ball.label}", OUTSIDE, "not judged", words)
+        cases.append(_draws(results, ball, quick, words) if applies else outside)
     cases += [_panel(results, p, needs_active=True) for p in fig3.problems(quick, ("l2",))]
     return Found(cases, {"behind": _behind(cases)})
 
@@ -288,7 +289,8 @@ def certificate(results: Results, quick: bool) -> Found:
         walk, facts = results[e], results.optimum(e.data, e.ball).facts
         over = float(np.max(np.maximum(walk["es"], walk["fw"])) - facts["fun"])
         loose = min(certificate_quality.ratios(results, e))
-        words = f"bound above f* by {max(over, 0.0):.0e}; gap {loose:.2g} times the true error"
+        above = f"above f* by {over:.0e}" if over > 0 else "never above f*"
+        words = f"bound {above}; gap {loose:.2g} times the true error"
         cases.append(Case(e.title, verdict(over <= facts["gap"] + ROUNDING), words))
         loosest = max(loosest, loose)
     return Found(cases, {"loosest": loosest})

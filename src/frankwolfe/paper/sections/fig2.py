@@ -62,9 +62,7 @@ def section(results: Results, quick: bool) -> Section:
         known = [f"{price(results, radius):.1e}", f"{facts['gradient']:.1e}", f"{facts['gap']:.0e}"]
         rows.append([f"{radius:g}", *(f"{h[m]:.2e}" for m in PAPER), order(h), *known])
         waves = [stability(series[m].h, series[m].floor) for m in ("fw", "afw")]
-        zigzag.append(
-            [f"{radius:g}", *(w for median, rise in waves for w in (f"{median:.2f}", f"+{100 * rise:.0f} %"))]
-        )
+        zigzag.append([f"{radius:g}", *(w for median, rise in waves for w in (f"{median:.3g}", percent(rise)))])
         title, window = f"a9a, l2 ball, R = {radius:g}", WINDOW if radius == RADIUS else 0
         panels[radius] = error_panel(title, list(series.values()), window=window, hidden=BEYOND)
     floor = panels[RADIUS].floor
@@ -73,6 +71,17 @@ def section(results: Results, quick: bool) -> Section:
     if panels:
         figures.append(words.figure("fig2-radii", list(panels.values()), 2))
     return words.section(figures, [words.table("fig2-radii", rows), words.table("fig2-stability", zigzag)])
+
+
+def percent(rise: float) -> str:
+    """Return a rise in words: in percent, or as a factor where that is easier to read.
+
+    Examples
+    --------
+    >>> percent(0.93), percent(87096.0)
+    ('+93 %', 'times 87097')
+    """
+    return f"+{100 * rise:.0f} %" if rise < 100 else f"times {1 + rise:.0f}"
 
 
 def stability(h: np.ndarray, floor: float = 1e-16) -> tuple[float, float]:
