@@ -49,7 +49,7 @@ def tiny():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(problems, "load", made_up)
         patch.setattr(dataset_table, "load", made_up)
-        problems._objective.cache_clear()
+        problems.objective.cache_clear()
         patch.setattr(fig2, "ITERATIONS", 40)
         patch.setattr(fig3, "ITERATIONS", 30)
         patch.setattr(fig3, "SAMPLES", {"mushrooms": 0, "mnist": 60, "covtype": 70})
@@ -69,4 +69,4 @@ def tiny():
             short = tuple(replace(e, iterations=50) for e in getattr(certificate_quality, name))
             patch.setattr(certificate_quality, name, short)
         yield
-    problems._objective.cache_clear()
+    problems.objective.cache_clear()

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 from frankwolfe.paper.publication import publish
-from frankwolfe.paper.publication.figure_data import Section, save_numbers
+from frankwolfe.paper.publication.figure_data import save_numbers
 from frankwolfe.paper.publication.page import write_page
 from frankwolfe.paper.publication.pictures import save_pictures
 from frankwolfe.paper.publication.summary import about_machine, summarise
@@ -96,8 +96,9 @@ def reproduce(
     results = Results(store)
     present = [name for name, module in MODULES.items() if results.has(module.tasks(quick))]
     sections = [MODULES[name].section(results, quick) for name in present]
-    for section in sections:
-        _save(section, figures)
+    for figure in (figure for section in sections for figure in section.figures):
+        save_numbers(figure, figures)
+        save_pictures(figure, figures)
     page = folder / "index.html"
     missing = [name for name in MODULES if name not in present]
     about = {
@@ -113,9 +114,3 @@ def reproduce(
     if sources is not None:
         publish.publish(summary, sources)
     return page
-
-
-def _save(section: Section, folder: Path) -> None:
-    for figure in section.figures:
-        save_numbers(figure, folder)
-        save_pictures(figure, folder)
