@@ -65,7 +65,7 @@ def stable(results: Results, quick: bool) -> Found:
             cases.append(Case(name, OUTSIDE, words, "neither error rises by more than a twentieth"))
         else:
             cases.append(Case(name, HOLDS if our_rise <= rise / 2 else PARTLY if our_rise < rise else FAILS, words))
-    return Found(cases, {"first": cases[0].measured, "window": fig2.WINDOW})
+    return Found(cases, {"first": cases[0].measured, "window": fig2.WINDOW, "settled": fig2.SETTLED})
 
 
 Test = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
