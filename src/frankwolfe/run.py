@@ -171,6 +171,8 @@ class Run:
         for value, (_, point) in zip(values, evidence.seen, strict=True):
             if value < self.best_value or self.best is None:
                 self.best_value, self.best = value, point
+        if evidence.afresh and self.best is evidence.seen[0][1] and self.problem.exact is None:
+            self.checked, self.checked_value = self.best, self.best_value
         if k == 0:
             self.start_value = max(self.start_value, values[0])
         bounds = self.unverified if self._verifies_later else self.certificate
@@ -205,8 +207,10 @@ class Run:
         self._check_value()
         if max(self.certificate.lower_bound, self.unverified.lower_bound) <= self.best_value + slack:
             return
-        proven = self.problem.objective.proven and not isinstance(self.problem.domain, OracleSet)
-        reason = None if proven else blame(self.problem, at, self.best)
+        objective, domain = self.problem.objective, self.problem.domain
+        reason = None if objective.proven and not isinstance(domain, OracleSet) else blame(self.problem, at, self.best)
+        if objective.proven and reason is not None and reason[0] is not Status.WRONG_ORACLE:
+            reason = None  # what is known to be convex is not doubted
         self.certificate, self.unverified = Certificate(next_proof=self.certificate.next_proof), Certificate()
         if reason is not None:
             self.trouble = reason
