@@ -31,6 +31,7 @@ from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
+from frankwolfe.rows.data_matrix import DenseMatrix
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet, ProjectableSet
 from frankwolfe.sets.combinations.sums_products_unions import Product
@@ -146,15 +147,17 @@ class Facts:
     def light(self) -> bool:
         """The vertices are coordinates, and a Hessian costs a few passes over the data.
 
-        It does where rows are short and the kernels compiled, and on a device, where it is a matrix product.
+        It does where rows are short and the kernels compiled, and where it is a matrix product.
         """
         objective = self.problem.objective
         if not isinstance(objective, LinearModel) or not isinstance(self.problem.domain, L1Ball | Simplex):
             return False
         if not objective.holds_images:
             return False
-        (n, d), layout = objective.data.shape, objective.data.layout
+        (n, d), data, layout = objective.data.shape, objective.data, objective.data.layout
         quick = self.problem.on_device or (isinstance(layout, Rows) and layout.entries <= SHORT * n)
+        if layout is None and isinstance(data, DenseMatrix):  # large, but read by BLAS: a Hessian is a matrix product
+            quick = quick or data.family is not None
         return quick and n >= 10 * d and d <= SMALL
 
     def allow(self, name: str) -> bool:

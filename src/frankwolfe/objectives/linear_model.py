@@ -236,6 +236,7 @@ class LinearModel(WeightedMean):
             self._take_parts(A, b, weights, ridge, intercept, **options)
         else:
             super().__init__(A, weights, ridge, intercept)
+            self.data.loss = self.data.loss or loss.name
             targets = loss.targets(vector("b", b, self.data.shape[0]))
             self.exact_b = double(targets)  # as given, where the data are narrower
             if self.intercept and loss.residual:  # the mean, which the intercept carries, is taken off: less rounding
