@@ -9,7 +9,8 @@ import typer
 
 def compile(
     loss: Annotated[
-        list[str] | None, typer.Option("--loss", help="Name of a loss; may be repeated. Default: log_loss, squared_error.")
+        list[str] | None,
+        typer.Option("--loss", help="A loss; may be repeated. Default: log_loss, squared_error."),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
