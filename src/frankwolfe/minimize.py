@@ -225,7 +225,7 @@ def _loop(
             before, run.problem.goal = run.state, run.goal
             # A callback sees every step; otherwise a device works on for a while before the host looks.
             many = pace(run.problem, method, before.k) if callback is None else 1
-            with _noted(before.k):
+            with _noted(before.k), _quiet(run.problem):
                 state, evidence = advance(run.problem, method, before, min(many, max_iter - before.k))
             run.absorb_all(state, evidence, clock())
             shown.update(before.k, run.goal, *run.headline())
@@ -359,6 +359,11 @@ def _noted(k: int) -> Iterator[None]:
     except Exception as error:
         error.add_note(f"(in iteration {k} of frankwolfe's loop)")
         raise
+
+
+def _quiet(problem: Problem) -> contextlib.AbstractContextManager[object]:
+    """Say nothing of numbers that overflow in our own formulae; the run finds what is not finite."""
+    return np.errstate(over="ignore", invalid="ignore") if problem.objective.ours else contextlib.nullcontext()
 
 
 def _read_only(x: Point) -> Any:

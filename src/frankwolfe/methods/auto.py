@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from frankwolfe.kernels.rows.layouts import Rows
 from frankwolfe.lowrank import LowRank
 from frankwolfe.methods.accelerated import AcceleratedFrankWolfe
 from frankwolfe.methods.active_set.decomposition_invariant import DecompositionInvariant
@@ -23,7 +22,7 @@ from frankwolfe.methods.open_loop.frank_wolfe import FrankWolfe
 from frankwolfe.methods.projected.accelerated_gradient import AcceleratedGradient, StronglyConvexAGM
 from frankwolfe.methods.projected.projected_gradient import AcceleratedProjectedGradient
 from frankwolfe.methods.second_order import working_set
-from frankwolfe.methods.second_order.newton import NewtonFrankWolfe
+from frankwolfe.methods.second_order.newton import NewtonFrankWolfe, products_only
 from frankwolfe.methods.second_order.subspace import SubspaceFrankWolfe, ball_radius
 from frankwolfe.methods.step_sizes import Backtracking, ExactLineSearch
 from frankwolfe.objectives.composite import ImageObjective
@@ -31,7 +30,6 @@ from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
-from frankwolfe.rows.data_matrix import DenseMatrix
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet, ProjectableSet
 from frankwolfe.sets.combinations.sums_products_unions import Product
@@ -44,7 +42,6 @@ from frankwolfe.sets.spectral.spectrahedron import Spectrahedron
 
 SMALL = 500  # variables up to which a Hessian is cheap
 TALL = 100  # rows for each variable from which on passes over the data outweigh all else
-SHORT = 64  # entries of a row up to which its outer product is cheap
 FIRST_LOOK = 16  # steps before a method is judged; then at twice as many, and so on
 INTERIOR_SPEEDUP = 2  # how much faster that must be where x is deep inside the set, far from all vertices
 INSIDE = 0.25  # depth from which on x counts as inside
@@ -141,24 +138,21 @@ class Facts:
             return self.tall and isinstance(objective, LinearModel) and not objective.row_loss.quadratic
         if not isinstance(objective, LinearModel | Quadratic) or not objective.holds_images:
             return False
-        return objective.data.shape[1] <= min(SMALL, objective.data.shape[0])
+        return products_only(self.problem) or objective.data.shape[1] <= min(SMALL, objective.data.shape[0])
 
     @property
     def light(self) -> bool:
-        """The vertices are coordinates, and a Hessian costs a few passes over the data.
+        """The vertices are coordinates, and a Hessian of all columns costs a few passes over the data, or nothing.
 
-        It does where rows are short and the kernels compiled, and where it is a matrix product.
+        On a device it is a matrix product.
         """
         objective = self.problem.objective
         if not isinstance(objective, LinearModel) or not isinstance(self.problem.domain, L1Ball | Simplex):
             return False
         if not objective.holds_images:
             return False
-        (n, d), data, layout = objective.data.shape, objective.data, objective.data.layout
-        quick = self.problem.on_device or (isinstance(layout, Rows) and layout.entries <= SHORT * n)
-        if layout is None and isinstance(data, DenseMatrix):  # large, but read by BLAS: a Hessian is a matrix product
-            quick = quick or data.family is not None
-        return quick and n >= 10 * d and d <= SMALL
+        n, d = objective.data.shape
+        return n >= 10 * d and d <= SMALL if self.problem.on_device else not working_set.applies(self.problem)
 
     def allow(self, name: str) -> bool:
         """Tell whether a method applies to the problem."""
@@ -233,7 +227,7 @@ class Auto(Method):
     >>> f = fw.LeastSquares(np.eye(2), np.ones(2))
     >>> result = fw.minimize(f, fw.L1Ball(1.0))
     >>> result.method, result.reason
-    ('fcfw', 'the curvature is known: correct the weights of all atoms that matter')
+    ('newton', 'few variables: second-order steps need the fewest passes over the data')
     """
 
     name: ClassVar[str] = "auto"
