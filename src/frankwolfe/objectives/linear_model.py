@@ -11,6 +11,7 @@ import numpy as np
 
 from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
 from frankwolfe.backends import double as double_of
+from frankwolfe.backends.compile_policy import READS, choices_of_run
 from frankwolfe.backends.fetch_arrays import together
 from frankwolfe.backends.namespace import as_like, nonzero
 from frankwolfe.backends.vector_with_image import Imaged
@@ -81,7 +82,10 @@ class WeightedMean(Composite):
         """Return the model of some of the rows, as a part of the mean: the weights of all rows add up to `whole`."""
         model = cls(A, b, **options)  # pyright: ignore[reportCallIssue]
         share = np.full(model.data.shape[0], 1.0 / whole) if weights is None else weights / whole
-        return model.reweighted(share, weighted=weights is not None)
+        part = model.reweighted(share, weighted=weights is not None)
+        with choices_of_run(reads=round(READS / max(float(share.sum()), 1e-9))):  # all parts are read
+            _ = part.data.layout
+        return part
 
     compiled: Any = None  # the loss as the kernels know it
     vectors: ClassVar[bool] = True  # whether a point is a vector, so that a table is many of them
@@ -240,6 +244,7 @@ class LinearModel(WeightedMean):
             self._take_parts(A, b, weights, ridge, intercept, **options)
         else:
             super().__init__(A, weights, ridge, intercept)
+            self.data.loss = self.data.loss or loss.name
             targets = loss.targets(vector("b", b, self.data.shape[0]))
             self.exact_b = double(targets)  # as given, where the data are narrower
             if self.intercept and loss.residual:  # the mean, which the intercept carries, is taken off: less rounding
