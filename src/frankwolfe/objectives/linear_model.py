@@ -429,7 +429,9 @@ class LinearModel(WeightedMean):
 
         Compiled, the Hessian is estimated from one row in `every`.
         """
-        seen = self.data.sweep(self, Query(x, x, hessian=every))
+        layout = self.data.layout
+        apart = self.row_loss.quadratic and layout is not None and layout.plain  # BLAS is ahead of a read that does all
+        seen = self.data.sweep(self, Query(x, x, hessian=0 if apart else every))
         at_x, H = self._evaluation(seen, x, x), seen.hessian
         if H is None:
             at_x, H = at_x._replace(passes=at_x.passes + 1), self._hessian(self.loss_curvature(x.image))
