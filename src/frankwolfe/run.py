@@ -172,6 +172,8 @@ class Run:
         for value, (_, point) in zip(values, evidence.seen, strict=True):
             if value < self.best_value or self.best is None:
                 self.best_value, self.best = value, point
+        if evidence.afresh and self.best is evidence.seen[0][1] and self.problem.exact is None:
+            self.checked, self.checked_value = self.best, self.best_value
         if k == 0:
             self.start_value = max(self.start_value, values[0])
         bounds = self.unverified if self._verifies_later else self.certificate
@@ -206,8 +208,10 @@ class Run:
         self._check_value()
         if max(self.certificate.lower_bound, self.unverified.lower_bound) <= self.best_value + slack:
             return
-        proven = self.problem.objective.proven and not isinstance(self.problem.domain, OracleSet)
-        reason = None if proven else blame(self.problem, at, self.best)
+        objective, domain = self.problem.objective, self.problem.domain
+        reason = None if objective.proven and not isinstance(domain, OracleSet) else blame(self.problem, at, self.best)
+        if objective.proven and reason is not None and reason[0] is not Status.WRONG_ORACLE:
+            reason = None  # what is known to be convex is not doubted
         self.certificate, self.unverified = Certificate(next_proof=self.certificate.next_proof), Certificate()
         if reason is not None:
             self.trouble = reason
@@ -240,8 +244,8 @@ class Run:
         if at_once:
             self.certificate.next_proof = 0
         behind = self.unverified.behind  # where an unverified bound touches f, a tangent in double precision is as good
-        touch = None if behind is None else behind[0].touch
-        x = self.state.x if at_once else None
+        touch = None if behind is None or behind[0].touch is self.best.coords else behind[0].touch
+        x = self.state.x if at_once and self.state.x is not self.best else None
         places = [self.best.coords, touch, x and x.coords]
         growth = proof_growth(self.problem, self.goal, self.best_value, self.unverified.lower_bound)
         values = self.certificate.certify(self.problem, k, [at for at in places if at is not None], growth)

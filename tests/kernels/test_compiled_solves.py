@@ -9,13 +9,13 @@ import scipy.sparse as sp
 import frankwolfe as fw
 from frankwolfe.backends.vector_with_image import Imaged, image_under
 from frankwolfe.kernels import threads
+from frankwolfe.kernels.qp.ball_qp import ball_qp
 from frankwolfe.kernels.qp.simplex_qp import l1_qp
 from frankwolfe.kernels.rows import compact_storage
 from frankwolfe.kernels.rows.column_layouts import Columns, SortedColumns
 from frankwolfe.kernels.rows.layouts import RowLayout
 from frankwolfe.methods import SubspaceFrankWolfe
 from frankwolfe.methods.active_set.fully_corrective import runners_up
-from frankwolfe.methods.second_order.newton import in_ball
 from frankwolfe.points import Point, mix
 from frankwolfe.rows import sparse_matrix
 
@@ -195,7 +195,7 @@ def test_models_are_minimised_over_the_ball_and_the_cross() -> None:
         half = rng.standard_normal((9, 6))
         H, q = half.T @ half, rng.standard_normal(6)
         f = fw.Quadratic(H, q)
-        z = in_ball(q, H, size, rng.random())
+        z = ball_qp(H, q, size, rng.random()).z
         assert (np.linalg.norm(z) < 0.9 * size) == inside
         best = fw.minimize(f, fw.L2Ball(size), method="subspace", tol=1e-12)
         assert best.lower_bound <= f.value(z) <= best.fun + 1e-9
@@ -205,7 +205,7 @@ def test_models_are_minimised_over_the_ball_and_the_cross() -> None:
         best = fw.minimize(f, fw.L1Ball(size), method="fcfw", tol=1e-12)
         assert best.lower_bound <= f.value(z) <= best.fun + 1e-9
     flat = np.diag([1.0, 0.0, 0.0])  # a singular model, zero on two axes
-    np.testing.assert_allclose(np.linalg.norm(in_ball(np.array([0.0, -1.0, 0.0]), flat, 2.0, 0.0)), 2.0)
+    np.testing.assert_allclose(np.linalg.norm(ball_qp(flat, np.array([0.0, -1.0, 0.0]), 2.0).z), 2.0)
 
 
 def test_runners_up_are_the_next_vertices() -> None:

@@ -11,10 +11,10 @@ from tests.problems import case, completion, logistic_data
 
 import frankwolfe as fw
 from frankwolfe import sets
+from frankwolfe.kernels.qp.ball_qp import ball_qp, small_ball_qp
 from frankwolfe.methods import named
 from frankwolfe.methods.active_set.active_set import ActiveSet, coarse
-from frankwolfe.methods.second_order.newton import in_ball as by_factors
-from frankwolfe.methods.second_order.subspace import SubspaceFrankWolfe, best_average, in_ball
+from frankwolfe.methods.second_order.subspace import SubspaceFrankWolfe, best_average
 from frankwolfe.points import Leaf, Point, Tangent
 from frankwolfe.problem import OutOfTime, Problem, Vertex
 from frankwolfe.result import Status
@@ -69,7 +69,7 @@ def test_quadratic_models_of_any_size_on_a_ball(size: float) -> None:
     """Flat ones, too: the minimiser is then the vertex."""
     q = size * np.array([3.0, -4.0])
     for H in (np.zeros((2, 2)), 1e-30 * size * np.eye(2)):
-        for z in (in_ball(q, H, 2.0), by_factors(q, H, 2.0, 0.0), by_factors(q, H, 2.0, 2.5 * size)):
+        for z in (small_ball_qp(H, q, 2.0), ball_qp(H, q, 2.0).z, ball_qp(H, q, 2.0, 2.5 * size).z):
             np.testing.assert_allclose(z, [-1.2, 1.6], rtol=1e-6)
 
 
@@ -176,6 +176,7 @@ BLOCKS = sets.Product(*[fw.Simplex(4)] * 3, shapes=[4] * 3)
         ("boosted", fw.L1Ball(2.0)),
         ("pairwise", fw.LInfBall(0.5)),
         (fw.FrankWolfe(fw.Backtracking()), fw.L1Ball(2.0)),
+        ("subspace", fw.L2Ball(2.0)),
     ],
     ids=str,
 )
@@ -209,3 +210,13 @@ def test_newton_goes_on_where_single_precision_shows_no_descent(seed: int) -> No
     b = np.sign(A @ rng.standard_normal(100) + rng.standard_normal(2000))
     result = fw.minimize(fw.Logistic(A.astype(np.float32), b), fw.L1Ball(5.0), method="newton", tol=3e-7, max_iter=40)
     assert result.success
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_convex_built_in_is_never_called_not_convex_on_a_users_set(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    A = (1e-2 * rng.standard_normal((8, 3))).astype("f4")
+    f = fw.Poisson(A, np.ones(8), sample_weight=10.0 ** rng.uniform(-9, 0, 8))
+    own = fw.Set.from_lmo(lambda g: np.where(g > 0, -1.0, 1.0).astype(np.float32), shape=(3,))
+    result = fw.minimize(f, own, x0=np.zeros(3, np.float32), method="fw", tol=0, max_iter=40)
+    assert result.status not in (Status.NOT_CONVEX, Status.WRONG_GRADIENT)

@@ -12,7 +12,8 @@ from tests.problems import case
 import frankwolfe as fw
 from frankwolfe import datasets
 from frankwolfe.kernels.long_vectors import orthonormal, products
-from frankwolfe.methods.second_order.subspace import SubspaceFrankWolfe, best_average, in_ball, in_simplex
+from frankwolfe.kernels.qp.ball_qp import small_ball_qp
+from frankwolfe.methods.second_order.subspace import SubspaceFrankWolfe, best_average, in_simplex
 from frankwolfe.points import Tangent
 from frankwolfe.problem import Problem
 
@@ -25,7 +26,7 @@ def test_in_ball_satisfies_the_optimality_conditions(seed: int, rank: int) -> No
     B = rng.standard_normal((4, rank))
     H, q = B @ B.T, B @ rng.standard_normal(rank)
     for radius in (0.05, 1.0, 1e3):
-        z = in_ball(q, H, radius)
+        z = small_ball_qp(H, q, radius)
         residual = H @ z + q
         shift = -float(residual @ z) / float(z @ z)
         assert np.linalg.norm(z) <= radius * (1 + 1e-12)

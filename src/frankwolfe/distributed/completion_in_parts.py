@@ -160,6 +160,9 @@ class EntriesInParts(ClusterParts):
     def line(self, model: MatrixCompletion, x: Point, v: Point) -> tuple[Line, float]:
         return _Parabola(self, x.coords, v.coords), 1.0
 
+    def current(self) -> EntriesInParts:
+        return self
+
     def doubled(self) -> None:
         return None
 

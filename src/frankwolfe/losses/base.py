@@ -110,7 +110,7 @@ class Loss(ABC):
 
     @property
     def knee(self) -> float:
-        """How far a margin may move while the curvature stays about the same."""
+        """How far a margin may move while the curvature stays about the same: nowhere, where it jumps."""
         return 1.0
 
     def totals(self, b: np.ndarray, share: np.ndarray) -> tuple[float, ...]:

@@ -22,7 +22,7 @@ from frankwolfe.methods.open_loop.frank_wolfe import FrankWolfe
 from frankwolfe.methods.projected.accelerated_gradient import AcceleratedGradient, StronglyConvexAGM
 from frankwolfe.methods.projected.projected_gradient import AcceleratedProjectedGradient
 from frankwolfe.methods.second_order import working_set
-from frankwolfe.methods.second_order.newton import NewtonFrankWolfe
+from frankwolfe.methods.second_order.newton import NewtonFrankWolfe, products_only
 from frankwolfe.methods.second_order.subspace import SubspaceFrankWolfe
 from frankwolfe.methods.step_sizes import Backtracking, ExactLineSearch
 from frankwolfe.objectives.composite import ImageObjective
@@ -34,7 +34,6 @@ from frankwolfe.sets.base import ProjectableSet
 # What was tuned, each on `python -m benchmarks auto_grid` and `unseen`:
 SMALL = 500  # variables up to which a Hessian is cheap
 TALL = 100  # rows for each variable from which on passes over the data outweigh all else
-SHORT = 64  # entries of a row up to which its outer product is cheap
 FIRST_LOOK = 16  # steps before a method is judged; then at twice as many, and so on
 INTERIOR_SPEEDUP = 2  # how much faster that must be where x is deep inside the set, far from all vertices
 INSIDE = 0.25  # depth from which on x counts as inside
@@ -125,20 +124,19 @@ class Facts:
             return False
         if not self.ball:
             return self.tall and not objective.constant_hessian
-        return objective.data.shape[1] <= min(SMALL, objective.data.shape[0])
+        return products_only(self.problem) or objective.data.shape[1] <= min(SMALL, objective.data.shape[0])
 
     @property
     def light(self) -> bool:
-        """The vertices are coordinates, and a Hessian costs a few passes over the data.
+        """The vertices are coordinates, and a Hessian of all columns costs a few passes over the data, or nothing.
 
-        It does where rows are short and the kernels compiled, and on a device, where it is a matrix product.
+        On a device it is a matrix product.
         """
         objective = self.problem.hessian_objective
         if objective is None or objective.data_shape is None or self.problem.coordinate_set is None:
             return False
-        (n, d), layout = objective.data_shape, objective.data.layout
-        quick = self.problem.on_device or (layout is not None and layout.has_hessian and layout.entries <= SHORT * n)
-        return quick and n >= 10 * d and d <= SMALL
+        n, d = objective.data_shape
+        return n >= 10 * d and d <= SMALL if self.problem.on_device else not working_set.applies(self.problem)
 
     def allow(self, name: str) -> bool:
         """Tell whether a method applies to the problem."""
@@ -213,7 +211,7 @@ class Auto(Method):
     >>> f = fw.LeastSquares(np.eye(2), np.ones(2))
     >>> result = fw.minimize(f, fw.L1Ball(1.0))
     >>> result.method, result.reason
-    ('fcfw', 'the curvature is known: correct the weights of all atoms that matter')
+    ('newton', 'few variables: second-order steps need the fewest passes over the data')
     """
 
     name: ClassVar[str] = "auto"

@@ -42,12 +42,14 @@ class Evidence(NamedTuple):
     """What a step has seen, from which the loop builds certificate and trace.
 
     `seen` holds values with their points, x_k first. `minorants` are affine functions below f, each with the oracle's
-    answer on its slope, or None where the step did not ask. `floor` is a lower bound proven in some other way.
+    answer on its slope, or None where the step did not ask. `floor` is a lower bound proven in some other way. `afresh`
+    tells that f(x_k) comes from the coordinates alone, not from an image that was carried along.
     """
 
     seen: tuple[tuple[Scalar, Point], ...]
     minorants: tuple[tuple[Tangent, Vertex | None], ...] = ()
     floor: Scalar = float("-inf")
+    afresh: bool = False
 
     def bare(self) -> Evidence:
         """Return the same without the images of points: where the host looks rarely, several steps' worth is kept."""

@@ -128,6 +128,10 @@ class MatrixCompletion(Composite):
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
         return self.entries.line(self, x, v)
 
+    def oriented(self, sparse_atoms: bool, parallel_atoms: bool = False) -> MatrixCompletion:
+        entries = self.entries.current()
+        return self if entries is self.entries else derive(self, entries=entries)
+
     def doubled(self) -> MatrixCompletion | None:
         """Return the same function in double precision; None where the entries stay what they are."""
         entries = self.entries.doubled()
@@ -206,6 +210,11 @@ class EntriesInMemory:
         if dense or x0.ndim != 2:
             return x0
         return LowRank.from_dense(x0)
+
+    def current(self) -> EntriesInMemory:
+        """Return the entries as the kernels of this run read them."""
+        pattern = self.pattern.current()
+        return self if pattern is self.pattern else EntriesInMemory(pattern, self.values, self.weights)
 
     def doubled(self) -> EntriesInMemory:
         """Return the entries in double precision: on NumPy where the library of the values has none."""

@@ -10,6 +10,7 @@ import numpy as np
 from frankwolfe.backends import Array, Scalar, eps, host, largest, namespace, vdot
 from frankwolfe.backends.namespace import as_like, nonzero
 from frankwolfe.backends.precision import exact_products
+from frankwolfe.kernels.row_sample import rows_drawn
 from frankwolfe.losses.logistic import complement
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.base import Line
@@ -253,7 +254,7 @@ class Multinomial(WeightedMean):
             self._last = (m, self._solve(scores))
         return self._last[1]
 
-    def _at(self, scores: Array, c: np.ndarray | None, rows: slice) -> tuple[Scalar, Array]:
+    def _at(self, scores: Array, c: np.ndarray | None, rows: Any) -> tuple[Scalar, Array]:
         """Return mean loss and probabilities for scores shifted by c, on some rows."""
         xp = namespace(scores)
         if c is not None:
@@ -275,12 +276,13 @@ class Multinomial(WeightedMean):
             here = self._last[1].intercepts
             return self._balance(scores, here if np.abs(here - c).max() < 20 else c, slice(None))
         for step in STEPS:
-            if scores.shape[1] > 200 * step * len(self.classes):
-                few = slice(None, None, step)
-                c = self._balance(scores[:, few], c, few).intercepts
+            if scores.shape[1] > 200 * step * len(self.classes) and isinstance(scores, np.ndarray):
+                few = rows_drawn(scores.shape[1], step)
+                if (self._sum(self.truth[:, few], few) > 0).all():  # every class is among them
+                    c = self._balance(scores[:, few], c, few).intercepts
         return self._balance(scores, c, slice(None))
 
-    def _balance(self, scores: Array, c: np.ndarray, rows: slice) -> _Softmax:
+    def _balance(self, scores: Array, c: np.ndarray, rows: Any) -> _Softmax:
         """Minimise the loss on some rows over the intercepts."""
 
         def at(c: np.ndarray, scale: float) -> Trial:
@@ -299,11 +301,11 @@ class Multinomial(WeightedMean):
         return (1 - part) * chances + as_like(part * needed, chances)[:, None] if part else chances
 
     @exact_products()
-    def _sum(self, table: Array, rows: slice = slice(None)) -> np.ndarray:
+    def _sum(self, table: Array, rows: Any = slice(None)) -> np.ndarray:
         """Return the weighted sum over the rows, for each class."""
         return np.asarray(host(table @ self.share[rows]), dtype=np.float64)
 
-    def _intercept_hessian(self, chances: Array, rows: slice = slice(None)) -> np.ndarray:
+    def _intercept_hessian(self, chances: Array, rows: Any = slice(None)) -> np.ndarray:
         """Return the Hessian in the intercepts, made regular along the all-ones direction, which changes nothing."""
         weighted = self.share[rows] * chances
         return regular(host(-weighted @ chances.T))

@@ -11,6 +11,7 @@ import numpy as np
 from frankwolfe.backends import Array, Scalar, eps, namespace, vdot
 from frankwolfe.backends import double as double_of
 from frankwolfe.kernels.root_bracket import NEAR, ROUNDS, narrow, settled
+from frankwolfe.kernels.row_sample import rows_drawn
 from frankwolfe.kernels.rows.layouts import NONE, double
 from frankwolfe.objectives.base import Line
 from frankwolfe.objectives.composite import ridge_along
@@ -98,8 +99,8 @@ def find_intercept(model: LinearModel, m: Array, guess: float | None) -> float:
         left, size, bend = one.numbers = [float(sums[i]) for i in (0, 1, 3)]
         one.exact = settled(left, size, bend, model.knee, eps(m))
     else:
-        if m.shape[0] > 100 * COARSE and not near:
-            few = slice(None, None, COARSE)
+        if m.shape[0] > 100 * COARSE and not near and isinstance(m, np.ndarray):
+            few = rows_drawn(m.shape[0], COARSE)
             rough = InterceptSearch(c, model.knee, eps(m), low, high)
             one.c = rough.run(lambda c: _slope_sums(model, m[few] + c, few)).c
         one.run(lambda c: _slope_sums(model, m + c, slice(None)))
@@ -138,7 +139,7 @@ def slope_sums(model: LinearModel, *margins_and_shifts: Any) -> Sums:
     return (np.array([_slope_sums(model, m + c, slice(None)) for m, c in zip(margins, shifts, strict=True)]),)
 
 
-def _slope_sums(model: LinearModel, t: Array, rows: slice) -> tuple[float, float, float]:
+def _slope_sums(model: LinearModel, t: Array, rows: Any) -> tuple[float, float, float]:
     return _sums(model._slope(t, rows), model._curvature(t, rows))
 
 

@@ -19,7 +19,7 @@ Tick = Callable[[], None]
 
 
 def simplex_qp(
-    H: np.ndarray, b: np.ndarray, start: np.ndarray, tol: float = 0.0, tick: Tick = lambda: None
+    H: np.ndarray, b: np.ndarray, start: np.ndarray, tol: float = 0.0, tick: Tick = lambda: None, share: float = 0.0
 ) -> np.ndarray:
     """Return the u >= 0 with sum one that minimises u'Hu/2 + b'u, for H positive semidefinite.
 
@@ -35,6 +35,8 @@ def simplex_qp(
         The Frank-Wolfe gap at which to stop.
     tick : callable, optional
         Called in every round.
+    share : float, default 0
+        Stop also when the gap is at most this share of what is gained since the start.
 
     Notes
     -----
@@ -49,12 +51,18 @@ def simplex_qp(
     array([0.65, 0.35, 0.  ])
     """
     u = np.array(start, dtype=np.float64)
-    u = _minimised(H, b, u / u.sum(), 1.0, tol, tick, signed=False)
+    u = _minimised(H, b, u / u.sum(), 1.0, tol, share, tick, signed=False)
     return u / u.sum()
 
 
 def l1_qp(
-    H: np.ndarray, b: np.ndarray, radius: float, start: np.ndarray, tol: float = 0.0, tick: Tick = lambda: None
+    H: np.ndarray,
+    b: np.ndarray,
+    radius: float,
+    start: np.ndarray,
+    tol: float = 0.0,
+    tick: Tick = lambda: None,
+    share: float = 0.0,
 ) -> np.ndarray:
     """Return the z with |z|_1 <= radius that minimises z'Hz/2 + b'z, as `simplex_qp` does.
 
@@ -64,7 +72,7 @@ def l1_qp(
     array([1., 0.])
     """
     # A start that rounding has put outside would have to come in first, uphill.
-    z = _minimised(H, b, _inside(np.array(start, dtype=np.float64), radius), radius, tol, tick, signed=True)
+    z = _minimised(H, b, _inside(np.array(start, dtype=np.float64), radius), radius, tol, share, tick, signed=True)
     return _inside(z, radius)
 
 
@@ -73,14 +81,14 @@ def _inside(z: np.ndarray, radius: float) -> np.ndarray:
 
 
 def _minimised(
-    H: np.ndarray, b: np.ndarray, z: np.ndarray, radius: float, tol: float, tick: Tick, signed: bool
+    H: np.ndarray, b: np.ndarray, z: np.ndarray, radius: float, tol: float, share: float, tick: Tick, signed: bool
 ) -> np.ndarray:
     """Move z to the minimiser over the simplex of this radius or, signed, the l1 ball."""
     if not (np.isfinite(b).all() and np.isfinite(H).all()):
         return z
     # Rounding can leave no entry of the diagonal positive: what it takes to make H definite is then of its size.
     ridge = RIDGE * float(np.abs(H.diagonal()).max()) or RIDGE * float(np.ptp(b)) or 1.0
-    share, least, patience = HALF, np.inf, PATIENCE
+    part, least, patience, before = HALF, np.inf, PATIENCE, np.inf
     for _ in range(20 * len(b) + 100):
         tick()
         bent = H @ z
@@ -90,16 +98,18 @@ def _minimised(
         gap, noise = inner + radius * best, 4 * EPS * radius * float((np.abs(b) + np.abs(bent)).max())
         patience = PATIENCE if gap < 0.9 * least else patience - 1
         least = min(gap, least)
-        if gap <= max(tol, noise) or patience == 0:
+        value = 0.5 * (inner + float(b @ z))
+        before = value if before == np.inf else before
+        if gap <= max(tol, noise, share * (before - value)) or patience == 0:
             break
         level = -inner / radius
-        new = (z == 0) & (worth >= level + share * (best - level))
+        new = (z == 0) & (worth >= level + part * (best - level))
         signs = np.sign(z)
         signs[new] = -np.sign(slope[new]) if signed else 1.0
         moved, ridge = _over_face(H, b, z, slope, signs, radius, ridge, tick, signed)
-        if moved <= noise and share == 1.0:
+        if moved <= noise and part == 1.0:
             break  # rounding alone made it look worth letting go
-        share = HALF if moved > noise else 1.0
+        part = HALF if moved > noise else 1.0
     return z
 
 

@@ -76,9 +76,9 @@ class Richardson(Method):
 
     def step(self, problem: Problem, state: RichardsonState) -> tuple[RichardsonState, Evidence]:
         k, inner, x, late = state
-        inner, (seen, minorants, floor) = self.method.step(problem, inner)
-        evidence = Evidence(((problem.value(x), x), *seen), minorants, floor)
-        _, vertex = minorants[0]
+        inner, seen = self.method.step(problem, inner)
+        evidence = seen._replace(seen=((problem.value(x), x), *seen.seen), afresh=False)
+        _, vertex = seen.minorants[0]
         assert vertex is not None, "the vertex that the method moved towards"
 
         power = 1 << max(k.bit_length() - 1, 0)  # the last power of two, 2^j <= k

@@ -9,7 +9,9 @@ import numpy as np
 
 from frankwolfe.backends import Array, host
 from frankwolfe.backends.namespace import as_like, fetch_arrays
+from frankwolfe.kernels.qp.ball_qp import ball_qp, ball_qp_by_products
 from frankwolfe.kernels.qp.simplex_qp import l1_qp, simplex_qp
+from frankwolfe.kernels.rows.layouts import double
 from frankwolfe.kernels.threads import calm
 from frankwolfe.methods.active_set.active_set import steady
 from frankwolfe.methods.base import Evidence, Method, closed, looked
@@ -23,6 +25,7 @@ from frankwolfe.validation import integer
 
 # What was tuned, each on `python -m benchmarks unseen` and `accuracy`:
 LARGEST = 5000  # variables up to which a Hessian is formed
+FACTORED = 500  # and on a ball, of a quadratic, factored: more take more than products with it do
 SEARCH, ROUGH_SEARCH = 1e-3, 0.05  # accuracy of the line search; far away, where the step is long anyway
 FAR = 1.0  # while the last gap exceeds f so many times, the model is rough, and some rows tell enough of its curvature:
 ROWS, FEWEST = 25, 8  # so many for each variable, but one in eight at least
@@ -40,6 +43,7 @@ class NewtonState(NamedTuple):
     rounds: int = 4  # that coordinate descent takes, by what was seen last
     sample: bool = True  # whether some rows tell enough of the Hessian: so far no step from them was poor
     likely: float = np.inf  # the gap that is left at x, by the pace of the last steps
+    multiplier: float | None = None  # of the ball, in the last model
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,7 @@ class NewtonFrankWolfe(Method):
                 f"method 'newton' forms the Hessian from the data, which {name} does not hold as a "
                 "matrix; use 'subspace' or 'afw'"
             )
-        if objective.data.shape[1] > LARGEST and not working_set.applies(problem):
+        if objective.data.shape[1] > LARGEST and not working_set.applies(problem) and not products_only(problem):
             raise ValueError(
                 f"method 'newton' forms a p x p Hessian, and p = {objective.data.shape[1]} is more than {LARGEST}; use "
                 "'subspace'"
@@ -142,20 +146,23 @@ class NewtonFrankWolfe(Method):
     def whole(self, problem: Problem, state: NewtonState) -> tuple[NewtonState, Evidence]:
         """Take a step with the model in all variables."""
         k, x, before, rested = state[:4]
-        far, H = before > FAR, problem.scratch.get("hessian")
-        if H is not None or state.likely <= problem.goal:  # the run ends here, it seems: no Hessian will be needed
+        by_products = products_only(problem)
+        far, H, afresh = before > FAR, problem.scratch.get("hessian"), bool(x.pending)
+        if by_products or H is not None or state.likely <= problem.goal:  # no Hessian will be needed, it seems
             at_x = problem.evaluate(x)
         else:
             at_x, H = _expansion(problem, x, FEWEST if far and state.sample else 1)
         vertex = problem.lmo(at_x.slope, k, share=0.0, keep=x)
         at_x, vertex = looked(problem, at_x, vertex)
-        evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
+        evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),), afresh=afresh)
         if not rested and closed(problem, at_x.value, at_x.tangent, vertex):
             return state._replace(k=k + 1, rested=True), evidence
         gap = max(float(at_x.inner - vertex.value), 0.0)
         relative = gap / max(abs(float(at_x.value)), 1e-300)
         g: Array = at_x.slope
         g, here = fetch_arrays(g, x.coords) if problem.on_device else (g, x.coords)
+        if by_products:
+            return NewtonState(k + 1, Point.at(as_like(by_lanczos(problem, x, g), x.coords)), relative), evidence
         if H is None:
             H = _expansion(problem, x, 1)[1]
         rtol, radius = SEARCH, problem.ball_radius
@@ -165,33 +172,38 @@ class NewtonFrankWolfe(Method):
             rtol = ROUGH_SEARCH  # the model of log f is good for long steps, not for their last digits
             H = H - np.multiply.outer(TAIL / float(tail) * g, g)
         with calm(H.size):
-            target = self._target(problem, H, g, here, vertex.point, gap, relative)
+            target, multiplier = self._target(problem, H, g, here, vertex.point, state, relative > FAR)
         z = Point.at(as_like(target, x.coords))
+        if "hessian" in problem.scratch:  # the model is f: there is nothing to search for
+            return NewtonState(k + 1, z, relative, multiplier=multiplier), evidence
         step = problem.line_search(x, z, rtol=rtol)
         if not step > 0:  # f does not show what the step gains, but the model does: taken if f does not rise either
             value = float(at_x.value)
             step = float(float(problem.value(z)) <= value + 4 * problem.eps * abs(value))
         x_next = problem.mix(x, z, step)
         sample = state.sample and not (far and step < POOR)
-        likely = gap * (relative / before) ** SPEED if 0 < before < np.inf else np.inf
-        return NewtonState(k + 1, x_next, relative, False, state.rounds, sample, likely), evidence
+        likely = gap * min(relative / before, 1.0) ** SPEED if 0 < before < np.inf else np.inf
+        return NewtonState(k + 1, x_next, relative, False, state.rounds, sample, likely, multiplier), evidence
 
     def _target(
-        self, problem: Problem, H: np.ndarray, g: np.ndarray, x: np.ndarray, first: Point, gap: float, relative: float
-    ) -> np.ndarray:
-        """Return z in the set that minimises <g, z> + (z - x)'H(z - x)/2, as accurately as the gap deserves."""
-        radius, coordinates, q = problem.ball_radius, problem.coordinate_set, g - H @ x
-        tol = gap * (min(30 * self.accuracy, 0.3) if relative > FAR else self.accuracy)
+        self, problem: Problem, H: np.ndarray, g: np.ndarray, x: np.ndarray, first: Point, state: NewtonState, far: bool
+    ) -> tuple[np.ndarray, float | None]:
+        """Return z in the set that minimises <g, z> + (z - x)'H(z - x)/2, and its multiplier where there is one.
+
+        As accurately as what is gained by it deserves; where the model is f itself, as the run asks for.
+        """
+        radius, coordinates, b = problem.ball_radius, problem.coordinate_set, g - H @ x
+        exact = "hessian" in problem.scratch
+        tol, share = 0.5 * problem.goal, (0.0 if exact else min(30 * self.accuracy, 0.3) if far else self.accuracy)
         if radius is not None:
-            multiplier = float(np.linalg.norm(g)) / radius  # what it is at the solution
-            # Put back on the sphere, z is wrong by the square of this, and Newton's method by that of the gap.
-            return in_ball(q, H, radius, multiplier, min(max(0.1 * relative, 1e-8), 0.1))
+            guess = float(g @ g) ** 0.5 / radius if state.multiplier is None else state.multiplier
+            return ball_qp(H, b, radius, guess, x, tol, share)
         if coordinates is None:
-            return self._corrective(problem, H, g, x, first)
+            return self._corrective(problem, H, g, x, first), None
         r = coordinates.radius
         if coordinates.signed:
-            return l1_qp(H, q, r, x, tol, problem.tick)
-        return r * simplex_qp(r**2 * H, r * q, x / r, tol, problem.tick)
+            return l1_qp(H, b, r, x, tol, problem.tick, share), None
+        return r * simplex_qp(r**2 * H, r * b, x / r, tol, problem.tick, share), None
 
     def _corrective(self, problem: Problem, H: np.ndarray, g: np.ndarray, x: np.ndarray, first: Point) -> np.ndarray:
         """Return z in the set that minimises <g, z> + (z - x)'H(z - x)/2 up to a Frank-Wolfe gap of its decrease."""
@@ -223,12 +235,38 @@ def _expansion(problem: Problem, x: Point, every: int) -> tuple[Evaluation, np.n
     objective = problem.hessian_objective
     assert objective is not None
     n, d = objective.data.shape
-    same = objective.constant_hessian
+    same = objective.constant_hessian and objective.data_shape is not None
     at_x, H = objective.evaluate_twice(x, 1 if same else max(1, min(every, n // (ROWS * d))))
     if same:
         problem.scratch["hessian"] = H
     problem.count(at_x)
     return problem.judged(at_x, x), H
+
+
+def products_only(problem: Problem) -> bool:
+    """Tell whether the model is f itself, on a ball of so many variables that products with its Hessian do."""
+    objective = problem.hessian_objective
+    if objective is None or objective.data_shape is None or problem.on_device or problem.ball_radius is None:
+        return False
+    return objective.constant_hessian and objective.data_shape[1] > FACTORED
+
+
+def by_lanczos(problem: Problem, x: Point, g: np.ndarray) -> np.ndarray:
+    """Return the minimiser of a quadratic f over the ball from products with its Hessian, g being its slope at x."""
+    objective, radius = problem.hessian_objective, problem.ball_radius
+    assert objective is not None
+    assert radius is not None
+    along = objective.hessian_along(x)
+
+    def bent(v: np.ndarray) -> np.ndarray:
+        problem.tick()
+        _, turned, passes = along(v)
+        problem.counts.n_pass += passes
+        return turned
+
+    here = double(x.coords)
+    b = double(g) - bent(here) if here.any() else double(g)
+    return ball_qp_by_products(bent, b, radius, 0.5 * problem.goal)
 
 
 def _vertex(problem: Problem, slope: np.ndarray, inner: float) -> Vertex:
@@ -238,44 +276,3 @@ def _vertex(problem: Problem, slope: np.ndarray, inner: float) -> Vertex:
     atom = problem.domain.lmo(slope)
     vertex = Vertex(Point.at(atom), float(atom.inner(slope)), 0.0)
     return steady(problem, slope, inner, vertex) if problem.domain.combines_choices else vertex
-
-
-def in_ball(q: np.ndarray, H: np.ndarray, radius: float, shift: float, rtol: float = 1e-8) -> np.ndarray:
-    """Return the minimiser of q'z + z'Hz/2 over |z| <= radius, H positive semidefinite, from a guess of its multiplier.
-
-    Newton's method on 1/|z(λ)|, each step by a Cholesky factor: from below monotone and quadratic, from above one step
-    leads below [J. J. More and D. C. Sorensen, 1983].
-
-    Examples
-    --------
-    >>> in_ball(np.array([-3.0, 0.0]), np.eye(2), 1.0, 0.0)
-    array([ 1., -0.])
-    """
-    from scipy.linalg import get_lapack_funcs
-
-    potrf, potrs, trtrs = get_lapack_funcs(("potrf", "potrs", "trtrs"), dtype=np.float64)
-    # Neither the curvature nor, where there is none, the slope notices a shift of this size.
-    least = max(1e-14 * max(float(np.max(np.diag(H))), float(np.linalg.norm(q)) / radius), 1e-300)
-    shift, low, high, z = max(shift, least), 0.0, np.inf, np.zeros_like(q)  # too small up to low, too large from high
-    for _ in range(60):
-        shifted = H.copy()
-        shifted.flat[:: q.size + 1] += shift
-        factor, failed = potrf(shifted, lower=1, overwrite_a=1)
-        if failed:  # rounding, or a model that is not quite convex
-            low, shift = shift, (shift * high) ** 0.5 if high < np.inf else 10 * shift
-            continue
-        z = -potrs(factor, q, lower=1)[0]
-        length = float(np.sqrt(z @ z))
-        if abs(length - radius) <= rtol * radius or (length < radius and shift <= least):
-            break
-        bend = trtrs(factor, z / length, lower=1)[0] if length > 0 else z
-        steepness = float(bend @ bend)
-        moved = max(shift + (length / radius - 1) / steepness, least) if steepness > 0 else least
-        high = shift if length < radius else high
-        moved = moved if moved > low else (low * shift) ** 0.5
-        if not abs(moved - shift) > 1e-14 * shift:
-            break
-        shift = moved
-    length = float(np.sqrt(z @ z))
-    inside = length < radius and shift <= least
-    return z if inside or not length > 0 else z * (radius / length)

@@ -12,6 +12,7 @@ import numpy as np
 from frankwolfe.backends import Array, namespace
 from frankwolfe.backends.namespace import as_like, fetch_arrays
 from frankwolfe.kernels.long_vectors import blend, combined, near, orthonormal, products
+from frankwolfe.kernels.qp.ball_qp import small_ball_qp
 from frankwolfe.kernels.qp.simplex_qp import simplex_qp
 from frankwolfe.kernels.rows.layouts import double
 from frankwolfe.kernels.threads import calm
@@ -181,7 +182,11 @@ class SubspaceFrankWolfe(Method):
             return x, past
         small = restriction(problem, vectors, combined(T, images), np.eye(len(T)), T)
         start, slope = T @ gram[:, 0], T @ products([at_x.slope], vectors)[0]
-        c, seen, off = newton(small, start, lambda q, H, z: in_ball(q, H, radius), goal, problem.eps, slope)
+
+        def corner(q: np.ndarray, H: np.ndarray, z: np.ndarray) -> np.ndarray:
+            return small_ball_qp(H, q, radius)
+
+        c, seen, off = newton(small, start, corner, goal, problem.eps, slope, problem.tick)
         if c is start:  # nothing to gain
             return x, past
         weights = c @ T
@@ -215,7 +220,7 @@ class SubspaceFrankWolfe(Method):
             return value, gradient, hessian
 
         with calm(math.prod(images.shape)):
-            weights, *_ = newton(small, np.eye(len(points))[0], in_simplex, goal, problem.eps)
+            weights, *_ = newton(small, np.eye(len(points))[0], in_simplex, goal, problem.eps, tick=problem.tick)
         # Mixed in one by one, so that every kind of atom goes into every kind of iterate.
         total, x_next = float(weights[0]), x
         for weight, atom in zip(weights[1:].tolist(), points[1:], strict=True):
@@ -300,7 +305,13 @@ def restriction(
 
 
 def newton(
-    small: Small, c: np.ndarray, corner: Corner, goal: float, eps: float = EPS, slope: np.ndarray | None = None
+    small: Small,
+    c: np.ndarray,
+    corner: Corner,
+    goal: float,
+    eps: float = EPS,
+    slope: np.ndarray | None = None,
+    tick: Callable[[], None] = lambda: None,
 ) -> tuple[np.ndarray, bool, float]:
     """Return the minimiser of a smooth convex f over a small set, whether f has visibly fallen, and what `slope` did.
 
@@ -312,6 +323,7 @@ def newton(
     gradient = gradient + off
 
     def corrected(c: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        tick()
         value, gradient, hessian = small(c)
         return value + float(off @ (c - start)), gradient + off, hessian
 
@@ -331,32 +343,6 @@ def newton(
             break
         c, (value, gradient, hessian) = c + t * d, trial
     return c, c is not start, float(off @ (c - start))
-
-
-def in_ball(q: np.ndarray, H: np.ndarray, radius: float) -> np.ndarray:
-    """Return the minimiser of q'z + z'Hz/2 over |z| <= radius, H positive semidefinite.
-
-    Newton's method on 1/|z(λ)|, from λ = 0 monotone and quadratic [J. J. More and D. C. Sorensen, 1983].
-
-    Examples
-    --------
-    >>> in_ball(np.array([-3.0, 0.0]), np.eye(2), 1.0) + 0.0
-    array([1., 0.])
-    """
-    w, Q = np.linalg.eigh(H)
-    # Neither the curvature nor, where there is none, the slope notices a shift of this size.
-    w = np.maximum(w, max(1e-14 * w[-1], 1e-14 * float(np.linalg.norm(q)) / radius, 1e-300))
-    along, bends, shift = (Q.T @ q).tolist(), w.tolist(), 0.0  # a handful of numbers: plain ones are the fastest
-    for _ in range(60):
-        z = [-a / (bend + shift) for a, bend in zip(along, bends, strict=True)]
-        square = sum(a * a for a in z)
-        if square <= (radius * (1 + 1e-14)) ** 2:
-            break
-        steepness = sum(a * a / (bend + shift) for a, bend in zip(z, bends, strict=True)) / square
-        shift += (square**0.5 / radius - 1) / steepness
-    z = np.array([-a / (bend + shift) for a, bend in zip(along, bends, strict=True)])
-    length = float(z @ z) ** 0.5
-    return Q @ (z * min(1.0, radius / length) if length > 0 else z)
 
 
 def in_simplex(q: np.ndarray, H: np.ndarray, z: np.ndarray) -> np.ndarray:

@@ -25,6 +25,7 @@ MANY, CHEAP = 200, 10  # variables from which on columns are chosen, where a Hes
 BAND = 0.03  # a column matters if its worth is at most so much, or half the gap, below that of those in use
 FIRST, GROWTH = 64, 1.5  # how many columns may join a Hessian: so many, or this many times those in use
 REST = 0.2  # share of the gap that may be left on the columns in use
+EXACT = 0.02  # where the model is f itself
 MOST_STEPS = 10  # second-order steps between two scans of all columns
 LEFT, FAR_LEFT = 0.1, 0.3  # share of the gap that coordinate descent leaves, and while the gap exceeds f
 MOST_ROUNDS = 30  # of it on one model
@@ -48,10 +49,10 @@ def applies(problem: Problem) -> bool:
 def step(problem: Problem, state: Any, newton: Step) -> tuple[Any, Evidence]:
     """Return the state after second-order steps on some columns, and what one scan of all of them has shown."""
     k, x = state.k, state.x
-    at_x = problem.evaluate(x)
+    afresh, at_x = bool(x.pending), problem.evaluate(x)
     vertex = problem.lmo(at_x.slope, k, share=0.0, keep=x)
     gap = max(float(at_x.inner - vertex.value), 0.0)
-    evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
+    evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),), afresh=afresh)
     if not state.rested and closed(problem, at_x.value, at_x.tangent, vertex):
         return state._replace(k=k + 1, rested=True), evidence
     scan = scan_columns(problem, x, at_x, gap, first=not np.isfinite(state.gap))
@@ -86,10 +87,10 @@ def scan_columns(problem: Problem, x: Point, at_x: Evaluation, gap: float, first
 def by_hessians(problem: Problem, state: Any, scan: ColumnScan, newton: Step) -> Any:
     """Return the state after second-order steps on few columns, their model solved exactly."""
     part = restricted(problem, columns(state.x, scan))
-    part.problem.goal = 0.5 * problem.goal
+    exact = model_on(problem)[0].row_loss.quadratic  # the model is the function: one step is enough
+    part.problem.goal = max(0.5 * problem.goal, EXACT * scan.gap if exact else 0.0)
     goal = max(REST * scan.gap, 2 * float(scan.at_x.tangent.noise))
     inner = state._replace(x=part.down(state.x), rested=True)
-    exact = model_on(problem)[0].row_loss.quadratic  # the model is the function: one step is enough
     for _ in range(1 if exact else MOST_STEPS):
         inner, seen = newton(part.problem, inner)
         if inner.rested or inner.gap * abs(float(seen.seen[0][0])) <= goal:
@@ -108,7 +109,7 @@ def by_coordinates(problem: Problem, state: Any, scan: ColumnScan) -> Any:
     c = np.where(c > 0, c, FLAT * c.max())
     model = Model(layout, chosen, slope, c, objective.ridge, objective.intercept)
     relative = scan.gap / max(abs(float(scan.at_x.value)), 1e-300)
-    left = scan.gap * (FAR_LEFT if relative > 1 else LEFT)
+    left = scan.gap * (EXACT if objective.row_loss.quadratic else FAR_LEFT if relative > 1 else LEFT)
     tol = max(left, 0.1 * problem.goal, 2 * float(scan.at_x.tangent.noise))
     found = descended(model, domain.radius, double(x[chosen]), scan.level, domain.signed, tol, MOST_ROUNDS)
     target = x.copy()
@@ -176,10 +177,10 @@ class Part(NamedTuple):
         return Point(x.coords[self.columns], x.terms)
 
     def up(self, z: Point) -> Point:
-        """Return a point of the part as one of the whole."""
+        """Return a point of the part as one of the whole; an image that is pending is still to be made."""
         coords = np.zeros(self.shape, dtype=z.coords.dtype)
         coords[self.columns] = z.coords
-        return Point(coords, z.terms)
+        return Point.at(coords) if z.pending else Point(coords, z.terms)
 
 
 def restricted(problem: Problem, chosen: np.ndarray) -> Part:

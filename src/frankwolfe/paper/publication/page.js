@@ -45,7 +45,7 @@
   function layout(panel, data, words) {
     if (panel.heat) {
       return {
-        margin: { l: 58, r: 12, t: 8, b: 44 }, height: 300, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+        margin: { l: 58, r: 12, t: 30, b: 44 }, height: 300, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
         font: { color: css("--ink"), size: 12, family: "inherit" }, hoverlabel: { font: { family: "inherit" } },
         modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--faint"), activecolor: css("--accent") },
         xaxis: { title: { text: words, standoff: 6 }, type: "log", dtick: 1, automargin: true },
@@ -62,7 +62,7 @@
       });
     }
     return {
-      margin: { l: 58, r: 12, t: 8, b: 44 }, height: 320 + 24 * Math.ceil(panel.curves.length / 2), paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      margin: { l: 58, r: 12, t: 30, b: 44 }, height: 320 + 24 * Math.ceil(panel.curves.length / 2), paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { color: ink, size: 12, family: "inherit" }, shapes: shapes, hovermode: "closest",
       hoverlabel: { font: { family: "inherit" } },
       modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--faint"), activecolor: css("--accent") },

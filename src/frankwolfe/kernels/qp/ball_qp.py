@@ -1,0 +1,189 @@
+"""Quadratic programs on the l2 ball: small ones by eigenvectors, others by Cholesky factors or by products alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+DROP = 1e-2  # of the multiplier at once, where it is too large; the square of it the next time, and so on
+MOST_PRODUCTS = 500
+LOOK = 3  # products between looks at what they amount to
+EPS = 2.0**-52
+
+
+class InBall(NamedTuple):
+    """A point of the ball, and the multiplier that it was found with."""
+
+    z: np.ndarray
+    multiplier: float
+
+
+def ball_qp(
+    H: np.ndarray,
+    b: np.ndarray,
+    radius: float,
+    guess: float = 0.0,
+    start: np.ndarray | None = None,
+    tol: float = 0.0,
+    share: float = 0.0,
+) -> InBall:
+    """Return the z with |z| <= radius that minimises b'z + z'Hz/2, for H positive semidefinite.
+
+    Parameters
+    ----------
+    H : array of shape (d, d)
+        Symmetric positive semidefinite.
+    b : array of shape (d,)
+        Linear term.
+    radius : float
+        Of the ball.
+    guess : float, default 0
+        Of the multiplier: the closer, the fewer factors.
+    start : array of shape (d,), optional
+        Where the objective is compared with.
+    tol, share : float, default 0
+        Stop when the Frank-Wolfe gap is at most `tol`, or this share of what is gained since the start.
+
+    Notes
+    -----
+    Newton's method on 1/|z(λ)|, where (H + λ)z(λ) = -b, each step by a Cholesky factor: from below monotone and
+    quadratic, from above one step leads below [J. J. More and D. C. Sorensen, 1983]. There the slope of the objective
+    is -λz, so that its gap is known without another product.
+
+    Examples
+    --------
+    >>> ball_qp(np.eye(2), np.array([-3.0, 0.0]), 1.0).z + 0.0
+    array([1., 0.])
+    """
+    from scipy.linalg import lapack
+
+    # Neither the curvature nor, where there is none, the slope notices a shift of this size.
+    least = max(1e-14 * max(float(H.diagonal().max()), float(b @ b) ** 0.5 / radius), 1e-300)
+    before = 0.0 if start is None else float((b + 0.5 * (H @ start)) @ start)
+    shift, low, high, drop = max(guess, least), 0.0, np.inf, DROP  # too small up to low, too large from high on
+    z, scale = np.zeros_like(b), 1.0
+    for _ in range(100):
+        shifted = H.copy()
+        shifted.flat[:: b.size + 1] += shift
+        factor, failed = lapack.dpotrf(shifted.T, lower=1, overwrite_a=1)  # pyright: ignore[reportAttributeAccessIssue]
+        if failed:  # rounding, or a model that is not quite convex
+            low, shift = shift, (shift * high) ** 0.5 if high < np.inf else 10 * shift
+            continue
+        z = -lapack.dpotrs(factor, b, lower=1)[0]  # pyright: ignore[reportAttributeAccessIssue]
+        length, scale = float(z @ z) ** 0.5, 1.0
+        if length <= radius and (shift <= least or not length > 0):  # inside: what the shift did is taken back
+            closer = z - lapack.dpotrs(factor, b + H @ z, lower=1)[0]  # pyright: ignore[reportAttributeAccessIssue]
+            z = closer if float(closer @ closer) <= radius**2 else z
+            break
+        scales = [radius / length] if length > radius else [1.0, radius / length]
+        gap, scale = min((_gap(b, z, shift, radius, scale), scale) for scale in scales)
+        along = scale * float(b @ z)
+        gained = before - along + 0.5 * scale * (along + scale * shift * length**2)
+        if gap <= max(tol, share * gained):
+            break
+        bend = lapack.dtrtrs(factor, z / length, lower=1)[0]  # pyright: ignore[reportAttributeAccessIssue]
+        steepness = float(bend @ bend)
+        moved = shift + (length / radius - 1) / steepness if steepness > 0 else least
+        if length < radius:
+            high, moved, drop = shift, max(moved, drop * shift, least), drop**2
+        moved = moved if moved > low else (max(low, least) * shift) ** 0.5
+        if not abs(moved - shift) > 1e-14 * shift:
+            break
+        shift = moved
+    return InBall(scale * z, shift)
+
+
+def _gap(b: np.ndarray, z: np.ndarray, shift: float, radius: float, scale: float) -> float:
+    """Return the Frank-Wolfe gap at `scale` times z, where the slope at z is -shift z."""
+    slope = (1 - scale) * b - (scale * shift) * z
+    return scale * float(slope @ z) + radius * float(slope @ slope) ** 0.5
+
+
+def ball_qp_by_products(
+    bent: Callable[[np.ndarray], np.ndarray], b: np.ndarray, radius: float, tol: float, most: int = MOST_PRODUCTS
+) -> np.ndarray:
+    """Return the z with |z| <= radius that minimises b'z + z'Hz/2, from products with H alone.
+
+    Parameters
+    ----------
+    bent : callable
+        From a vector to H times it, for H symmetric positive semidefinite.
+    b : array of shape (d,)
+        Linear term.
+    radius : float
+        Of the ball.
+    tol : float
+        The Frank-Wolfe gap at which to stop.
+    most : int, default 500
+        Products at most.
+
+    Notes
+    -----
+    Minimises over the span of b, Hb, HHb, ... [1]_: as many products as conjugate gradients take where the multiplier
+    is known. The basis is made orthogonal to itself at every step, or rounding would repeat it.
+
+    References
+    ----------
+    .. [1] N. I. M. Gould, S. Lucidi, M. Roma and P. L. Toint, Solving the trust-region subproblem using the Lanczos
+       method, SIAM J. Optim. 9, 1999.
+
+    Examples
+    --------
+    >>> ball_qp_by_products(lambda v: v, np.array([-3.0, 0.0]), 1.0, 1e-9) + 0.0
+    array([1., 0.])
+    """
+    length = float(b @ b) ** 0.5
+    if not length > 0:
+        return np.zeros_like(b)
+    basis, T, v, used, y = np.empty((0, b.size)), np.zeros((0, 0)), b / length, b[None], np.zeros(1)
+    for k in range(min(most, b.size)):
+        if k + 1 >= len(T):  # room for as many again
+            more = max(k, 16)
+            basis, T = np.concatenate([basis, np.empty((more, b.size))]), np.pad(T, (0, more))
+        basis[k], used = v, basis[: k + 1]
+        v = bent(v)
+        T[k, k] = float(v @ basis[k])
+        for _ in range(2):
+            v = v - (used @ v) @ used
+        beta, small = float(v @ v) ** 0.5, T[: k + 1, : k + 1]
+        done = k + 1 == min(most, b.size) or not beta > EPS * T[0, 0]
+        if not done:
+            v = v / beta
+            T[k, k + 1] = T[k + 1, k] = beta
+        if not done and k % LOOK != 0:
+            continue
+        y = small_ball_qp(small, length * np.eye(1, k + 1)[0], radius)
+        slope = small @ y
+        slope[0] += length
+        gap = float(slope @ y) + radius * (float(slope @ slope) + (beta * float(y[-1])) ** 2) ** 0.5
+        if done or gap <= tol:
+            break
+    z = y @ used
+    return z * min(1.0, radius / max(float(z @ z) ** 0.5, 1e-300))
+
+
+def small_ball_qp(H: np.ndarray, b: np.ndarray, radius: float) -> np.ndarray:
+    """Return the z with |z| <= radius that minimises b'z + z'Hz/2, for H positive semidefinite, of a few variables.
+
+    Newton's method on 1/|z(λ)|, from λ = 0 monotone and quadratic [J. J. More and D. C. Sorensen, 1983].
+
+    Examples
+    --------
+    >>> small_ball_qp(np.eye(2), np.array([-3.0, 0.0]), 1.0) + 0.0
+    array([1., 0.])
+    """
+    w, Q = np.linalg.eigh(H)
+    # Neither the curvature nor, where there is none, the slope notices a shift of this size.
+    w = np.maximum(w, max(1e-14 * w[-1], 1e-14 * float(np.linalg.norm(b)) / radius, 1e-300))
+    along, shift, z = Q.T @ b, 0.0, np.zeros_like(b)
+    for _ in range(60):
+        z = along / (w + shift)
+        square = float(z @ z)
+        if square <= (radius * (1 + 1e-14)) ** 2:
+            break
+        steepness = float(z @ (z / (w + shift))) / square
+        shift += (square**0.5 / radius - 1) / steepness
+    length = float(z @ z) ** 0.5
+    return -(Q @ (z * min(1.0, radius / length) if length > 0 else z))
