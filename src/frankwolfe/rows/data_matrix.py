@@ -75,10 +75,6 @@ class DataMatrix(Rows):
         """Whether kernels could read the numbers, if they were compiled."""
         return False
 
-    @property
-    def family(self) -> tuple[str, int] | None:
-        return family_of(self.matrix, self.solves, self.loss) if self.on_host else None
-
     def current(self) -> Self:
         """Return the data as the next run is to read them: compiled, perhaps, where up to now that did not pay."""
         if "layout" not in vars(self) or not self.on_host:
@@ -91,7 +87,8 @@ class DataMatrix(Rows):
         return derive(self, tuple(name for name in SAME if name not in ("layout", "_sorted", "_turned")))
 
     def sweep(self, model: Any, query: Query) -> Sweep:
-        family = self.family if self.layout is None else None
+        plain = self.on_host and self.layout is None
+        family = family_of(self.matrix, self.solves, self.loss) if plain else None
         if family is None:
             return super().sweep(model, query)
         with calm():
