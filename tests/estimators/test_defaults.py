@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -168,16 +169,18 @@ def test_linear_constraints_on_coefficients() -> None:
         "scipy's": ({"linear": LinearConstraint(A, -b, b)}, [A @ x <= b, A @ x >= -b]),
         "both": ({"positive": True, "linear": "decreasing"}, [x >= 0, cp.diff(x) <= 0]),
     }
-    for name, (options, also) in cases.items():
-        problem = cp.Problem(cp.Minimize(cp.sum_squares(X @ x + c - y) / 240), [cp.norm1(x) <= 3, *also])
+    for (name, (options, also)), (ball, norm) in product(cases.items(), (("l1", cp.norm1(x)), ("l2", cp.norm2(x)))):
+        size = 3.0 if ball == "l1" else 1.2
+        problem = cp.Problem(cp.Minimize(cp.sum_squares(X @ x + c - y) / 240), [norm <= size, *also])
         problem.solve(solver="CLARABEL")
         for standardize in (False, True):
-            model = fw.FrankWolfeRegressor("l1", 3.0, tol=1e-7, standardize=standardize, **options).fit(X, y)
+            model = fw.FrankWolfeRegressor(ball, size, tol=1e-7, standardize=standardize, **options).fit(X, y)
+            assert model.gap_ <= 1e-5, name
             assert all(constraint.violation().max() <= 1e-6 for constraint in _at(also, x, model.coef_)), name
             if not standardize:
                 assert model.result_.fun == pytest.approx(problem.value, abs=1e-5), name
-    with pytest.raises(ValueError, match="use 'l1'"):
-        fw.FrankWolfeRegressor("l2", 3.0, positive=True).fit(X, y)
+    with pytest.raises(ValueError, match="use 'l2'"):
+        fw.FrankWolfeRegressor("lp", 3.0, positive=True).fit(X, y)
     with pytest.raises(ValueError, match="did you mean 'zero_sum'"):
         fw.FrankWolfeRegressor("l1", 3.0, linear="zero_sums").fit(X, y)
 

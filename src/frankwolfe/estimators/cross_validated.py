@@ -22,7 +22,7 @@ from frankwolfe.estimators.linear import LinearEstimator, keep
 from frankwolfe.estimators.radius_search import Choice, Fold, Search, pulled, searched, warn_unsolved
 from frankwolfe.estimators.regressor import RegressorBase
 from frankwolfe.estimators.squared_search import squared_search
-from frankwolfe.estimators.task import Task
+from frankwolfe.estimators.task import Task, quiet
 from frankwolfe.kernels.threads import limited
 from frankwolfe.minimize import minimize
 from frankwolfe.result import Result
@@ -82,7 +82,7 @@ class CrossValidated(LinearEstimator):
         rows = np.zeros((len(y), 1)) if X is None else X
         parts = list(splitter.split(rows, self._targets(y), **split_params))
         judge = None if self.scoring is None else self._judge(X, y, score_params)
-        with limited(None):  # the number of threads is asked for once
+        with limited(None), quiet(task):  # the number of threads is asked for once
             own = score_params.get("sample_weight")
             exact = squared_search(self, task, parts, self.radii, judge, own)
             if exact is not None:
@@ -244,10 +244,11 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
         for the data as given; `result_` is on the new scale. Rows in parts (Dask, streams) are not scaled. "auto" does
         so for norm balls by name.
     positive : bool, default False
-        No coefficient below zero; with "l1", "linf", "box" or "simplex".
+        No coefficient below zero; with "l1", "l2", "linf", "box" or "simplex".
     linear : str, dict, scipy.optimize.LinearConstraint or list of these, optional
         Linear constraints on the coefficients besides: "zero_sum" (for compositions), "increasing" or "decreasing"
-        along the features, `dict(A_ub=, b_ub=, A_eq=, b_eq=)` as in `Polytope`; with "l1", "linf", "box" or "simplex".
+        along the features, `dict(A_ub=, b_ub=, A_eq=, b_eq=)` as in `Polytope`; with "l1", "l2", "linf", "box" or
+        "simplex".
     cv : int, splitter or iterable of (train, test), optional
         Folds; five stratified ones by default.
     scoring : str or callable, optional
@@ -344,10 +345,11 @@ class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
         for the data as given; `result_` is on the new scale. Rows in parts (Dask, streams) are not scaled. "auto" does
         so for norm balls by name.
     positive : bool, default False
-        No coefficient below zero; with "l1", "linf", "box" or "simplex".
+        No coefficient below zero; with "l1", "l2", "linf", "box" or "simplex".
     linear : str, dict, scipy.optimize.LinearConstraint or list of these, optional
         Linear constraints on the coefficients besides: "zero_sum" (for compositions), "increasing" or "decreasing"
-        along the features, `dict(A_ub=, b_ub=, A_eq=, b_eq=)` as in `Polytope`; with "l1", "linf", "box" or "simplex".
+        along the features, `dict(A_ub=, b_ub=, A_eq=, b_eq=)` as in `Polytope`; with "l1", "l2", "linf", "box" or
+        "simplex".
     cv : int, splitter or iterable of (train, test), optional
         Folds; five by default.
     scoring : str or callable, optional

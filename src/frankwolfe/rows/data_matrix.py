@@ -127,6 +127,8 @@ class DataMatrix(Rows):
             return gram(self.row_blocks(), weights)
         compiled = None if self.layout is None else self.layout.gram(weights)
         if compiled is not None:
+            if weights[0] > 0 and (weights == weights[0]).all():  # the squares of the columns come with it
+                vars(self).setdefault("_squares_of_columns", compiled.diagonal() / float(weights[0]))
             return compiled
         total = np.zeros((self.shape[1], self.shape[1]))
         with calm(math.prod(self.shape)):
