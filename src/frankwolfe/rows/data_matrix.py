@@ -253,7 +253,8 @@ class DenseMatrix(RowBlocks):
 
     def __init__(self, matrix: Any) -> None:
         super().__init__(matrix)
-        self.paths = COMPILED if isinstance(matrix, np.ndarray) else IN_ARRAYS
+        self.on_host = isinstance(matrix, np.ndarray)
+        self.paths = COMPILED if self.on_host else IN_ARRAYS
 
     def reads(self, size: int, fresh: int) -> float:
         matrix = self.matrix
@@ -291,10 +292,6 @@ class DenseMatrix(RowBlocks):
     @cached_property
     def layout(self) -> Layout | None:
         return dense_layout(self.matrix, self.solves, self.loss) if self.on_host else None
-
-    @property
-    def on_host(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return isinstance(self.matrix, np.ndarray)
 
     def _column_squares(self, weights: Array | None) -> np.ndarray | None:
         if isinstance(self.matrix, np.ndarray):
