@@ -113,7 +113,8 @@ def campaign(seeds: list[int], jobs: int, only: dict[str, str], seen: Any, secon
         if time.monotonic() > end + GRACE:
             for worker in workers:
                 worker.stop()
-                seen(Verdict(worker.seed, _labels(worker.seed, only), "cut off by the end"))
+                if worker.todo:
+                    seen(Verdict(worker.seed, _labels(worker.seed, only), "cut off by the end"))
             return
         ready = wait([worker.pipe for worker in workers], timeout=1.0)
         for worker in list(workers):

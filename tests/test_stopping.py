@@ -188,3 +188,14 @@ def test_single_precision_ends_where_it_can_do_no_more() -> None:
         result = fw.minimize(f, fw.L1Ball(5.0), np.zeros(10, np.float32), method="pairwise", tol=1e-12)
         assert result.status in (fw.Status.PRECISION, fw.Status.OPTIMAL)
         assert result.n_iter < 1000
+
+
+def test_single_precision_goes_on_while_proofs_in_double_get_better() -> None:
+    """Values of single precision agree up to rounding long before the gap is as small as double precision can prove."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((2000, 30)).astype("f4")
+    b = rng.random(2000) < 0.5
+    result = fw.minimize(fw.Logistic(A, b), fw.L2Ball(1.0), method="fw", tol=4e-5, max_iter=20_000)
+    assert result.success, result.message
+    optimum = fw.minimize(fw.Logistic(A.astype(float), b), fw.L2Ball(1.0), tol=1e-12)
+    assert result.lower_bound <= optimum.fun + 1e-13

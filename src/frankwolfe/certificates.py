@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,24 +105,24 @@ class Certificate:
         self._offer(problem, k, tangent, -bound.value)
         self.next_proof = max(k + 2, math.ceil(PROOF_GROWTH * (k + 1)))
 
-    def certify(self, problem: Problem, k: int, best: Point, touch: Any, growth: float) -> float | None:
-        """Prove bounds in double precision at the best point, and at `touch`, if it is time to; return the best value.
+    def certify(self, problem: Problem, k: int, places: Sequence[Any], growth: float) -> list[float] | None:
+        """Prove bounds in double precision at these points, if it is time to; return the values there.
 
         A run in single precision only estimates the bounds that it meets on the way. Each proof costs as much as a few
         steps: `growth` is that of the iterations at which there is one.
         """
         if k + 1 < self.next_proof * growth / PROOF_GROWTH:
             return None
-        value = None
-        for place, coords in enumerate((best.coords,) if touch is None else (best.coords, touch)):
-            proof = problem.certify(coords, PROOF_KEY + 2 * k + place)
-            value = proof.value if value is None else value
+        values = []
+        for place, coords in enumerate(places):
+            proof = problem.certify(coords, PROOF_KEY + 3 * k + place)
+            values.append(proof.value)
             self.failure += proof.failure
             if proof.bound > self.lower_bound:
                 self._raise_to(proof.bound, None if isinstance(coords, PatternMatrix) else coords, proof.noise)
                 self.behind = proof.behind
         self.next_proof = max(k + 2, math.ceil(PROOF_GROWTH * (k + 1)))
-        return value
+        return values
 
     def _offer(self, problem: Problem, k: int, tangent: Tangent, minimum: Any) -> None:
         """Take the bound of a tangent whose slope is at least `minimum` on the set, if it is better."""

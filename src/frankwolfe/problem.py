@@ -243,8 +243,13 @@ class Problem:
         self.counts.n_pass += passes
         # A rough search ends after a few looks, at another gamma than an exact one.
         if isinstance(line, ArrayLine) and self.on_device and rtol <= 1e-9 and searches_in_arrays(x.coords, look):
+
+            def along(gamma: Array) -> tuple[Array, Array]:
+                self.tick()
+                return line.along(gamma)
+
             gamma = line.minimise(cap)
-            gamma = minimise_in_arrays(line.along, line.zero, cap) if gamma is None else gamma
+            gamma = minimise_in_arrays(along, line.zero, cap) if gamma is None else gamma
             if not look:
                 return gamma
             gamma = float(gamma)

@@ -207,8 +207,10 @@ class Run:
         self._check_value()
         if max(self.certificate.lower_bound, self.unverified.lower_bound) <= self.best_value + slack:
             return
-        proven = self.problem.objective.proven and not isinstance(self.problem.domain, OracleSet)
-        reason = None if proven else blame(self.problem, at, self.best)
+        objective, domain = self.problem.objective, self.problem.domain
+        reason = None if objective.proven and not isinstance(domain, OracleSet) else blame(self.problem, at, self.best)
+        if objective.proven and reason is not None and reason[0] is not Status.WRONG_ORACLE:
+            reason = None  # what is known to be convex is not doubted
         self.certificate, self.unverified = Certificate(next_proof=self.certificate.next_proof), Certificate()
         if reason is not None:
             self.trouble = reason
@@ -231,17 +233,29 @@ class Run:
         if self.checked is not None:
             self.best, self.best_value = self.checked, self.checked_value
 
-    def certify(self, k: int) -> None:
-        """Prove a bound in double precision, if it is time to."""
+    def certify(self, k: int, at_once: bool = False) -> None:
+        """Prove bounds in double precision, if it is time to or `at_once`: then where the run is now, too.
+
+        In single precision the best point is one among many whose values agree up to rounding, and may be of long ago,
+        while gradients still get better.
+        """
         assert self.best is not None
+        if at_once:
+            self.certificate.next_proof = 0
         behind = self.unverified.behind  # where an unverified bound touches f, a tangent in double precision is as good
-        touch = None if behind is None else behind[0].touch
+        touch = None if behind is None or behind[0].touch is self.best.coords else behind[0].touch
+        x = self.state.x if at_once and self.state.x is not self.best else None
+        places = [self.best.coords, touch, x and x.coords]
         growth = proof_growth(self.problem, self.goal, self.best_value, self.unverified.lower_bound)
-        value = self.certificate.certify(self.problem, k, self.best, touch, growth)
-        if value is not None:
-            self.drift, self.best_value = max(0.0, value - self.best_value), value
-            if not value >= self.checked_value:
-                self.checked, self.checked_value = self.best, value
+        values = self.certificate.certify(self.problem, k, [at for at in places if at is not None], growth)
+        if values is None:
+            return
+        self.drift, self.best_value = max(0.0, values[0] - self.best_value), values[0]
+        for point, value in ((self.best, values[0]), (x, values[-1])):
+            if point is not None and not value >= self.checked_value:
+                self.checked, self.checked_value = point, value
+        if at_once:
+            self._check_value()
 
     def _row(self, k: int, fun: float) -> None:
         lower_bound = min(self.certificate.lower_bound, self.best_value)
@@ -301,10 +315,17 @@ class Run:
         """Tell whether the method no longer gets on, by value or bound; never where there is no goal to reach.
 
         The bounds of an iterative oracle are proven each time that the steps have doubled: one proof more is awaited.
+        In single precision the iterate is tried in double: there the gap may have gone on falling.
         """
         doublings = 2 if isinstance(self.problem.domain, IterativeSet) else 1
-        if not self.goal > 0 or not self.rest.is_stalled(self.state.k, doublings):
+        k = self.state.k
+        if not self.goal > 0 or not self.rest.is_stalled(k, doublings):
             return False
+        if self._verifies_later:
+            self.certify(k, at_once=True)
+            self.watch(k, self.rest.value, self.rest.noise)
+            if self.rest.since == k:  # the proof has brought the gap on
+                return False
         self._try_users_code()  # which may be why
         return True
 
@@ -329,8 +350,7 @@ class Run:
         if self.trouble is None:
             self.certificate.prove(self.problem, k)
             if self._verifies_later and self.best is not None and not self.gap <= self.goal:
-                self.certificate.next_proof = 0
-                self.certify(k)
+                self.certify(k, at_once=True)
         known = self.state.x is self.checked
         value = self.checked_value if known else float(self.problem.fresh(self.state.x))
         if self.best is not None and self.best is not self.state.x and not value <= self.best_value:

@@ -60,7 +60,7 @@ def test_a_device_changes_nothing_but_the_place(device: str, kind: str, constrai
     assert isinstance(there.result_.x, np.ndarray)
     np.testing.assert_allclose(there.coef_, here.coef_, atol=0.05)
     np.testing.assert_allclose(there.intercept_, here.intercept_, atol=0.05)
-    assert there.gap_ <= 1e-3
+    assert there.result_.success
     np.testing.assert_array_equal(there.predict(X).shape, here.predict(X).shape)
     same = pickle.loads(pickle.dumps(there))
     np.testing.assert_array_equal(same.predict(X), there.predict(X))
@@ -105,7 +105,7 @@ def test_centred_data_are_scored_as_they_came() -> None:
     library("torch")
     far = X + 1e4
     fits = [
-        fw.FrankWolfeRegressorCV("l2", radii=[0.5, 5.0], cv=3, method="apgd", device=device).fit(far, Y)
+        fw.FrankWolfeRegressorCV("l2", radii=[0.5, 5.0], cv=3, method="apgd", tol=1e-8, device=device).fit(far, Y)
         for device in ("cpu", "cpu:0")
     ]
     np.testing.assert_allclose(fits[1].scores_, fits[0].scores_, atol=1e-3)

@@ -176,6 +176,7 @@ BLOCKS = sets.Product(*[fw.Simplex(4)] * 3, shapes=[4] * 3)
         ("boosted", fw.L1Ball(2.0)),
         ("pairwise", fw.LInfBall(0.5)),
         (fw.FrankWolfe(fw.Backtracking()), fw.L1Ball(2.0)),
+        ("subspace", fw.L2Ball(2.0)),
     ],
     ids=str,
 )
@@ -209,3 +210,13 @@ def test_newton_goes_on_where_single_precision_shows_no_descent(seed: int) -> No
     b = np.sign(A @ rng.standard_normal(100) + rng.standard_normal(2000))
     result = fw.minimize(fw.Logistic(A.astype(np.float32), b), fw.L1Ball(5.0), method="newton", tol=3e-7, max_iter=40)
     assert result.success
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_convex_built_in_is_never_called_not_convex_on_a_users_set(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    A = (1e-2 * rng.standard_normal((8, 3))).astype("f4")
+    f = fw.Poisson(A, np.ones(8), sample_weight=10.0 ** rng.uniform(-9, 0, 8))
+    own = fw.Set.from_lmo(lambda g: np.where(g > 0, -1.0, 1.0).astype(np.float32), shape=(3,))
+    result = fw.minimize(f, own, x0=np.zeros(3, np.float32), method="fw", tol=0, max_iter=40)
+    assert result.status not in (Status.NOT_CONVEX, Status.WRONG_GRADIENT)

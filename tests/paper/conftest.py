@@ -13,7 +13,7 @@ from frankwolfe.paper import problems
 from frankwolfe.paper.sections import (
     certificate_quality,
     dataset_table,
-    estimate_sequence,
+    fig1,
     fig2,
     fig3,
     fig4,
@@ -21,7 +21,6 @@ from frankwolfe.paper.sections import (
     radius_maps,
     rate_reasons,
     rates_on_sets,
-    theory_checks,
 )
 
 SIZES = {"a9a": (120, 9), "mushrooms": (90, 8), "mnist": (80, 10), "covtype": (100, 6)}
@@ -50,7 +49,7 @@ def tiny():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(problems, "load", made_up)
         patch.setattr(dataset_table, "load", made_up)
-        problems._objective.cache_clear()
+        problems.objective.cache_clear()
         patch.setattr(fig2, "ITERATIONS", 40)
         patch.setattr(fig3, "ITERATIONS", 30)
         patch.setattr(fig3, "SAMPLES", {"mushrooms": 0, "mnist": 60, "covtype": 70})
@@ -59,15 +58,15 @@ def tiny():
         patch.setattr(fig4, "BALL", problems.Ball("nuclear", 1.0))
         patch.setattr(fig4, "BASELINE_ITERATIONS", 10)
         patch.setattr(rates_on_sets, "window", lambda quick: (10, 60))
-        patch.setattr(theory_checks, "STEPS", 40)
+        patch.setattr(fig1, "STEPS", 40)
         patch.setattr(iteration_cost, "STEPS", 5)
         patch.setattr(rate_reasons, "STEPS", 400)
         patch.setattr(rate_reasons, "WINDOW", (20, 360))
+        patch.setattr(rate_reasons, "SIMPLEX", 300)
         patch.setattr(rate_reasons, "POLYGONS", 10)
         patch.setattr(rate_reasons, "SURVEYED", 600)
         for name in ("ALL", "CURVED", "MUSHROOMS"):
             short = tuple(replace(e, iterations=50) for e in getattr(certificate_quality, name))
             patch.setattr(certificate_quality, name, short)
-        assert estimate_sequence.objective is problems.objective
         yield
-    problems._objective.cache_clear()
+    problems.objective.cache_clear()

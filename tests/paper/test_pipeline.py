@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from frankwolfe.cli.reproduce import PARTS as CLI_PARTS
 from frankwolfe.paper import PARTS, reproduce, runs
 from frankwolfe.paper.problems import Ball, Data
 from frankwolfe.paper.runner import run_tasks
-from frankwolfe.paper.runs import Run, kept_rows
+from frankwolfe.paper.runs import Run, thinned
 from frankwolfe.paper.store import Store, read_csv
 
 pytestmark = pytest.mark.usefixtures("tiny")
@@ -101,48 +100,6 @@ TASKS = {
 }
 
 
-@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_a_killed_run_goes_on_where_it_was(task, tmp_path, monkeypatch):
-    plain = Store(tmp_path / "plain")
-    run_tasks([task], plain, None, 1, True)
-    broken = Store(tmp_path / "broken")
-    monkeypatch.setattr(runs, "warm_up", lambda *_: None)  # its steps would be counted too
-    steps = []
-
-    def counting(problem, method, state, n, *, limit):
-        if state.k >= limit:
-            raise MemoryError("killed")
-        steps.append(state.k)
-        return original(problem, method, state, n)
-
-    from frankwolfe import minimize as loop  # the function; its module is reached through sys.modules
-
-    module = __import__("sys").modules[loop.__module__]
-    original = module.advance
-    monkeypatch.setattr(module, "advance", lambda *a: counting(*a, limit=33))
-    with pytest.raises(MemoryError):
-        run_tasks([task], broken, None, 1, True)
-    assert task not in broken
-    assert broken.path(task, ".npz").exists()
-    monkeypatch.setattr(module, "advance", lambda *a: counting(*a, limit=10**9))
-    run_tasks([task], broken, None, 1, True)
-    assert all(a < b for a, b in pairwise(steps))  # no step is taken twice
-    assert not broken.path(task, ".npz").exists()
-    whole, resumed = plain.get(task), broken.get(task)
-    assert whole is not None
-    assert resumed is not None
-    for column in whole.table:
-        if column != "time":
-            np.testing.assert_array_equal(whole[column], resumed[column], err_msg=column)
-
-
-def test_a_useless_checkpoint_is_put_aside(tmp_path):
-    store, task = Store(tmp_path), TASKS["logistic"]
-    store.path(task, ".npz").write_bytes(b"not a checkpoint")
-    run_tasks([task], store, None, 1, True)
-    assert task in store
-
-
 def test_an_interrupted_run_is_not_kept(tmp_path, monkeypatch):
     task, store = TASKS["logistic"], Store(tmp_path)
     original = runs.fw.minimize
@@ -182,13 +139,14 @@ def test_ranks_are_counted(tmp_path):
     assert np.all(np.diff(outcome["time"]) > -1e-3)
 
 
-def test_long_traces_are_thinned_without_losing_the_envelope():
-    k = np.arange(5001)
-    kept = kept_rows(k)
-    assert kept.size < 600
-    assert kept[-1] == 5000
-    assert set(range(100)) <= set(kept.tolist())
-    assert kept_rows(np.arange(1001)).size == 1001
+def test_long_traces_are_thinned():
+    k = np.arange(5001.0)
+    kept = thinned({"k": k, "y": -k})
+    assert kept["k"].size < 600
+    assert kept["k"][-1] == 5000
+    assert set(range(100)) <= set(kept["k"])
+    np.testing.assert_array_equal(kept["y"], -kept["k"])
+    assert thinned({"k": k[:1001]})["k"].size == 1001
 
 
 def test_the_parts_of_the_command_line_are_those_of_the_library():

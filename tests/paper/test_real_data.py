@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from frankwolfe.paper.problems import Ball, Data, _objective
+from frankwolfe.paper.problems import Ball, Data, objective
 from frankwolfe.paper.reference import Reference
 from frankwolfe.paper.runner import Results, run_tasks
 from frankwolfe.paper.runs import Run
@@ -20,9 +20,9 @@ def near(measured: float, expected: float, tolerance: float) -> bool:
 
 @pytest.fixture(autouse=True)
 def fresh():
-    _objective.cache_clear()
+    objective.cache_clear()
     yield
-    _objective.cache_clear()
+    objective.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ def test_two_processes_find_what_one_finds(tmp_path):
         for column, values in one[task].table.items():
             if column != "time":
                 np.testing.assert_array_equal(values, two[task][column])
+        assert one[task].seconds > 0
     assert one.series(TASKS[2]).at(30) > 0
 
 

@@ -23,14 +23,14 @@ class Square:
     def settings(self) -> dict[str, Any]:
         return {"number": self.number}
 
-    def compute(self, store: Store, directory: str | None) -> Outcome:
+    def compute(self, directory: str | None) -> Outcome:
         return Outcome({"square": self.number**2}, {"k": np.arange(3.0), "y": np.array([0.1, np.nan, 1 / 3])})
 
 
 def test_what_goes_in_comes_out(tmp_path):
     store, task = Store(tmp_path), Square(3.0)
     assert store.get(task) is None
-    store.put(task, task.compute(store, None))
+    store.put(task, task.compute(None))
     found = store.get(task)
     assert found is not None
     assert found.facts == {"square": 9.0}
@@ -52,7 +52,7 @@ def test_other_settings_version_or_format_is_other_work(tmp_path, monkeypatch):
 @pytest.mark.parametrize("damage", ["json", "csv", "columns"])
 def test_a_damaged_file_is_done_again(tmp_path, damage):
     store, task = Store(tmp_path), Square(3.0)
-    store.put(task, task.compute(store, None))
+    store.put(task, task.compute(None))
     if damage == "json":
         store.path(task, ".json").write_text("{")
     elif damage == "csv":

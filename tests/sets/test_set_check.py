@@ -187,3 +187,35 @@ def test_flows_on_roads_with_cycles_settle_at_an_equilibrium() -> None:
     supply[0], supply[-1] = 2.0, -2.0
     best = cp.Problem(cp.Minimize(free @ x + 0.5 * cp.sum_squares(x)), [balance @ x == supply]).solve()
     assert result.fun == pytest.approx(best, abs=2e-5)
+
+
+def test_balls_that_meet_polytopes() -> None:
+    """The nearest point of a polytope, near and far, and the oracle of its part in a ball, against a cone solver."""
+    cp = pytest.importorskip("cvxpy")
+    rng = np.random.default_rng(4)
+    d = 5
+    order = np.diff(np.eye(d), axis=0)
+    cases = {
+        "ordered": {"A_ub": order, "b_ub": np.zeros(d - 1)},
+        "sum to zero": {"A_eq": np.ones((1, d)), "b_eq": np.zeros(1)},
+        "cut": {"A_ub": rng.normal(size=(7, d)), "b_ub": rng.uniform(0, 0.5, 7)},
+    }
+    for rows in cases.values():
+        part = fw.Polytope(**rows, lower=np.full(d, -1.0), upper=np.full(d, 1.0))
+        domain = L2Ball(0.9) & part
+        v = cp.Variable(d)
+        inside = [cp.norm_inf(v) <= 1]
+        inside += [rows["A_ub"] @ v <= rows["b_ub"]] if "A_ub" in rows else [rows["A_eq"] @ v == rows["b_eq"]]
+        for size in (0.1, 1.0, 1e7):
+            g = size * rng.normal(size=d)
+            x = part.project(g)
+            assert part.contains(x, 1e-9)
+            if size == 1:
+                cp.Problem(cp.Minimize(cp.sum_squares(v - g)), inside).solve(solver="CLARABEL")
+                np.testing.assert_allclose(x, v.value, atol=1e-4)
+            least = cp.Problem(cp.Minimize((g / size) @ v), [*inside, cp.norm2(v) <= 0.9])
+            least.solve(solver="CLARABEL")
+            found = domain.minimum(g)
+            assert domain.contains(found.atom.toarray(), 1e-9)
+            assert found.value / size == pytest.approx(least.value, abs=1e-6)
+            assert found.lower <= found.value <= found.lower + 1e-6 * size

@@ -76,9 +76,15 @@ def fit(
     keep: Keep = None,
     loss: Loss = None,
     scale: Scale = True,
-    positive: Annotated[bool, typer.Option("--positive", help="No coefficient below zero (l1, linf, box).")] = False,
+    positive: Annotated[bool, typer.Option("--positive", help="No coefficient below zero.")] = False,
     intercept: Annotated[bool, typer.Option("--intercept/--no-intercept", help="Fit an intercept.")] = True,
-    tol: Annotated[float, typer.Option(help="Certified gap to reach.")] = 1e-6,
+    tol: Annotated[
+        float | None,
+        typer.Option(
+            help="Certified gap to reach: in nats for classes, else as a part of the loss of a constant; 1e-6, "
+            "or 1e-4 after a search for the radius, by default.",
+        ),
+    ] = None,
     max_iter: Annotated[int, typer.Option(min=1, help="Most steps.")] = 10_000,
     method: MethodName = "auto",
     explain: Annotated[bool, typer.Option("--explain", help="Say in words how good the answer is.")] = False,
@@ -120,7 +126,7 @@ def fit(
         standardize=scale and not stream,
         positive=positive,
         fit_intercept=intercept,
-        tol=tol,
+        tol=model.tol if tol is None else tol,
         max_iter=max_iter,
         method=method,
         verbose=int(shown),

@@ -32,7 +32,9 @@ def path(
     holdout: Annotated[
         float, typer.Option(min=0.0, max=0.9, help="Share of the rows to score on; 0: no scores.")
     ] = 0.2,
-    tol: Annotated[float, typer.Option(help="Certified gap to reach at each radius.")] = 1e-6,
+    tol: Annotated[
+        float | None, typer.Option(help="Certified gap to reach at each radius; default: relative to what is gained.")
+    ] = None,
     max_iter: Annotated[int, typer.Option(min=1, help="Most steps at each radius.")] = 10_000,
     method: MethodName = "auto",
     scale: Scale = True,

@@ -191,10 +191,11 @@ class FrankWolfeClassifier(ClassifierBase):
         for the data as given; `result_` is on the new scale. Rows in parts (Dask, streams) are not scaled. "auto" does
         so where the radius of a norm ball is "auto".
     positive : bool, default False
-        No coefficient below zero; with "l1", "linf", "box" or "simplex".
+        No coefficient below zero; with "l1", "l2", "linf", "box" or "simplex".
     linear : str, dict, scipy.optimize.LinearConstraint or list of these, optional
         Linear constraints on the coefficients besides: "zero_sum" (for compositions), "increasing" or "decreasing"
-        along the features, `dict(A_ub=, b_ub=, A_eq=, b_eq=)` as in `Polytope`; with "l1", "linf", "box" or "simplex".
+        along the features, `dict(A_ub=, b_ub=, A_eq=, b_eq=)` as in `Polytope`; with "l1", "l2", "linf", "box" or
+        "simplex".
     loss : {"log_loss", "squared_hinge"}, default "log_loss"
         Logistic (softmax) loss, or the squared hinge of a support vector machine (two classes).
     p : float, default 1.5

@@ -103,7 +103,7 @@ def _restricted(
     linear: Any,
     scale: np.ndarray | None,
 ) -> Set:
-    """Return the part of a set with linear constraints on its points: a polytope."""
+    """Return the part of a set with linear constraints on its points."""
     if len(shape) != 1:
         raise ValueError("positive and linear are for regression and two classes, not for more")
     n = shape[0]
@@ -119,9 +119,15 @@ def _restricted(
     if constraint == "box":
         low = np.maximum(radius * np.asarray(lower, dtype=float), least)
         return Polytope(**rows, lower=np.broadcast_to(low, n), upper=radius * np.asarray(upper, dtype=float))
+    if constraint == "l2":
+        return L2Ball(radius) & (
+            Polytope(**rows, lower=np.full(n, max(least, -radius)), upper=np.full(n, radius))
+            if linear is not None
+            else Box(np.zeros(n), np.full(n, radius))
+        )
     if constraint != "l1":
         raise ValueError(
-            f"positive and linear make polytopes of 'l1', 'linf', 'box' and 'simplex', not of {constraint!r}; use 'l1'"
+            f"positive and linear are for 'l1', 'l2', 'linf', 'box' and 'simplex', not for {constraint!r}; use 'l2'"
         )
     if positive:
         return Polytope(**_stacked(rows, "ub", one, radius), lower=0.0)

@@ -19,12 +19,15 @@ from frankwolfe.estimators.classifier import ClassifierBase
 from frankwolfe.estimators.host_results import is_unsolved
 from frankwolfe.estimators.in_parts import PartsTask, fetched, parts_task
 from frankwolfe.estimators.linear import LinearEstimator, keep
-from frankwolfe.estimators.radius_search import Fold, Search, pulled, searched, warn_unsolved
+from frankwolfe.estimators.radius_search import Choice, Fold, Search, pulled, searched, warn_unsolved
 from frankwolfe.estimators.regressor import RegressorBase
-from frankwolfe.estimators.task import Task
+from frankwolfe.estimators.squared_search import squared_search
+from frankwolfe.estimators.task import Task, quiet
 from frankwolfe.kernels.threads import limited
 from frankwolfe.minimize import minimize
+from frankwolfe.result import Result
 from frankwolfe.rows.user_data import is_in_parts
+from frankwolfe.sets import Set
 
 PRESS = 1.5  # how much harder than on the folds all rows may press against the constraint
 RAISE = 2**0.25  # the factor by which a radius that is too small for all rows grows
@@ -79,8 +82,14 @@ class CrossValidated(LinearEstimator):
         rows = np.zeros((len(y), 1)) if X is None else X
         parts = list(splitter.split(rows, self._targets(y), **split_params))
         judge = None if self.scoring is None else self._judge(X, y, score_params)
-        with limited(None):  # the number of threads is asked for once
+        with limited(None), quiet(task):  # the number of threads is asked for once
             own = score_params.get("sample_weight")
+            exact = squared_search(self, task, parts, self.radii, judge, own)
+            if exact is not None:
+                goal = self._choose(exact, task)
+                domain, result = self._fit_radius(task, goal, exact.solution(self.radius_, task.dtype))
+                self._keep(result, task, domain)
+                return self
             folds = [Fold(self, task, y, train, test, judge, own) for train, test in parts]
             n_jobs = 1 if task.on_device else self.n_jobs  # a device is busy with one fold
             search = searched(self, task, folds, self.radii, n_jobs)
@@ -100,30 +109,35 @@ class CrossValidated(LinearEstimator):
 
         return judge
 
-    def _take(self, search: Search, task: Task | PartsTask) -> None:
-        """Choose the radius by what the folds say, and fit with it to all rows."""
+    def _choose(self, search: Choice, task: Task | PartsTask) -> float:
+        """Set the radius by what the folds say, and how; return the gap that a fit with it has to reach."""
         self.radii_, self.scores_, self.coefs_paths_ = search.radii, search.table("score"), search.table("coef")
         place = search.place(self.selection)
         self.radius_ = float(self.radii_[place])
         self.cv_score_ = float(search.table("usual")[:, place].mean())
         self.cv_results_ = _table(self.radii_, self.scores_)
-        losses = search.table("loss").mean(axis=0)
-        goal = max(min(task.goal, 0.01 * float(losses[place])), task.floor)
-        options: dict[str, Any] = {**self._options(), "n_threads": None}
+        loss = float(search.table("loss")[:, place].mean())
+        return max(min(task.goal, 0.01 * loss), task.floor)
+
+    def _fit_radius(self, task: Task | PartsTask, goal: float, start: np.ndarray | None = None) -> tuple[Set, Result]:
+        """Fit to all rows with the radius there is."""
         domain = self._domain(task, self.radius_)
-        result = minimize(task.objective, domain, tol=goal, **options)  # from nowhere: what a plain fit would give
+        return domain, minimize(task.objective, domain, start, tol=goal, **{**self._options(), "n_threads": None})
+
+    def _take(self, search: Search, task: Task | PartsTask) -> None:
+        """Choose the radius by what the folds say, and fit with it to all rows."""
+        goal = self._choose(search, task)
+        domain, result = self._fit_radius(task, goal)  # from nowhere: what a plain fit would give
         trials = search.trials[self.radius_]
         # With more rows a solution is longer: where all rows press harder than the folds did, the set is too small.
         most = max(PRESS * float(np.mean([trial.pull for trial in trials])), goal / self.radius_)
         while search.found and pulled(task, domain, self.radius_, result.x)[0] > most:
             self.radius_ *= RAISE
-            domain = self._domain(task, self.radius_)
-            result = minimize(task.objective, domain, tol=goal, **options)
+            domain, result = self._fit_radius(task, goal)
         if search.found and domain.sparse_atoms and all(trial.free for trial in trials):
             # Where nothing binds nothing is sparse: the radius is that of the solution itself, or just below.
             self.radius_ = _gauge(lambda r: self._domain(task, r), result.x, self.radius_) * BINDING
-            domain = self._domain(task, self.radius_)
-            result = minimize(task.objective, domain, tol=goal, **options)
+            domain, result = self._fit_radius(task, goal)
         self._keep(result, task, domain)
         if not is_unsolved(self.result_):
             warn_unsolved(self, search)
@@ -230,10 +244,11 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
         for the data as given; `result_` is on the new scale. Rows in parts (Dask, streams) are not scaled. "auto" does
         so for norm balls by name.
     positive : bool, default False
-        No coefficient below zero; with "l1", "linf", "box" or "simplex".
+        No coefficient below zero; with "l1", "l2", "linf", "box" or "simplex".
     linear : str, dict, scipy.optimize.LinearConstraint or list of these, optional
         Linear constraints on the coefficients besides: "zero_sum" (for compositions), "increasing" or "decreasing"
-        along the features, `dict(A_ub=, b_ub=, A_eq=, b_eq=)` as in `Polytope`; with "l1", "linf", "box" or "simplex".
+        along the features, `dict(A_ub=, b_ub=, A_eq=, b_eq=)` as in `Polytope`; with "l1", "l2", "linf", "box" or
+        "simplex".
     cv : int, splitter or iterable of (train, test), optional
         Folds; five stratified ones by default.
     scoring : str or callable, optional
@@ -321,17 +336,20 @@ class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
     radii : "auto", int or list of float, default "auto"
         Radii to try, or about how many. By default they double from a small one until the held-out loss gains no
         more or, certified, the constraint no longer binds; then the steps around the best are halved until neighbours
-        are within 7 %, or their losses within 5 %.
+        are within 7 %, or their losses within 5 %. For squared loss on l1 and l2 balls with up to about 1000 features
+        they are 100, from nothing to where nothing more can be gained, so that the price of the constraint falls by
+        one factor from each to the next; all are solved exactly, from the second moments of the rows.
     standardize : bool or "auto", default "auto"
         Bring the features to one scale before their coefficients are constrained: dense data are centred (where there
         is an intercept) and divided by their standard deviation, sparse data divided only. Coefficients are reported
         for the data as given; `result_` is on the new scale. Rows in parts (Dask, streams) are not scaled. "auto" does
         so for norm balls by name.
     positive : bool, default False
-        No coefficient below zero; with "l1", "linf", "box" or "simplex".
+        No coefficient below zero; with "l1", "l2", "linf", "box" or "simplex".
     linear : str, dict, scipy.optimize.LinearConstraint or list of these, optional
         Linear constraints on the coefficients besides: "zero_sum" (for compositions), "increasing" or "decreasing"
-        along the features, `dict(A_ub=, b_ub=, A_eq=, b_eq=)` as in `Polytope`; with "l1", "linf", "box" or "simplex".
+        along the features, `dict(A_ub=, b_ub=, A_eq=, b_eq=)` as in `Polytope`; with "l1", "l2", "linf", "box" or
+        "simplex".
     cv : int, splitter or iterable of (train, test), optional
         Folds; five by default.
     scoring : str or callable, optional

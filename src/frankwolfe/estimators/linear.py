@@ -18,10 +18,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from frankwolfe.estimators.auto_radius import chosen_radius
 from frankwolfe.estimators.constraints import BALLS, constraint_set
 from frankwolfe.estimators.host_results import is_unsolved, on_host
 from frankwolfe.estimators.in_parts import PartsTask, parts_task
-from frankwolfe.estimators.radius_search import chosen_radius
 from frankwolfe.estimators.screening import proven_zeros, strangled
 from frankwolfe.estimators.task import Task
 from frankwolfe.minimize import minimize

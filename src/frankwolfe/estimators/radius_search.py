@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.parallel import Parallel, delayed
@@ -19,8 +19,6 @@ from frankwolfe.methods import auto, named
 from frankwolfe.minimize import conclude, drive
 from frankwolfe.path.strategies import Walk
 from frankwolfe.problem import Problem
-from frankwolfe.rows.parts import odd, words
-from frankwolfe.rows.user_data import is_in_parts
 from frankwolfe.stopping import Tolerance
 from frankwolfe.validation import integer, positive, seed_of
 
@@ -35,7 +33,6 @@ ACCURACY = 0.03  # of the best held-out loss: no smaller gap is asked for on the
 LOOSER = 100.0  # nor one below so many times that of the final fit
 STEPS = 500  # at most, for one radius on one fold: a gap that is left tells no more than that much
 KEPT = 4  # solutions that radii in between can start from
-FOLDS, FEW, MANY = 3, 2000, 20_000  # for radius="auto": folds where rows are few, else one; rows that are enough
 
 
 class Trial(NamedTuple):
@@ -97,23 +94,57 @@ class Fold:
         return Trial(score, loss, usual, x, coef, result.fun, result.gap, goal, pull, free, unsolved)
 
     def _goal(self) -> float:
-        return max(min(ACCURACY * self.lowest, LOOSER * self.task.goal), self.task.floor)
+        return goal_on_folds(self.task, self.lowest)
 
 
-class Search:
-    """The radii tried so far, with a trial of each on each fold; `found` along the path, not given."""
+def goal_on_folds(task: Any, loss: float) -> float:
+    """Return the gap that is small enough on a fold whose best held-out loss so far is given."""
+    return max(min(ACCURACY * loss, LOOSER * task.goal), task.floor)
+
+
+class Choice(ABC):
+    """Radii with what they give on each fold: tables of folds by radii."""
+
+    found: bool  # along the path, not given
+    judged: bool  # by the user's scoring, not by the loss
+
+    @property
+    @abstractmethod
+    def radii(self) -> np.ndarray:
+        """The radii, increasing."""
+
+    @abstractmethod
+    def table(self, what: str) -> np.ndarray:
+        """Return "score", "loss", "gap", "usual" or "coef": folds by radii."""
+
+    def resolution(self) -> float:
+        """Return what losses cannot tell apart: the gap that was left at the best; nothing for other scores."""
+        if self.judged or not self.found:
+            return 0.0
+        best = int(np.nanargmax(self.table("score").mean(axis=0)))
+        return float(np.mean(self.table("gap")[:, best]))
+
+    def place(self, selection: str) -> int:
+        """Return the place of the chosen radius: see `choose`."""
+        return choose(self.radii, self.table("score"), selection, self.resolution())
+
+    def best(self) -> float:
+        """Return the smallest radius whose score cannot be told from the best."""
+        return float(self.radii[self.place("best")])
+
+
+class Search(Choice):
+    """The radii tried so far, with a trial of each on each fold."""
 
     def __init__(self, folds: list[Fold], n_jobs: int | None = None, *, found: bool = True) -> None:
-        self.folds, self.n_jobs, self.found = folds, n_jobs, found
+        self.folds, self.n_jobs, self.found, self.judged = folds, n_jobs, found, folds[0].score is not None
         self.trials: dict[float, list[Trial]] = {}
 
     @property
     def radii(self) -> np.ndarray:
-        """The radii, increasing."""
         return np.array(sorted(self.trials))
 
     def table(self, what: str) -> np.ndarray:
-        """Return one of the facts of a trial: folds by radii."""
         rows = [[getattr(trial, what) for trial in self.trials[radius]] for radius in sorted(self.trials)]
         return np.stack([np.stack(row) for row in rows], axis=1)
 
@@ -133,37 +164,41 @@ class Search:
             worse, lowest = (worse + 1 if loss >= lowest else 0), min(lowest, loss)
             ended = worse >= 2 or loss - lowest > (WORSE - 1) * abs(lowest) or not math.isfinite(loss)
             free = all(trial.free for trial in found) or loss <= NOTHING * self.folds[0].task.unit < math.inf
-            if count == 1 or free or (ended and self._best() != radius):
+            if count == 1 or free or (ended and self.best() != radius):
                 break
             radius *= growth
         self._extend_down(growth)
         self._refine(None if count is None else count - len(self.trials))
-
-    def _best(self) -> float:
-        """Return the smallest radius whose score cannot be told from the best."""
-        return float(self.radii[self.place("best")])
 
     def _extend_down(self, growth: float) -> None:
         """Try smaller radii while the smallest is the best, and better than a constant."""
         for _ in range(MOST):
             least = float(self.radii[0])
             idle = all(f.task.null - t.fun <= t.goal for f, t in zip(self.folds, self.trials[least], strict=True))
-            if len(self.trials) == 1 or self._best() != least or idle:
+            if len(self.trials) == 1 or self.best() != least or idle:
                 return
             self.solve(least / growth)
 
     def _refine(self, budget: int | None) -> None:
         """Halve the steps on both sides of the best radius until they are short; beyond it only where scores differ."""
         while budget is None or budget > 0:
-            radii, means, best = self.radii, self.table("score").mean(axis=0), self.place("best")
-            flat = max(self.resolution(), 0.0 if self.folds[0].score else (WORSE - 1) * abs(float(means[best])))
-            ends = [i for i in (best - 1, best + 1) if 0 <= i < len(radii) and abs(means[i] - means[best]) > flat]
+            radii, best = self.radii, self.place("best")
+            ends = [i for i in (best - 1, best + 1) if 0 <= i < len(radii) and self._differ(i, best)]
             far = [i for i in ends if abs(math.log(radii[i] / radii[best])) > math.log(FINE)]
             for i in far[:budget]:
                 self.solve(math.sqrt(radii[best] * radii[i]))
             if not far:
                 return
             budget = None if budget is None else budget - len(far)
+
+    def _differ(self, i: int, best: int) -> bool:
+        """Tell whether a radius is worse than the best by more than folds that differ among each other can tell."""
+        scores = self.table("score")
+        worse = scores[:, best] - scores[:, i]
+        flat = max(self.resolution(), 0.0 if self.judged else (WORSE - 1) * abs(float(scores[:, best].mean())))
+        if len(worse) > 1:
+            flat = max(flat, float(worse.std(ddof=1)) / math.sqrt(len(worse)))
+        return abs(float(worse.mean())) > flat
 
     def sharpen(self) -> None:
         """Halve the step below the smallest radius within a standard error of the best, until it is short."""
@@ -173,20 +208,9 @@ class Search:
                 return
             self.solve(math.sqrt(radii[place] * radii[place - 1]))
 
-    def resolution(self) -> float:
-        """Return what losses cannot tell apart: the gap that was left at the best; nothing for other scores."""
-        if self.folds[0].score is not None or not self.found:
-            return 0.0
-        best = self.radii[int(np.nanargmax(self.table("score").mean(axis=0)))]
-        return float(np.mean([trial.gap for trial in self.trials[best]]))
-
-    def place(self, selection: str) -> int:
-        """Return the place of the chosen radius: see `choose`."""
-        return choose(self.radii, self.table("score"), selection, self.resolution())
-
     def at_end(self) -> str | None:
         """Tell whether the best radius is an end of the range, and which, while a further one might be better."""
-        radii, best = self.radii, self._best()
+        radii, best = self.radii, self.best()
         if len(radii) > 1 and best == radii[-1] and not all(trial.free for trial in self.trials[best]):
             return "largest"
         return None
@@ -221,7 +245,7 @@ def searched(model: Any, task: Any, folds: list[Fold], radii: Any, n_jobs: int |
                 search.sharpen()
             if search.at_end():
                 warnings.warn(
-                    f"{type(model).__name__}: the best radius, {search._best():.3g}, is the largest tried, and the "
+                    f"{type(model).__name__}: the best radius, {search.best():.3g}, is the largest tried, and the "
                     "constraint still binds there; pass larger ones as radii, or scale the features",
                     UserWarning,
                     stacklevel=5,
@@ -252,57 +276,6 @@ def choose(radii: np.ndarray, scores: np.ndarray, selection: str, slack: float =
     if selection == "one_se" and len(scores) > 1:
         slack = max(slack, float(scores[:, best].std(ddof=1)) / np.sqrt(len(scores)))
     return int(np.flatnonzero(mean >= mean[best] - slack)[0])
-
-
-def chosen_radius(model: Any, task: Any, X: Any, y: np.ndarray) -> float:
-    """Return the radius for `radius="auto"`: the best on rows held out, found along the path.
-
-    Up to 2000 rows are cut into three folds; of more, one third is held out, and 20,000 are enough. Which rows are held
-    out follows from what they hold: equal rows are never apart, zero weights count as no row, and the order is of no
-    consequence.
-    """
-    weight, first = task.weight, first_radius(model, task)
-    rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
-    part, labels = _dealt(X, y, rows, is_classifier(model))
-    if len(rows) > MANY and task.in_memory:
-        some = rows[part < math.ceil(MANY / len(rows) * labels)]
-        few = type(task)(model, X[some], y[some], None if weight is None else weight[some], device="cpu")
-        return chosen_radius(model, few, X[some], y[some])
-    turn = np.where(labels >= FOLDS, part % FOLDS, -1)  # a label with few rows is in every training part
-    parts = [(rows[turn != i], rows[turn == i]) for i in range(FOLDS if len(rows) <= FEW else 1)]
-    folds = [Fold(model, task, y, train, test, None, weight) for train, test in parts if len(train) and len(test)]
-    if not folds or first is None:
-        return 1.0 if first is None else first
-    search = Search(folds)
-    search.run(first, None)
-    return search._best()
-
-
-def _dealt(X: Any, y: np.ndarray, rows: np.ndarray, by_label: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each row its turn among the different rows of its label, well mixed, and how many there are."""
-    numbers = odd(rows.astype(np.uint64)) if is_in_parts(X) else _digest(X, y)[rows]
-    _, first, codes = np.unique(odd(numbers), return_index=True, return_inverse=True)  # in the order of what is mixed
-    label = y[rows][first] if by_label else np.zeros(len(first), int)
-    turn, count = np.empty(len(first), int), np.empty(len(first), int)
-    for value in np.unique(label):
-        among = np.flatnonzero(label == value)
-        turn[among], count[among] = np.arange(len(among)), len(among)
-    return turn[codes], count[codes]
-
-
-def _digest(X: Any, y: np.ndarray) -> np.ndarray:
-    """Return a number for each row that depends on what it holds, dense or sparse, and on its target."""
-    columns = odd(np.arange(X.shape[1], dtype=np.uint64))
-    if sp.issparse(X):
-        X = X.tocsr()
-        entries = words(X.data.astype(np.float64)) * columns[X.indices]
-        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries, dtype=np.uint64)])
-        total = sums[X.indptr[1:]] - sums[X.indptr[:-1]]
-    else:
-        total, step = np.empty(len(X), np.uint64), max(1, (1 << 20) // X.shape[1])
-        for i in range(0, len(X), step):
-            total[i : i + step] = (words(X[i : i + step].astype(np.float64)) * columns).sum(axis=1)
-    return total + odd(words(np.asarray(y, dtype=np.float64)))
 
 
 Judge = Callable[[Any, np.ndarray, np.ndarray], float]  # of a model, the linear part of its predictions, and the rows

@@ -149,10 +149,11 @@ class FrankWolfeRegressor(RegressorBase):
         for the data as given; `result_` is on the new scale. Rows in parts (Dask, streams) are not scaled. "auto" does
         so where the radius of a norm ball is "auto".
     positive : bool, default False
-        No coefficient below zero; with "l1", "linf", "box" or "simplex".
+        No coefficient below zero; with "l1", "l2", "linf", "box" or "simplex".
     linear : str, dict, scipy.optimize.LinearConstraint or list of these, optional
         Linear constraints on the coefficients besides: "zero_sum" (for compositions), "increasing" or "decreasing"
-        along the features, `dict(A_ub=, b_ub=, A_eq=, b_eq=)` as in `Polytope`; with "l1", "linf", "box" or "simplex".
+        along the features, `dict(A_ub=, b_ub=, A_eq=, b_eq=)` as in `Polytope`; with "l1", "l2", "linf", "box" or
+        "simplex".
     loss : {"squared_error", "huber", "poisson", "gamma", "quantile"}, default "squared_error"
         Half the mean square of the residuals; Huber's loss, which large residuals pull less; counts or positive
         amounts, whose logarithm is linear; or a quantile of the targets instead of their mean.

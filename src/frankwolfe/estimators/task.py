@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import numpy as np
 from frankwolfe.backends import host
 from frankwolfe.backends.namespace import is_foreign
 from frankwolfe.estimators.scaling import Scaling
+from frankwolfe.kernels.threads import calm
 from frankwolfe.rows.placement import place
 from frankwolfe.validation import nonnegative
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from frankwolfe.estimators.linear import LinearEstimator
 
 FLOOR = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}  # of the loss of a constant: no gap below is asked for
+SMALL = 1 << 18  # entries of data that one thread multiplies about as fast as several do
 
 
 class Task:
@@ -88,3 +91,9 @@ class Task:
             return np.zeros(x.shape[1:] or (1,), x.dtype)
         here = self.objective.start(x, dense=False)
         return np.atleast_1d(self.objective.best_intercept(self.objective.map.apply(here)))
+
+
+def quiet(task: Task) -> AbstractContextManager[None]:
+    """Keep BLAS to one thread while small data are worked on: waiting for others would take most of the time."""
+    n, d = task.objective.data.shape
+    return calm() if n * d <= SMALL else nullcontext()

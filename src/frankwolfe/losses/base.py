@@ -110,7 +110,7 @@ class Loss(ABC):
 
     @property
     def knee(self) -> float:
-        """How far a margin may move while the curvature stays about the same."""
+        """How far a margin may move while the curvature stays about the same: nowhere, where it jumps."""
         return 1.0
 
     def totals(self, b: np.ndarray, share: np.ndarray) -> tuple[float, ...]:
@@ -169,7 +169,7 @@ def log_mean_exp(t: Array, share: Array) -> float:
     1000.0
     """
     xp = namespace(t)
-    top = float(xp.max(xp.where(share > 0, t, xp.full_like(t, -1e300))))
+    top = float(xp.max(xp.where(share > 0, t, xp.full_like(t, -np.inf))))
     return top + float(np.log(float(vdot(share, xp.exp(xp.minimum(t - top, xp.zeros_like(t)))))))
 
 

@@ -40,4 +40,4 @@ class HuberLoss(Loss, namedtuple("HuberLoss", "delta")):
 
     @property
     def knee(self) -> float:
-        return self.delta
+        return 0.0

@@ -49,4 +49,4 @@ class QuantileLoss(Loss, namedtuple("QuantileLoss", ("quantile", "delta"))):
 
     @property
     def knee(self) -> float:
-        return self.delta
+        return 0.0

@@ -33,6 +33,10 @@ class SquaredHingeLoss(Loss, namedtuple("SquaredHingeLoss", ())):
     def curvature(m: Any, b: Any) -> Any:
         return pick_above(1.0 - b * m, 0.0, 1.0, 0.0)
 
+    @property
+    def knee(self) -> float:
+        return 0.0
+
     def conjugate(self, u: Array, b: Array) -> Array:
         return u * (0.5 * u + b)
 

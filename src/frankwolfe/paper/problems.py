@@ -139,13 +139,9 @@ METHODS: dict[str, Label] = {
 }
 
 
+@lru_cache(maxsize=2)
 def objective(data: Data, directory: str | None = None) -> Any:
     """Return f for a dataset: the mean logistic loss, or for ratings half the squared error on the observed entries."""
-    return _objective(data, directory)
-
-
-@lru_cache(maxsize=2)
-def _objective(data: Data, directory: str | None) -> Any:
     loaded = load(data, directory)
     if hasattr(loaded, "cols"):
         kept = _sample(loaded.values.size, data)

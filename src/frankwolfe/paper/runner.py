@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
-from time import sleep
+from time import process_time, sleep
 
 from threadpoolctl import threadpool_limits
 
@@ -60,8 +61,7 @@ class Results:
 def run_tasks(tasks: list[Task], store: Store, directory: str | None, jobs: int, quiet: bool) -> int:
     """Do what is not in the store yet; return how many tasks that was.
 
-    Every finished task is on disk at once, and a long run within a task keeps a checkpoint: after a kill the same call
-    goes on where it was.
+    Every finished task is on disk at once: after a kill the same call goes on with the next.
     """
     joblib, tqdm = optional("joblib", extra="data"), optional("tqdm", extra="data").tqdm
     results = Results(store)
@@ -75,10 +75,12 @@ def run_tasks(tasks: list[Task], store: Store, directory: str | None, jobs: int,
 
 
 def _do(task: Task, store: Store, directory: str | None, parent: int) -> str:
+    began = process_time()
     if os.getpid() != parent:
         _end_with(parent)
     with threadpool_limits(limits=THREADS):
-        store.put(task, task.compute(store, directory))
+        outcome = task.compute(directory)
+    store.put(task, replace(outcome, seconds=process_time() - began))
     return task.name
 
 

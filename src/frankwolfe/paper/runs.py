@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -15,7 +13,7 @@ import frankwolfe as fw
 from frankwolfe.atoms import RankOne
 from frankwolfe.paper.claims.rates import envelope
 from frankwolfe.paper.problems import METHODS, Ball, Data, objective
-from frankwolfe.paper.store import Outcome, Store, Task, read_csv, write_csv
+from frankwolfe.paper.store import Outcome, Task
 from frankwolfe.trace import COLUMNS
 
 THREADS = 1
@@ -23,8 +21,6 @@ THREADS = 1
 
 FULL_ROWS = 1000
 """Traces keep every row up to here, and one in a hundred of each tenfold beyond."""
-
-CHECKPOINT_EVERY = 15.0
 
 
 @dataclass(frozen=True)
@@ -58,18 +54,22 @@ class Run(Task):
     def constants(self) -> list[Any]:
         return [repr(METHODS[self.method].make()), THREADS]
 
-    def compute(self, store: Store, directory: str | None) -> Outcome:
+    def compute(self, directory: str | None) -> Outcome:
         f = objective(self.data, directory)
         domain = self.ball.build(f.shape)
         warm_up(f, domain, self.method)
-        saved = store.path(self, ".npz")
-        ranks = Ranks(self.iterations, store.path(self, ".ranks.csv")) if self.ranks else None
-        try:
-            result = self._minimize(f, domain, saved, ranks)
-        except fw.CheckpointError:  # of other data, or damaged: what it holds is of no use here
-            _forget(saved, *([ranks.path] if ranks else []))
-            ranks = Ranks(self.iterations, store.path(self, ".ranks.csv")) if self.ranks else None
-            result = self._minimize(f, domain, saved, ranks)
+        ranks = Ranks(self.iterations) if self.ranks else None
+        result = fw.minimize(
+            f,
+            domain,
+            rank_one(f, domain) if self.start == "rank-one" else None,
+            method=METHODS[self.method].make(),
+            tol=0,
+            max_iter=self.iterations + (ranks is not None),  # a callback sees xₖ during step k
+            callback=ranks,
+            n_threads=THREADS,
+            progress=False,
+        )
         if result.status is fw.Status.INTERRUPTED:
             raise KeyboardInterrupt
         if result.status not in (fw.Status.MAX_ITER, fw.Status.CALLBACK):
@@ -78,7 +78,6 @@ class Run(Task):
         if ranks is not None:
             table = ranks.merged(table)
         table["highest"] = envelope(table["fun"])  # from k on, whatever the thinning below drops
-        kept = kept_rows(table["k"])
         facts = {
             "smoothness": f.smoothness,
             "diameter": domain.diameter(f.shape),
@@ -86,22 +85,7 @@ class Run(Task):
             "lower_bound": result.lower_bound,
             "time": float(table["time"][-1]),
         }
-        _forget(saved, *([ranks.path] if ranks else []))
-        return Outcome(facts, {c: values[kept] for c, values in table.items()})
-
-    def _minimize(self, f: Any, domain: fw.Set, saved: Path, ranks: Ranks | None) -> fw.Result:
-        return fw.minimize(
-            f,
-            domain,
-            rank_one(f, domain) if self.start == "rank-one" else None,
-            method=METHODS[self.method].make(),
-            tol=0,
-            max_iter=self.iterations + (ranks is not None),  # a callback sees xₖ during step k
-            callback=ranks,
-            checkpoint=fw.Checkpoint(saved, every=CHECKPOINT_EVERY),
-            n_threads=THREADS,
-            progress=False,
-        )
+        return Outcome(facts, thinned(table))
 
 
 def warm_up(f: Any, domain: fw.Set, method: str) -> None:
@@ -128,34 +112,23 @@ def rank_one(f: fw.MatrixCompletion, domain: fw.Set) -> fw.LowRank:
 
 
 class Ranks:
-    """A callback that counts singular values above 1e-6, and above 1e-3 of the largest; its own time is taken off.
-
-    Counts are appended to a file, so that a run that goes on after a kill has those from before.
-    """
+    """A callback that counts singular values above 1e-6, and above 1e-3 of the largest; its own time is taken off."""
 
     GRID = 24  # counts per tenfold of k
 
-    def __init__(self, iterations: int, path: Path) -> None:
+    def __init__(self, iterations: int) -> None:
         grid = np.geomspace(1, iterations, int(self.GRID * np.log10(max(iterations, 10))))
         self.wanted = {round(k) for k in grid} | {k for k in (50, 100, 300, 500, 1000) if k <= iterations}
         self.last = iterations
-        self.path = path
-        self.rows: dict[int, tuple[float, float, float]] = {}
-        if path.exists():
-            with contextlib.suppress(OSError, ValueError, KeyError):
-                found = read_csv(path)
-                self.rows = {int(k): row for k, *row in zip(*found.values(), strict=True)}  # pyright: ignore[reportAttributeAccessIssue]
+        self.rows: dict[int, tuple[int, int, float]] = {}
 
     def __call__(self, iteration: fw.Iteration) -> bool:
         if iteration.k in self.wanted:
             began = monotonic()
             sigma = _singular_values(iteration.x)
             top = float(np.max(sigma, initial=0.0))
-            absolute, relative = np.count_nonzero(sigma > 1e-6), np.count_nonzero(sigma > 1e-3 * top)
-            self.rows[iteration.k] = (float(absolute), float(relative), monotonic() - began)
-            ordered = sorted(self.rows.items())
-            columns = zip(*((k, *row) for k, row in ordered), strict=True)
-            write_csv(self.path, dict(zip(("k", "rank", "rank_relative", "spent"), columns, strict=True)))
+            counts = int(np.count_nonzero(sigma > 1e-6)), int(np.count_nonzero(sigma > 1e-3 * top))
+            self.rows[iteration.k] = (*counts, monotonic() - began)
         return iteration.k >= self.last
 
     def merged(self, table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -179,12 +152,14 @@ def _singular_values(x: Any) -> np.ndarray:
     return np.sqrt(np.maximum(np.linalg.eigvalsh(gram), 0.0))
 
 
-def kept_rows(k: np.ndarray) -> np.ndarray:
-    """Return the positions of the rows to keep: all of them in short traces, an even spread over log k beyond."""
+def thinned(table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return all rows of a short table, of a long one an even spread over log k."""
+    k = table["k"]
     if k.size <= FULL_ROWS + 1:
-        return np.arange(k.size)
+        return table
     spread = np.geomspace(100, k[-1], 100 * max(1, round(np.log10(k[-1] / 100))))
-    return np.unique(np.concatenate([np.arange(100), np.searchsorted(k, np.rint(spread)).clip(0, k.size - 1)]))
+    kept = np.unique(np.concatenate([np.arange(100), np.searchsorted(k, np.rint(spread)).clip(0, k.size - 1)]))
+    return {c: values[kept] for c, values in table.items()}
 
 
 def problem_name(data: Data, ball: Ball) -> str:
@@ -195,19 +170,9 @@ def problem_name(data: Data, ball: Ball) -> str:
     >>> problem_name(Data("a9a"), Ball("l2", 40.0))
     'a9a-l2-R40'
     """
-    parts = [data.name, *([f"{data.rows}rows"] if data.rows else []), *([f"seed{data.seed}"] if data.seed else [])]
-    return "-".join(
-        [
-            *parts,
-            ball.kind + (f"{ball.option:g}" if ball.option else "") + (f"s{ball.inner:g}" if ball.inner != 2 else ""),
-            f"R{ball.radius:g}",
-        ]
-    )
-
-
-def _forget(*paths: Path) -> None:
-    for path in paths:
-        path.unlink(missing_ok=True)
+    norm = ball.kind + (f"{ball.option:g}" if ball.option else "") + (f"s{ball.inner:g}" if ball.inner != 2 else "")
+    rows, seed = f"{data.rows}rows" if data.rows else "", f"seed{data.seed}" if data.seed else ""
+    return "-".join(part for part in (data.name, rows, seed, norm, f"R{ball.radius:g}") if part)
 
 
 class Series:

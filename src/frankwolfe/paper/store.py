@@ -8,6 +8,7 @@ import io
 import json
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,18 +18,17 @@ import numpy as np
 import frankwolfe
 from frankwolfe.files import replacing
 
-FORMAT = 2
+FORMAT = 3
 """Raised whenever the meaning of a stored number changes; older files are then computed afresh."""
-
-_INTEGERS = frozenset({"k", "n_grad", "n_lmo", "n_matvec", "n_proj", "rank", "rank_relative"})
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a piece of work found: a few facts, and columns of numbers."""
+    """What a piece of work found: a few facts, columns of numbers, and the processor time that it took."""
 
     facts: dict[str, Any]
     table: dict[str, np.ndarray] = field(default_factory=dict)
+    seconds: float = 0.0
 
     def __getitem__(self, column: str) -> np.ndarray:
         return self.table[column]
@@ -54,8 +54,8 @@ class Task(ABC):
         return {"task": type(self).__name__, **asdict(self), "constants": self.constants}
 
     @abstractmethod
-    def compute(self, store: Store, directory: str | None) -> Outcome:
-        """Do the work; `store` offers a place for checkpoints."""
+    def compute(self, directory: str | None) -> Outcome:
+        """Do the work; `directory` is where the data are."""
 
 
 def source_digest() -> str:
@@ -111,7 +111,7 @@ class Store:
             return None
         if list(table) != found["columns"]:
             return None
-        return Outcome(found["facts"], table)
+        return Outcome(found["facts"], table, found["seconds"])
 
     def put(self, task: Task, outcome: Outcome) -> None:
         """Write an outcome; the JSON comes last and marks it as finished."""
@@ -123,6 +123,7 @@ class Store:
             "source": self.source,
             "settings": task.settings,
             "facts": outcome.facts,
+            "seconds": outcome.seconds,
             "columns": list(outcome.table),
         }
         write_text(self.path(task, ".json"), json.dumps(done, indent=1))
@@ -134,32 +135,29 @@ def write_text(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
+def columns(names: str, rows: Iterable[Sequence[float]]) -> dict[str, np.ndarray]:
+    """Return rows of numbers as columns, their names in one text."""
+    return {c: np.array(values, dtype=float) for c, values in zip(names.split(), zip(*rows, strict=True), strict=True)}
+
+
 def write_csv(path: Path, table: dict[str, Any]) -> None:
     """Write columns as comma-separated text, numbers in full precision, whole or not at all."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(table)
-    columns = [[_text(name, value) for value in values] for name, values in table.items()]
-    writer.writerows(zip(*columns, strict=True))
+    writer.writerows(zip(*(map(_text, values) for values in table.values()), strict=True))
     write_text(path, text.getvalue())
 
 
 def read_csv(path: Path) -> dict[str, np.ndarray]:
     """Read what `write_csv` wrote; empty fields are NaN."""
     with open(path, newline="", encoding="utf-8") as file:
-        reader = csv.reader(file)
-        names = next(reader)
-        rows = list(reader)
-    columns = zip(*rows, strict=True) if rows else [()] * len(names)
-    return {
-        name: np.array([float(v) if v else np.nan for v in column]) for name, column in zip(names, columns, strict=True)
-    }
+        names, *rows = csv.reader(file)
+    return columns(" ".join(names), [[float(v) if v else np.nan for v in row] for row in rows] or [()])
 
 
-def _text(name: str, value: Any) -> str:
+def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
     number = float(value)
-    if np.isnan(number):
-        return ""
-    return str(int(number)) if name in _INTEGERS else repr(number)
+    return "" if np.isnan(number) else str(int(number)) if number.is_integer() else repr(number)

@@ -5,6 +5,7 @@ Texts may be wrapped anywhere; a field such as ``{gap:.1e}`` is filled in by the
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Sequence
 from functools import cache
@@ -21,14 +22,14 @@ def read(name: str) -> dict[str, Any]:
 
 
 def fill(template: str, values: dict[str, Any]) -> str:
-    """Return a text on one line, with its fields filled in.
+    """Return a text on one line, with its fields filled in, large numbers written short.
 
     Examples
     --------
     >>> fill("known\\n  to {gap:.0e}", {"gap": 1e-11})
     'known to 1e-11'
     """
-    return " ".join(template.split()).format(**values)
+    return re.sub(r"(\d)e\+0?(\d)", r"\1e\2", " ".join(template.split()).format(**values))
 
 
 class Words:

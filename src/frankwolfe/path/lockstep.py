@@ -207,11 +207,11 @@ class Lockstep:
             some = self._some(np.concatenate([places, places]))
             fresh = host(some.fresh(Point.at(namespace(best, last).concat([best, last]))))
             return {id(x): Proof(value, *nothing) for x, value in zip([*bests, *lasts], fresh.tolist(), strict=True)}
-        some = self._some(places)
-        found = {id(x): Proof(f, *nothing) for x, f in zip(lasts, host(some.fresh(Point.at(last))), strict=True)}
+        some, found = self._some(places), {}
         touches = [] if self.touch is None else [_touch(run) for run in runs]
         for coords, points in (
             (bests, best),
+            (lasts, last),
             (touches, self.touch if self.touch is None else _take(self.touch, places)),
         ):
             if coords:

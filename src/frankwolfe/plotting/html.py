@@ -140,14 +140,14 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = "") ->
 
     Examples
     --------
-    >>> '<tr><th>afw</th><td data-head="gap">1e-06</td></tr>' in table(["method", "gap"], [["afw", 1e-6]])
+    >>> '<td data-head="gap">1e-06</td></tr>' in table(["method", "gap"], [["afw", 1e-6]])
     True
     """
     heads = [escape(h) for h in head]
     lines = []
     for first, *rest in rows:
         cells = "".join(f'<td data-head="{h}">{escape(str(c))}</td>' for h, c in zip(heads[1:], rest, strict=True))
-        lines.append(f"<tr><th>{escape(str(first))}</th>{cells}</tr>")
+        lines.append(f'<tr><th data-head="{heads[0]}">{escape(str(first))}</th>{cells}</tr>')
     opened = f'<table class="{kind}">' if kind else "<table>"
     top = "".join(f"<th>{h}</th>" for h in heads)
     return f'<div class="scroll">{opened}<thead><tr>{top}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'

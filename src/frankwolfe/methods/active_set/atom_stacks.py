@@ -191,14 +191,21 @@ class Images(NamedTuple):
             parts.append(xp.stack(columns, axis=1))
             return Images(xp.concat(parts, axis=1), np.append(counts, np.full(len(columns), columns[0].shape[0])))
         if columns:
-            parts.append(np.stack(columns, axis=1))
-            counts = np.append(counts, np.count_nonzero(parts[-1], axis=0))
+            parts.append(np.stack(columns).T)
+            counts = np.append(counts, [np.count_nonzero(column) for column in columns])
         if np.sum(counts) > SPARSE_IMAGES * counts.size * parts[0].shape[0]:
             arrays = [part if isinstance(part, np.ndarray) else part.toarray() for part in parts]
             return Images(np.ascontiguousarray(np.concatenate(arrays, axis=1)), counts)
         from scipy.sparse import csc_array, hstack
 
-        return Images(hstack([csc_array(part) for part in parts], format="csc"), counts)
+        # Column by column: several times faster than what SciPy does with any array.
+        for i, part in enumerate(parts):
+            if isinstance(part, np.ndarray):
+                places = [np.flatnonzero(column) for column in part.T]
+                starts = np.cumsum([0, *map(len, places)])
+                numbers = np.concatenate([column[at] for column, at in zip(part.T, places, strict=True)])
+                parts[i] = csc_array((numbers, np.concatenate(places), starts), shape=part.shape)
+        return Images(hstack(parts, format="csc"), counts)
 
     def kept(self, mask: np.ndarray) -> Images:
         """Return the images where `mask` is true."""

@@ -188,7 +188,7 @@ class NewtonFrankWolfe(Method):
             target, multiplier = self._target(problem, H, g, here, vertex.point, state, relative > FAR)
         z = Point.at(as_like(target, x.coords))
         value, steady = float(at_x.value), state.steady and not far and float(at_x.value) <= state.value
-        likely = gap * (relative / before) ** SPEED if 0 < before < np.inf else np.inf
+        likely = gap * min(relative / before, 1.0) ** SPEED if 0 < before < np.inf else np.inf
         after = NewtonState(k + 1, z, relative, False, state.rounds, state.sample, likely, multiplier, steady, value)
         if steady or "hessian" in problem.scratch:  # the model is f, or as good: there is nothing to search for
             return after, evidence
@@ -208,11 +208,8 @@ class NewtonFrankWolfe(Method):
         As accurately as what is gained by it deserves; where the model is f itself, as the run asks for.
         """
         domain, b, radius = problem.domain, g - H @ x, ball_radius(problem.domain)
-        exact = "hessian" in problem.scratch
-        tol, share = (
-            0.5 * problem.goal,
-            0.0 if exact else (ROUGH if radius is not None else ROUGH_FACE) if far else self.accuracy,
-        )
+        tol, rough = 0.5 * problem.goal, ROUGH_FACE if radius is None else ROUGH
+        share = 0.0 if "hessian" in problem.scratch else rough if far else self.accuracy
         if radius is not None:
             guess = float(g @ g) ** 0.5 / radius if state.multiplier is None else state.multiplier
             return ball_qp(H, b, radius, guess, x, tol, share)

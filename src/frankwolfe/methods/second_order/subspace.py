@@ -190,7 +190,11 @@ class SubspaceFrankWolfe(Method):
             return x, past
         small = restriction(problem.objective, vectors, combined(T, images), np.eye(len(T)), T)
         start, slope = T @ gram[:, 0], T @ products([at_x.slope], vectors)[0]
-        c, seen, off = newton(small, start, lambda q, H, z: small_ball_qp(H, q, radius), goal, problem.eps, slope)
+
+        def corner(q: np.ndarray, H: np.ndarray, z: np.ndarray) -> np.ndarray:
+            return small_ball_qp(H, q, radius)
+
+        c, seen, off = newton(small, start, corner, goal, problem.eps, slope, problem.tick)
         if c is start:  # nothing to gain
             return x, past
         weights = c @ T
@@ -224,7 +228,7 @@ class SubspaceFrankWolfe(Method):
             return value, gradient, hessian
 
         with calm(math.prod(images.shape)):
-            weights, *_ = newton(small, np.eye(len(points))[0], in_simplex, goal, problem.eps)
+            weights, *_ = newton(small, np.eye(len(points))[0], in_simplex, goal, problem.eps, tick=problem.tick)
         # Mixed in one by one, so that every kind of atom goes into every kind of iterate.
         total, x_next = float(weights[0]), x
         for weight, atom in zip(weights[1:].tolist(), points[1:], strict=True):
@@ -349,7 +353,13 @@ def restriction(
 
 
 def newton(
-    small: Small, c: np.ndarray, corner: Corner, goal: float, eps: float = EPS, slope: np.ndarray | None = None
+    small: Small,
+    c: np.ndarray,
+    corner: Corner,
+    goal: float,
+    eps: float = EPS,
+    slope: np.ndarray | None = None,
+    tick: Callable[[], None] = lambda: None,
 ) -> tuple[np.ndarray, bool, float]:
     """Return the minimiser of a smooth convex f over a small set, whether f has visibly fallen, and what `slope` did.
 
@@ -361,6 +371,7 @@ def newton(
     gradient = gradient + off
 
     def corrected(c: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        tick()
         value, gradient, hessian = small(c)
         return value + float(off @ (c - start)), gradient + off, hessian
 

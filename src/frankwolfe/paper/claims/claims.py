@@ -10,19 +10,21 @@ from frankwolfe.paper.claims.verdicts import JUDGES, UNKNOWN, Case, across, coun
 from frankwolfe.paper.runner import NotRunError, Results
 from frankwolfe.paper.words import fill, read
 
-__all__ = ["CLAIMS", "FINDINGS", "Claim", "Judged", "claim", "measured", "theorems"]
+__all__ = ["CLAIMS", "FINDINGS", "Claim", "Row", "claim", "measured", "theorems"]
 
 
-class Judged(NamedTuple):
-    """The verdict on a claim, the one number behind it, a sentence of reasoning, and the cases."""
+class Row(NamedTuple):
+    """A claim as `Claim` has it, the verdict on it, the one number behind that, a sentence of reasoning, the cases."""
 
+    key: str
+    text: str
+    quotation: str
+    where: str
+    figure: str
     verdict: str
     number: str
     sentence: str
-    cases: tuple[Case, ...] = ()
-
-
-NOT_RUN = Judged(UNKNOWN, "", "The runs that this verdict rests on have not been done.")
+    cases: list[Case]
 
 
 @dataclass(frozen=True)
@@ -41,14 +43,16 @@ class Claim:
     number: str = ""
     quotation: str = ""
 
-    def judged(self, results: Results, quick: bool) -> Judged:
+    def judged(self, results: Results, quick: bool) -> Row:
         """Return the judgement, or say that the runs it needs are not there."""
+        told = (self.key, self.text, self.quotation, self.where, self.figure)
         try:
             cases, values, verdict = JUDGES[self.key](results, quick)
         except NotRunError:
-            return NOT_RUN
+            return Row(*told, UNKNOWN, "", "The runs that this verdict rests on have not been done.", [])
         number, sentence = (fill(text, values) for text in (self.number, self.sentence))
-        return Judged(verdict or across([c.verdict for c in cases]), number or counted(cases), sentence, tuple(cases))
+        verdict = verdict or across([c.verdict for c in cases])
+        return Row(*told, verdict, number or counted(cases), sentence, list(cases))
 
 
 def _read(group: str) -> tuple[Claim, ...]:

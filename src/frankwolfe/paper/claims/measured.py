@@ -41,7 +41,7 @@ def inactive(results: Results, quick: bool) -> Found:
         series = {run.method: results.series(run) for run in fig2.runs(radius, quick)}
         errors = {m: series[m].at(fig2.ITERATIONS) for m in fig2.PAPER}
         price = fig2.price(results, radius)
-        words = f"the ball costs {price:.0e}, the error of AFW is {errors['afw']:.0e}"
+        words = f"the ball costs {f'{price:.0e}' if price else 'nothing'}, the error of AFW is {errors['afw']:.0e}"
         if price > UNSEEN * errors["afw"]:
             cases.append(Case(name, OUTSIDE, "not judged", words))
             continue
@@ -60,12 +60,12 @@ def stable(results: Results, quick: bool) -> Found:
     for name, runs in pairs:
         series = {run.method: results.series(run) for run in runs}
         (plain, rise), (ours, our_rise) = (fig2.stability(series[m].h, series[m].floor) for m in ("fw", "afw"))
-        words = f"FW {plain:.2f} and +{100 * rise:.0f} %, AFW {ours:.2f} and +{100 * our_rise:.0f} %"
+        words = f"FW {plain:.3g} and {fig2.percent(rise)}, AFW {ours:.3g} and {fig2.percent(our_rise)}"
         if max(rise, our_rise) < RIPPLE:
             cases.append(Case(name, OUTSIDE, words, "neither error rises by more than a twentieth"))
         else:
             cases.append(Case(name, HOLDS if our_rise <= rise / 2 else PARTLY if our_rise < rise else FAILS, words))
-    return Found(cases, {"first": cases[0].measured, "window": fig2.WINDOW})
+    return Found(cases, {"first": cases[0].measured, "window": fig2.WINDOW, "settled": fig2.SETTLED})
 
 
 Test = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -127,15 +127,20 @@ judges("l1-agm")(against_agm("l1", {"mushrooms": "better", "mnist": "comparable"
 @judges("completion")
 def completion(results: Results, quick: bool) -> Found:
     both = fig4.readings(results, quick)
-    early = [steps for k, (_, steps) in both.items() if k <= 150 and np.isfinite(steps)]
+    early, zero = (
+        [steps for k, (_, steps) in found.items() if k <= 150 and np.isfinite(steps)]
+        for found in (both, fig4.readings(results, quick, "zero"))
+    )
     cases = []
     for k, (error, steps) in both.items():
         reached = np.isfinite(steps)
         words = f"{steps:.2f} times the iterations" if reached else "FW does not get there"
         kind = verdict(1.2 <= steps <= 1.7) if reached else UNKNOWN
         cases.append(Case(f"AFW at k = {k}", kind, f"{words}; {error:.2f} times the error"))
-    times = f"{spread_of(early, 3)} times" if early else "more than"
-    return Found(cases, {"times": times, "errors": spread_of([error for error, _ in both.values()], 3)})
+    times, from_zero = (f"{spread_of(found, 3)} times" if found else "more than" for found in (early, zero))
+    return Found(
+        cases, {"times": times, "zero": from_zero, "errors": spread_of([error for error, _ in both.values()], 3)}
+    )
 
 
 @judges("rank")

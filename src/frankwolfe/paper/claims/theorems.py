@@ -29,7 +29,6 @@ from frankwolfe.paper.sections import (
     proven_constants,
     rate_reasons,
     rates_on_sets,
-    theory_checks,
 )
 
 FAST = -1.7
@@ -79,7 +78,7 @@ def speed(fit: Slope) -> str:
 
 @judges("l1-rate")
 def vertex_rate(results: Results, quick: bool) -> Found:
-    run = results[theory_checks.Wandering("afw")]
+    run = results[rate_reasons.Wandering("afw")]
     settled = max(run.facts["last_move"], 1)
     fit = slope(run["k"], envelope(run["h"]), settled, int(run["k"][-1]))
     words = f"the solution is a vertex (gap {run.facts['gap']:.0e}), its margin λ = {run.facts['margin']:.1e}"
@@ -89,8 +88,8 @@ def vertex_rate(results: Results, quick: bool) -> Found:
 
 @judges("l1-freeze")
 def vertex(results: Results, quick: bool) -> Found:
-    task = theory_checks.Wandering("afw")
-    facts, plain = results[task].facts, results[theory_checks.Wandering("fw")].facts
+    task = rate_reasons.Wandering("afw")
+    facts, plain = results[task].facts, results[rate_reasons.Wandering("fw")].facts
     bound, last, moves = proven_constants.vertex_time(facts), facts["last_move"], facts["moves"]
     settled = verdict(last < 0.5 * task.iterations and last <= bound)
     kind = settled if facts["margin"] > 0 and moves > 5 else OUTSIDE
@@ -105,7 +104,8 @@ def improves(results: Results, quick: bool) -> Found:
     cases = []
     for ball in (b for b in rates_on_sets.balls(quick) if b.kind == "l2"):
         applies, words = rates_on_sets.hypothesis(results, ball, quick)
-        cases.append(_draws(results, ball, quick, words) if applies else Case(ball.label, OUTSIDE, "not judged", words))
+        outside = Case(f"gaussian {ball.label}", OUTSIDE, "not judged", words)
+        cases.append(_draws(results, ball, quick, words) if applies else outside)
     cases += [_panel(results, p, needs_active=True) for p in fig3.problems(quick, ("l2",))]
     return Found(cases, {"behind": _behind(cases)})
 
@@ -204,18 +204,18 @@ def theorem_three(results: Results, quick: bool) -> Found:
 
 @judges("agm")
 def agm(results: Results, quick: bool) -> Found:
-    walk = results[theory_checks.Accelerated()]
+    walk = results[fig1.Accelerated()]
     ratios = {name: float(np.max(walk[name] / walk[f"{name}_bound"])) for name in ("error", "gradient", "distance")}
     cases = [
         Case(name, verdict(ratio <= 1 + 1e-9), f"at most {ratio:.2g} of its bound", "unconstrained, f smooth")
         for name, ratio in ratios.items()
     ]
-    return Found(cases, {"worst": max(ratios.values()), "steps": theory_checks.STEPS})
+    return Found(cases, {"worst": max(ratios.values()), "steps": fig1.STEPS})
 
 
 @judges("theorem-4")
 def theorem_four(results: Results, quick: bool) -> Found:
-    walk = results[theory_checks.Accelerated()]
+    walk = results[fig1.Accelerated()]
     ratio = float(np.max(walk["weighted"] / walk["weighted_bound"]))
     over, single = max(float(np.max(walk["weighted"])), 0.0), float(np.max(walk["estimate"]))
     return Found([], {"ratio": ratio, "over": over, "single": single}, verdict(ratio <= 1))
@@ -223,14 +223,14 @@ def theorem_four(results: Results, quick: bool) -> Found:
 
 @judges("connection-1-gd")
 def gradient_descent(results: Results, quick: bool) -> Found:
-    facts = results[theory_checks.Accelerated()].facts
+    facts = results[fig1.Accelerated()].facts
     off = facts["gd_difference"] / max(facts["largest"], 1e-300)
-    return Found([], {"off": off, "steps": theory_checks.STEPS}, verdict(off <= ROUNDING))
+    return Found([], {"off": off, "steps": fig1.STEPS}, verdict(off <= ROUNDING))
 
 
 @judges("connection-1-ball")
 def ball_step(results: Results, quick: bool) -> Found:
-    walk = results[theory_checks.Accelerated()]
+    walk = results[fig1.Accelerated()]
     ratio = float(np.max(walk["radius"] / walk["distance_bound"]))
     cases = [
         Case(f"squared radius at most {most}B/L, as {how}", verdict(ratio <= most), f"largest {ratio:.2g} B/L")
@@ -260,15 +260,14 @@ def jumping(results: Results, quick: bool) -> Found:
 
 @judges("lower-bound")
 def slow_simplex(results: Results, quick: bool) -> Found:
-    facts = results[theory_checks.Checks()].facts
-    cases = []
-    for name in ("fw", "afw"):
-        value, low, high = (facts[f"simplex_{name}{end}"] for end in ("", "_low", "_high"))
-        fit = Slope(value, low, high, 20, 200)
-        cases.append(
-            Case(name.upper(), verdict(fit.high <= -0.8 and fit.low >= -1.2), f"slope {fit}", "k ≤ 200, d = 2000")
-        )
-    return Found(cases, facts)
+    cases, slopes = [], {}
+    for name in rate_reasons.PAIR:
+        facts = results[rate_reasons.Small("simplex", name)].facts
+        fit = Slope(facts["slope"], facts["low"], facts["high"], *rate_reasons.SIMPLEX_WINDOW)
+        kind = verdict(fit.high <= -0.8 and fit.low >= -1.2)
+        cases.append(Case(name.upper(), kind, f"slope {fit}", f"k ≤ {fit.last}, d = {rate_reasons.SIMPLEX}"))
+        slopes[f"simplex_{name}"] = fit.value
+    return Found(cases, slopes)
 
 
 @judges("rank-bound")
@@ -290,7 +289,8 @@ def certificate(results: Results, quick: bool) -> Found:
         walk, facts = results[e], results.optimum(e.data, e.ball).facts
         over = float(np.max(np.maximum(walk["es"], walk["fw"])) - facts["fun"])
         loose = min(certificate_quality.ratios(results, e))
-        words = f"bound above f* by {max(over, 0.0):.0e}; gap {loose:.2g} times the true error"
+        above = f"above f* by {over:.0e}" if over > 0 else "never above f*"
+        words = f"bound {above}; gap {loose:.2g} times the true error"
         cases.append(Case(e.title, verdict(over <= facts["gap"] + ROUNDING), words))
         loosest = max(loosest, loose)
     return Found(cases, {"loosest": loosest})

@@ -1,10 +1,12 @@
 """The demonstration: three real problems solved four ways, and one page to look at.
 
-``python -m frankwolfe demo --out report`` runs it. Needs the extras `sklearn`, `plot` and `cli`.
+``python -m frankwolfe demo --out report`` runs it. Needs the extras `sklearn` and `plot`.
 """
 
 from __future__ import annotations
 
+import itertools
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -38,16 +40,21 @@ def run(out: Any = "report", *, settings: Settings = FULL, quiet: bool = False) 
     PosixPath('report/index.html')
     """
     from frankwolfe.paper.demo import digits, photograph, report
-    from frankwolfe.paper.demo.console import Console
 
     began = time.monotonic()
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    with Console(quiet, jobs=2 * (len(settings.digit_steps) + 1) + len(settings.picture_steps) + 2) as console:
-        handwriting = digits.solve(settings, console)
-        photograph = photograph.solve(settings, console)
-    for study in (*handwriting.studies, photograph.study):
-        console.table(study.title, study.head, study.rows())
-    path = report.write(folder, settings, handwriting, photograph, time.monotonic() - began)
-    console.say(f"{path} is ready, after {time.monotonic() - began:.0f} seconds.")
+    jobs = 2 * (len(settings.digit_steps) + 1) + len(settings.picture_steps) + 2
+    started = itertools.count(1)
+
+    def begin(job: str) -> None:
+        if not quiet:
+            print(f"[{next(started)}/{jobs}] {job}", file=sys.stderr)
+
+    handwriting, photo = digits.solve(settings, begin), photograph.solve(settings, begin)
+    path = report.write(folder, settings, handwriting, photo, time.monotonic() - began)
+    if not quiet:
+        for study in (*handwriting.studies, photo.study):
+            print(f"{study.title}\n{study}\n")
+        print(f"{path} is ready, after {time.monotonic() - began:.0f} seconds.")
     return path

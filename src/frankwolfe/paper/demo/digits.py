@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from frankwolfe.methods import AcceleratedProjectedGradient
 from frankwolfe.objectives import Logistic
-from frankwolfe.paper.demo.console import Console
 from frankwolfe.paper.demo.settings import Settings
 from frankwolfe.paper.demo.study import Study
 from frankwolfe.paper.demo.study import solve as solve_study
@@ -53,7 +53,7 @@ class Handwriting:
         return float(np.mean((self.scores(study) > 0) == (self.is_four > 0)))
 
 
-def solve(settings: Settings, console: Console) -> Handwriting:
+def solve(settings: Settings, begin: Callable[[str], None]) -> Handwriting:
     """Load scikit-learn's digits, split them, and train on both balls."""
     data = optional("sklearn.datasets", extra="sklearn").load_digits()
     A = np.hstack([data.data / 16.0, np.ones((len(data.data), 1))])
@@ -76,7 +76,7 @@ def solve(settings: Settings, console: Console) -> Handwriting:
             objective,
             ball,
             settings.digit_steps,
-            console,
+            begin,
             reference=AcceleratedProjectedGradient(restart=True),
             limits={"tol": settings.digit_tol, "max_iter": settings.reference_steps},
             score=score,

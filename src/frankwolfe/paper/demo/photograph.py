@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,6 @@ import numpy as np
 from frankwolfe.methods import AcceleratedProjectedGradient
 from frankwolfe.minimize import minimize
 from frankwolfe.objectives import MatrixCompletion
-from frankwolfe.paper.demo.console import Console
 from frankwolfe.paper.demo.settings import Settings
 from frankwolfe.paper.demo.study import THREADS, Study
 from frankwolfe.paper.demo.study import solve as solve_study
@@ -52,7 +52,7 @@ def singular_values(x: Any) -> np.ndarray:
     return np.linalg.svd(dense(x), compute_uv=False)
 
 
-def solve(settings: Settings, console: Console) -> Photograph:
+def solve(settings: Settings, begin: Callable[[str], None]) -> Photograph:
     """Hide pixels, choose the radius on some of those left, and complete the picture."""
     pixels = _load(settings.shrink)
     rng = np.random.default_rng(settings.seed)
@@ -61,7 +61,7 @@ def solve(settings: Settings, console: Console) -> Photograph:
     rows, cols = np.nonzero(observed)
     values = pixels[observed] - mean
 
-    console.begin("Photograph: choosing the radius")
+    begin("Photograph: choosing the radius")
     apart = rng.random(values.size) < 0.1
     rest = MatrixCompletion(rows[~apart], cols[~apart], values[~apart], pixels.shape)
     withheld = []
@@ -81,7 +81,7 @@ def solve(settings: Settings, console: Console) -> Photograph:
         MatrixCompletion(rows, cols, values, pixels.shape),
         NuclearBall(radius),
         settings.picture_steps,
-        console,
+        begin,
         reference=AcceleratedProjectedGradient(restart=True),
         limits={"tol": 0, "rtol": settings.picture_rtol, "max_iter": settings.reference_steps},
         score=score,

@@ -9,13 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.paper.demo import drawing
-from frankwolfe.paper.demo.digits import Handwriting
+from frankwolfe.paper.demo.digits import SIDE, Handwriting
 from frankwolfe.paper.demo.photograph import Photograph, singular_values
 from frankwolfe.paper.demo.settings import Settings
 from frankwolfe.paper.demo.study import THREADS, Study
 from frankwolfe.paper.words import fill, read
-from frankwolfe.plotting import TITLES, html
+from frankwolfe.plotting import TITLES, figure, html, line_style, plot_comparison
+from frankwolfe.plotting.html import png
+from frankwolfe.plotting.palette import GREY
+
+SIZE = 4.0, 3.2  # inches: small, so that text stays legible in three columns and on a phone
+FLOOR = 1e-13  # below this, rounding is all there is
 
 
 def write(folder: Path, settings: Settings, hand: Handwriting, photo: Photograph, seconds: float) -> Path:
@@ -77,9 +81,9 @@ def _study(folder: Path, study: Study) -> str:
     stations = [*(k for k in (10, 100, 1000) if k < last), last]
     leaders = ", ".join(f"{TITLES[study.leader(k)]} after {k}" for k in stations)
     figures = {
-        "iterations": drawing.errors(study, "k"),
-        "seconds": drawing.errors(study, "time"),
-        "certificates": drawing.certificates(study),
+        "iterations": draw_errors(study, "k"),
+        "seconds": draw_errors(study, "time"),
+        "certificates": draw_certificates(study),
     }
     return "\n".join(
         [
@@ -92,7 +96,7 @@ def _study(folder: Path, study: Study) -> str:
 
 
 def _weights(folder: Path, study: Study) -> str:
-    ball, data = study.name.rpartition("-")[2], drawing.weights(study)
+    ball, data = study.name.rpartition("-")[2], draw_weights(study)
     (folder / f"{study.name}-weights.png").write_bytes(data)
     image = html.picture(data, f"Weights of the {ball} classifier as an 8 by 8 picture.")
     x = study.comparison["afw"].x[:-1]
@@ -110,7 +114,7 @@ def _confusion(hand: Handwriting) -> str:
 
 
 def _mistakes(hand: Handwriting, study: Study) -> str:
-    wrong = drawing.mistakes(hand, study)
+    wrong = draw_mistakes(hand, study)
     tiles = (
         html.picture(data, f"A handwritten {digit}.", label=f"a {digit}, called {'4' if score > 0 else 'not 4'}")
         for data, digit, score in wrong
@@ -122,7 +126,7 @@ def _mistakes(hand: Handwriting, study: Study) -> str:
 
 def _pictures(folder: Path, photo: Photograph, seen: float) -> str:
     cards = []
-    for name, data in drawing.pictures(photo).items():
+    for name, data in draw_pictures(photo).items():
         (folder / f"photograph-{name}.png").write_bytes(data)
         told = read("demo")["figures"][name]
         image = html.picture(data, f"The photograph: {told['title'].lower()}.")
@@ -154,8 +158,8 @@ def _rank(folder: Path, photo: Photograph) -> str:
     counts = {name: int((singular_values(results[name].x) > 1e-3).sum()) for name in ("fw", "afw", "apgd")}
     ranks = ", ".join(f"{TITLES[name]} {count}" for name, count in counts.items())
     return html.grid(
-        _drawn(folder, "spectrum", drawing.spectra(photo), "photograph", ranks=ranks),
-        _drawn(folder, "radius", drawing.radii(photo), "photograph"),
+        _drawn(folder, "spectrum", draw_spectra(photo), "photograph", ranks=ranks),
+        _drawn(folder, "radius", draw_radii(photo), "photograph"),
     )
 
 
@@ -173,3 +177,98 @@ def _settings(settings: Settings, photo: Photograph) -> list[list[str]]:
         ["Python", platform.python_version()],
         *([name, metadata.version(name)] for name in packages),
     ]
+
+
+def draw_errors(study: Study, against: str) -> Any:
+    """Draw f - f* of every method, down to what the reference can tell."""
+    with figure(*SIZE) as (fig, ax):
+        plot_comparison(study.comparison, against=against, optimum=study.optimum, ax=ax)
+        floor = max(study.gap, FLOOR)
+        ax.set_ylim(bottom=floor / 2)
+        ax.axhline(floor, color=GREY, linewidth=0.8, linestyle=":")
+        ax.annotate(
+            "accuracy of f*", (0.01, floor), xycoords=("axes fraction", "data"), fontsize=8, color=GREY,
+            ha="left", va="bottom",
+        )  # fmt: skip
+        ax.legend(loc="lower left", bbox_to_anchor=(0.0, 0.07))
+    return fig
+
+
+def draw_certificates(study: Study) -> Any:
+    """Draw, for FW and AFW, the certified gap over the true error."""
+    with figure(*SIZE) as (fig, ax):
+        for name in ("fw", "afw"):
+            trace, look = study.comparison[name].trace, line_style(name)
+            later = trace.k > 0
+            error = trace.fun - study.optimum
+            ax.plot(
+                trace.k[later], np.where(error > 0, error, np.nan)[later], label=f"{name.upper()}, true error",
+                color=look["color"], linewidth=1.8,
+            )  # fmt: skip
+            ax.plot(
+                trace.k[later], trace.gap[later], label=f"{name.upper()}, certified gap", color=look["color"],
+                linewidth=1.4, linestyle=(0, (4, 1.5)),
+            )  # fmt: skip
+        ax.set(xscale="log", yscale="log", xlabel="iterations", ylabel="error, and its proven bound")
+        ax.legend(loc="lower left")
+    return fig
+
+
+def draw_spectra(photo: Photograph) -> Any:
+    """Draw the singular values of the picture and of what the methods found."""
+    with figure(*SIZE) as (fig, ax):
+        index = np.arange(1, min(photo.pixels.shape) + 1)
+        ax.plot(index, singular_values(photo.pixels - photo.mean), color=GREY, linewidth=1.6, label="the whole picture")
+        for name in ("fw", "afw", "apgd"):
+            values = singular_values(photo.study.comparison[name].x)
+            ax.plot(index, np.where(values > 1e-6, values, np.nan), label=TITLES[name], **line_style(name))
+        ax.set(yscale="log", xlabel="index of the singular value", ylabel="singular value")
+        ax.set_ylim(bottom=1e-3)
+        ax.legend(loc="upper right")
+    return fig
+
+
+def draw_radii(photo: Photograph) -> Any:
+    """Draw the error on withheld pixels against the radius, and mark the choice."""
+    with figure(*SIZE) as (fig, ax):
+        ax.plot(photo.radii, photo.withheld, marker="o", markersize=5, **line_style("apgd"))
+        chosen = photo.withheld[photo.radii.index(photo.radius)]
+        ax.plot([photo.radius], [chosen], marker="o", markersize=11, mfc="none", mec=line_style("fw")["color"], mew=2)
+        ax.annotate(
+            f"chosen: {photo.radius:g}", (photo.radius, chosen), (0, 16), textcoords="offset points", ha="center"
+        )
+        ax.set(xlabel="radius of the nuclear-norm ball", ylabel="RMSE on withheld pixels")
+    return fig
+
+
+def draw_weights(study: Study, scale: int = 16) -> bytes:
+    """Return the AFW classifier's weights as a picture: red speaks for a 4, blue against, white is zero."""
+    w = study.comparison["afw"].x[: SIDE * SIDE].reshape(SIDE, SIDE)
+    top = float(np.max(np.abs(w)))
+    return png(w, cmap="RdBu_r", limits=(-top, top), scale=scale)
+
+
+def draw_mistakes(hand: Handwriting, study: Study, limit: int = 12) -> list[tuple[bytes, int, float]]:
+    """Return the test images that the AFW classifier gets wrong: picture, digit and score, the worst first."""
+    scores = hand.scores(study)
+    wrong = np.flatnonzero((scores > 0) != (hand.is_four > 0))
+    wrong = wrong[np.argsort(-np.abs(scores[wrong]), kind="stable")][:limit]
+    return [
+        (
+            png(hand.images[i, : SIDE * SIDE].reshape(SIDE, SIDE), cmap="gray_r", scale=8),
+            int(hand.digits[i]),
+            float(scores[i]),
+        )
+        for i in wrong
+    ]
+
+
+def draw_pictures(photo: Photograph) -> dict[str, bytes]:
+    """Return the photograph as it is, as it was seen, and as it was recovered."""
+    results = photo.study.comparison
+    return {
+        "original": png(photo.pixels),
+        "observed": png(np.where(photo.observed, photo.pixels, np.nan)),
+        "afw": png(photo.recovered(results["afw"].x)),
+        "apgd": png(photo.recovered(results["apgd"].x)),
+    }

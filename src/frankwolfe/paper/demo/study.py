@@ -10,7 +10,6 @@ from frankwolfe.compare import Comparison
 from frankwolfe.methods import Method
 from frankwolfe.minimize import minimize
 from frankwolfe.objectives.base import Objective
-from frankwolfe.paper.demo.console import Console
 from frankwolfe.plotting.palette import TITLES
 from frankwolfe.result import Result
 from frankwolfe.sets.base import Set
@@ -87,6 +86,13 @@ class Study:
             for name, r in self.comparison.items()
         ]
 
+    def __str__(self) -> str:
+        """Return the table as text, in columns."""
+        lines = [self.head, *self.rows()]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        rows = ([f"{cell:>{w}}" for cell, w in zip(line, widths, strict=True)] for line in lines)
+        return "\n".join("  ".join([f"{line[0].strip():<{widths[0]}}", *line[1:]]) for line in rows)
+
 
 def _until(result: Result, k: int) -> float:
     """Return the smallest value up to step k."""
@@ -99,7 +105,7 @@ def solve(
     objective: Objective,
     domain: Set,
     steps: Mapping[str, int],
-    console: Console,
+    begin: Callable[[str], None],
     *,
     reference: str | Method,
     limits: Mapping[str, Any],
@@ -111,8 +117,8 @@ def solve(
     minimize(objective, domain, max_iter=1, **quiet)  # loads what is loaded lazily, so that no method pays for it
     results = {}
     for method, count in steps.items():
-        console.begin(f"{title}: {TITLES.get(method, method)}")
+        begin(f"{title}: {TITLES.get(method, method)}")
         results[method] = minimize(objective, domain, method=method, tol=0, max_iter=count, **quiet)
-    console.begin(f"{title}: reference solution")
+    begin(f"{title}: reference solution")
     best = minimize(objective, domain, method=reference, **quiet, **limits)
     return Study(name, title, Comparison(results), best, score, score_name)

@@ -116,8 +116,8 @@ def _window(y: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
     return minimum_filter1d(y, width, mode="nearest"), maximum_filter1d(y, width, mode="nearest")
 
 
-def spread(n: int, points: int = POINTS) -> np.ndarray:
-    """Return which of n rows to draw: evenly in the logarithm, first and last included.
+def spread(n: int, points: int = POINTS, log: bool = True) -> np.ndarray:
+    """Return which of n rows to draw: evenly, in the logarithm if so asked, first and last included.
 
     Rows come in neighbouring pairs: errors that alternate would otherwise look smooth wherever all rows drawn are even.
 
@@ -128,7 +128,7 @@ def spread(n: int, points: int = POINTS) -> np.ndarray:
     """
     if n <= 2 * points:
         return np.arange(n)
-    places = np.rint(np.geomspace(1, n - 2, points)).astype(int)
+    places = np.rint((np.geomspace if log else np.linspace)(1, n - 2, points)).astype(int)
     return np.unique(np.concatenate([[0, n - 1], places, places + 1]))
 
 
@@ -161,7 +161,7 @@ def payload(figure: Figure, points: int = POINTS, digits: int = 6) -> dict[str, 
     data = asdict(figure)
     data["axes"] = {axis: AXES.get(axis, axis) for axis in figure.axes}
     for told, panel in zip(data["panels"], figure.panels, strict=True):
-        told["curves"] = [_curve(curve, figure.axes, panel.log[1], points) for curve in panel.curves]
+        told["curves"] = [_curve(curve, figure.axes, panel.log, points) for curve in panel.curves]
     return _plain(data, digits)
 
 
@@ -189,9 +189,9 @@ def _arrays(told: dict[str, Any]) -> dict[str, Any]:
     return {**told, **numbers, "x": {a: np.array(v) for a, v in x.items()} if isinstance(x, dict) else np.array(x)}
 
 
-def _curve(curve: Curve, axes: tuple[str, ...], positive: bool, points: int) -> dict[str, Any]:
+def _curve(curve: Curve, axes: tuple[str, ...], log: tuple[bool, bool], points: int) -> dict[str, Any]:
     """Return the rows of a curve that are drawn: not too many, and none that a logarithmic axis has no place for."""
-    rows = spread(curve.y.size, points)
+    rows, positive = spread(curve.y.size, points, log[0]), log[1]
     usable = np.nan_to_num(curve.y, nan=-1.0) > 0 if positive else np.isfinite(curve.y)
     rows = rows[usable[rows]]
     band = {"low": curve.low, "high": curve.high} if curve.low is not None and curve.high is not None else {}

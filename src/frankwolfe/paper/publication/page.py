@@ -6,12 +6,12 @@ import json
 from html import escape
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from frankwolfe import __version__
+from frankwolfe.paper.claims.claims import Row
 from frankwolfe.paper.claims.verdicts import KINDS
 from frankwolfe.paper.publication.figure_data import Figure, Section, Table, payload
-from frankwolfe.paper.publication.summary import TEXT, Row, Summary, counts
+from frankwolfe.paper.publication.summary import TEXT, Summary, counts
 from frankwolfe.paper.store import write_csv, write_text
 from frankwolfe.plotting import html
 from frankwolfe.validation import optional
@@ -40,7 +40,11 @@ def write_page(path: Path, summary: Summary, missing: list[str], quick: bool) ->
     for table in (t for s in (*summary.sections, *summary.end) for t in s.tables):
         _save(table, folder)
     anchors = {f.key for s in summary.sections for f in s.figures}
-    body = [_opening(summary, missing, quick), findings(summary, anchors), verdicts(summary, anchors)]
+    body = [
+        _opening(summary, missing, quick),
+        html.section("new", "What is new here, and holds", claims_table(summary.findings, anchors)),
+        html.section("claims", "A verdict on every claim", TEXT["claims"], claims_table(summary.claims, anchors)),
+    ]
     body += [_section(section) for section in (*summary.sections, *summary.end)]
     figures = [payload(figure) for section in summary.sections for figure in section.figures]
     data = json.dumps(figures, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
@@ -72,16 +76,6 @@ def _opening(summary: Summary, missing: list[str], quick: bool) -> str:
         names = ", ".join(f"<code>{escape(name)}</code>" for name in missing)
         parts.append(TEXT["missing"].format(names=names))
     return "\n".join([*parts, TEXT["use"]])
-
-
-def findings(summary: Summary, anchors: set[str]) -> str:
-    """Return the part that leads: what is new here."""
-    return html.section("new", "What is new here, and holds", claims_table(summary.findings, anchors))
-
-
-def verdicts(summary: Summary, anchors: set[str]) -> str:
-    """Return the part with a row for every claim of the paper."""
-    return html.section("claims", "A verdict on every claim", TEXT["claims"], claims_table(summary.claims, anchors))
 
 
 def claims_table(rows: list[Row], anchors: set[str]) -> str:
@@ -154,14 +148,3 @@ def show_table(table: Table) -> str:
     note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
     kind = "words" if table.words else "tight"
     return f"<h3>{escape(table.title)}</h3>{html.table(table.head, table.rows, kind)}{note}"
-
-
-def settings(about: dict[str, Any]) -> Section:
-    """Return the last section: methods, versions, the machine and timings."""
-    from frankwolfe.paper.problems import METHODS
-
-    methods = Table(
-        "methods", "Methods", ["name", "what it is"], [[m.name, m.about] for m in METHODS.values()], words=True
-    )
-    this = Table("this-page", "This page", ["what", "value"], [[k, v] for k, v in about.items()], words=True)
-    return Section("settings", "Settings, versions and timings", TEXT["settings"], [], [methods, this])

@@ -8,12 +8,13 @@ import platform
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from frankwolfe import __version__
-from frankwolfe.paper.claims.claims import CLAIMS, FINDINGS, Claim
+from frankwolfe.paper.claims.claims import CLAIMS, FINDINGS, Row
 from frankwolfe.paper.claims.errata import errata_table
-from frankwolfe.paper.claims.verdicts import KINDS
+from frankwolfe.paper.claims.verdicts import KINDS, Case
+from frankwolfe.paper.problems import METHODS
 from frankwolfe.paper.publication.figure_data import Section, Table, from_payload, payload
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.store import write_text
@@ -22,20 +23,6 @@ from frankwolfe.paper.words import read
 TEXT = read("page")
 POINTS, DIGITS = 45, 4  # places per curve and digits in the file: enough for a picture
 FORMAT = 1
-
-
-class Row(NamedTuple):
-    """A claim with its judgement."""
-
-    key: str
-    text: str
-    quotation: str
-    where: str
-    figure: str
-    verdict: str
-    number: str
-    sentence: str
-    cases: list[list[str]]
 
 
 @dataclass(frozen=True)
@@ -55,20 +42,17 @@ def counts(summary: Summary) -> list[tuple[str, int]]:
     return [(kind, n) for kind, n in found if n]
 
 
-def judge(claim: Claim, results: Results, quick: bool) -> Row:
-    """Return a claim's row."""
-    j = claim.judged(results, quick)
-    told = (claim.key, claim.text, claim.quotation, claim.where, claim.figure)
-    return Row(*told, j.verdict, j.number, j.sentence, [list(c) for c in j.cases])
-
-
 def summarise(results: Results, sections: list[Section], quick: bool, about: dict[str, Any]) -> Summary:
-    """Judge every claim and put all together."""
-    from frankwolfe.paper.publication.page import settings
-
+    """Judge every claim and put all together; errata, methods, versions and timings come last."""
     errata = Section("errata", "Errata", TEXT["errata"], [], [errata_table(results, quick)])
-    findings, claims = ([judge(c, results, quick) for c in group] for group in (FINDINGS, CLAIMS))
-    return Summary(about, findings, claims, sections, [errata, settings(about)])
+    methods = [[m.name, m.about] for m in METHODS.values()]
+    tables = [
+        Table("methods", "Methods", ["name", "what it is"], methods, words=True),
+        Table("this-page", "This page", ["what", "value"], [[k, v] for k, v in about.items()], words=True),
+    ]
+    settings = Section("settings", "Settings, versions and timings", TEXT["settings"], [], tables)
+    findings, claims = ([c.judged(results, quick) for c in group] for group in (FINDINGS, CLAIMS))
+    return Summary(about, findings, claims, sections, [errata, settings])
 
 
 def about_machine() -> dict[str, str]:
@@ -127,7 +111,7 @@ def read_summary(path: Path) -> Summary:
     data = json.loads(path.read_text(encoding="utf-8"))
     if data.get("format") != FORMAT:
         raise ValueError(f"{path}: written by another version; run `frankwolfe reproduce all --publish` again")
-    findings, claims = ([Row(**r) for r in data[part]] for part in ("findings", "claims"))
+    findings, claims = ([_row(r) for r in data[part]] for part in ("findings", "claims"))
     sections, end = ([_section(s) for s in data[part]] for part in ("sections", "end"))
     return Summary(data["about"], findings, claims, sections, end)
 
@@ -135,3 +119,7 @@ def read_summary(path: Path) -> Summary:
 def _section(data: dict[str, Any]) -> Section:
     figures = [from_payload(f) for f in data["figures"]]
     return Section(data["key"], data["title"], data["intro"], figures, [Table(**t) for t in data["tables"]])
+
+
+def _row(data: dict[str, Any]) -> Row:
+    return Row(**{**data, "cases": [Case(*case) for case in data["cases"]]})

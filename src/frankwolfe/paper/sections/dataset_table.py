@@ -10,7 +10,7 @@ import numpy as np
 from frankwolfe.paper.problems import Data, load
 from frankwolfe.paper.publication.figure_data import Section
 from frankwolfe.paper.runner import Results
-from frankwolfe.paper.store import Outcome, Store, Task
+from frankwolfe.paper.store import Outcome, Task
 from frankwolfe.paper.words import Words
 
 
@@ -41,7 +41,7 @@ class Count(Task):
     def name(self) -> str:
         return f"count-{self.data.name}"
 
-    def compute(self, store: Store, directory: str | None) -> Outcome:
+    def compute(self, directory: str | None) -> Outcome:
         loaded = load(self.data, directory)
         if hasattr(loaded, "cols"):
             n, d = loaded.shape

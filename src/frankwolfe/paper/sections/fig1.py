@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 import frankwolfe as fw
-from frankwolfe.paper.problems import gaussian
+from frankwolfe.paper.problems import Data, gaussian, objective
 from frankwolfe.paper.publication.figure_data import Curve, Panel, Section
+from frankwolfe.paper.reference import solve
 from frankwolfe.paper.runner import Results
-from frankwolfe.paper.sections.theory_checks import Accelerated
-from frankwolfe.paper.store import Outcome, Store, Task
+from frankwolfe.paper.store import Outcome, Task, columns
 from frankwolfe.paper.words import Words
 from frankwolfe.plotting.palette import BLUE, GREY, ORANGE, PURPLE, VERMILION
 from frankwolfe.problem import Problem
 
 SHOWN = (0, 6, 40, 200)
 SAMPLES = 60
+STEPS = 400  # on the larger loss
 INFLATED = 12.0  # times the true L: small steps, so that the run takes its time
+
+
+Step = tuple[int, np.ndarray, np.ndarray, np.ndarray, float, np.ndarray, np.ndarray]
+
+
+def agm(f: fw.Logistic, L: float, start: np.ndarray, steps: int) -> Iterator[Step]:
+    """Run the paper's Algorithm 2; give at each step k, x, v, y, f(y), ∇f(y) and the next v."""
+    method, problem = fw.AcceleratedGradient(L=L), Problem(f, None)
+    state = method.init(problem, problem.start(start, True))
+    for k in range(steps):
+        x, v, delta = np.array(state.x.coords), np.array(state.v.coords), 2 / (k + 3)
+        y = (1 - delta) * x + delta * v
+        value, g = f.value_and_grad(y)
+        state, _ = method.step(problem, state)
+        yield k, x, v, y, float(value), g, np.array(state.v.coords)
 
 
 @dataclass(frozen=True)
 class Bowls(Task):
-    """A run of the paper's Algorithm 2 on a logistic loss of one variable, with y, v and the slope at each step."""
+    """A run on a logistic loss of one variable, with y, v and the slope at each step."""
 
     steps: int = SHOWN[-1] + 1
 
@@ -31,25 +49,65 @@ class Bowls(Task):
     def constants(self) -> list[float]:
         return [SAMPLES, INFLATED]
 
-    def compute(self, store: Store, directory: str | None) -> Outcome:
+    def compute(self, directory: str | None) -> Outcome:
         f = loss()
-        assert f.smoothness is not None
-        L = INFLATED * f.smoothness
-        method = fw.AcceleratedGradient(L=L)
-        problem = Problem(f, None)
-        state = method.init(problem, problem.start(np.array([-3.0]), True))
-        rows = []
-        for k in range(self.steps):
+        L = INFLATED * float(f.smoothness or 0)
+        rows = [
+            (k, float(y[0]), value, float(g[0]), float(v[0]), L / (k + 2), float(v_next[0]))
+            for k, _, v, y, value, g, v_next in agm(f, L, np.array([-3.0]), self.steps)
+        ]
+        return Outcome({"L": L}, columns("k y value slope v weight v_next", rows))
+
+
+@dataclass(frozen=True)
+class Accelerated(Task):
+    """Algorithm 2 on a logistic loss, next to everything the paper says about it.
+
+    Columns, each with its bound: `error` f(xₖ) - f*; `gradient` |∇f(yₖ)|²; `distance` |vₖ - x*|²; `weighted`, the
+    weighted sum of Theorem 4 minus f*; and `estimate`, its last term alone minus f*. `radius` is |vₖ₊₁ - vₖ|², the
+    squared radius of the ball of Connection 1. `merged` and `plain` are the errors of Algorithm 2 with vₖ₊₁ = xₖ₊₁ and
+    of gradient descent.
+    """
+
+    @property
+    def constants(self) -> list[Any]:
+        return [STEPS, "with gradient descent"]
+
+    def compute(self, directory: str | None) -> Outcome:
+        f = objective(Data("gaussian"))
+        optimum = solve(f, fw.L2Ball(1000.0))
+        x_star, best, L = optimum.x, optimum.fun, float(f.smoothness)
+        far = float(x_star @ x_star)  # |x₀ - x*|² from x₀ = 0
+        zero = np.zeros(f.shape)
+        B = float(f.value(zero)) - best + L * far
+        rows, total, drift = [], 0.0, 0.0
+        plain = merged = zero
+        for k, x, v, y, value, g, v_next in agm(f, L, zero, STEPS):
+            estimate = value + float(g @ (v_next - y))
+            total += 2 * (k + 2) * estimate
+            n = k + 1  # terms in the sum
+            rows.append(
+                (
+                    k,
+                    float(f.value(x)) - best, 2 * B / ((k + 1) * (k + 2)),
+                    float(g @ g), 16 * L * B / (k + 2) ** 2,
+                    float((v - x_star) @ (v - x_star)), B / L,
+                    total / (n * (n + 3)) - best, 2 * L * far / (n * (n + 3)),
+                    estimate - best,
+                    float((v_next - v) @ (v_next - v)),
+                    float(f.value(merged)) - best,
+                    float(f.value(plain)) - best,
+                )
+            )  # fmt: skip
+            # Connection 1: with vₖ₊₁ = xₖ₊₁ the look-ahead point is xₖ itself, and the step is gradient descent's.
             delta = 2 / (k + 3)
-            v = float(state.v.coords[0])
-            y = (1 - delta) * float(state.x.coords[0]) + delta * v
-            value, g = f.value_and_grad(np.array([y]))
-            state, _ = method.step(problem, state)
-            rows.append((k, y, float(value), float(g[0]), v, L / (k + 2), float(state.v.coords[0])))
-        names = ("k", "y", "value", "slope", "v", "weight", "v_next")
-        return Outcome(
-            {"L": L}, {c: np.array(column) for c, column in zip(names, zip(*rows, strict=True), strict=True)}
-        )
+            ahead = (1 - delta) * merged + delta * merged
+            merged = ahead - f.grad(ahead) / L
+            plain = plain - f.grad(plain) / L
+            drift = max(drift, float(np.max(np.abs(merged - plain))))
+        names = "k error error_bound gradient gradient_bound distance distance_bound weighted weighted_bound"
+        table = columns(f"{names} estimate radius merged plain", rows)
+        return Outcome({"L": L, "B": B, "gd_difference": drift, "largest": float(np.max(np.abs(plain)))}, table)
 
 
 def loss() -> fw.Logistic:

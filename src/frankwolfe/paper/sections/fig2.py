@@ -16,7 +16,7 @@ DATA = Data("a9a")
 RADIUS = 40.0
 NEIGHBOURS = (5.0, 20.0, 659.0)
 ITERATIONS = 1000
-WINDOW = 20
+WINDOW, SETTLED = 20, 100  # zig-zags are measured in windows of k, after the start
 PAPER = ("gd", "agm", "fw", "afw")
 BEYOND = ("fw-short", "afw-line")
 
@@ -62,30 +62,40 @@ def section(results: Results, quick: bool) -> Section:
         known = [f"{price(results, radius):.1e}", f"{facts['gradient']:.1e}", f"{facts['gap']:.0e}"]
         rows.append([f"{radius:g}", *(f"{h[m]:.2e}" for m in PAPER), order(h), *known])
         waves = [stability(series[m].h, series[m].floor) for m in ("fw", "afw")]
-        zigzag.append(
-            [f"{radius:g}", *(w for median, rise in waves for w in (f"{median:.2f}", f"+{100 * rise:.0f} %"))]
-        )
+        zigzag.append([f"{radius:g}", *(w for median, rise in waves for w in (f"{median:.3g}", percent(rise)))])
         title, window = f"a9a, l2 ball, R = {radius:g}", WINDOW if radius == RADIUS else 0
         panels[radius] = error_panel(title, list(series.values()), window=window, hidden=BEYOND)
     floor = panels[RADIUS].floor
-    words = Words("fig2", largest=LARGEST, window=WINDOW, floor=floor, iterations=ITERATIONS)
+    words = Words("fig2", largest=LARGEST, window=WINDOW, settled=SETTLED, floor=floor, iterations=ITERATIONS)
     figures = [words.figure("fig2", [panels.pop(RADIUS)])]
     if panels:
         figures.append(words.figure("fig2-radii", list(panels.values()), 2))
     return words.section(figures, [words.table("fig2-radii", rows), words.table("fig2-stability", zigzag)])
 
 
+def percent(rise: float) -> str:
+    """Return a rise in words: in percent, or as a factor where that is easier to read.
+
+    Examples
+    --------
+    >>> percent(0.93), percent(87096.0)
+    ('+93 %', 'times 87097')
+    """
+    return f"+{100 * rise:.0f} %" if rise < 100 else f"times {1 + rise:.0f}"
+
+
 def stability(h: np.ndarray, floor: float = 1e-16) -> tuple[float, float]:
     """Return the median of max/min within windows, and the largest relative rise from one iteration to the next.
 
-    Below ten times `floor`, the accuracy of f*, no rise counts.
+    The first `SETTLED` iterations (of short runs the first fifth) do not count, nor do rises below ten times `floor`,
+    the accuracy of f*.
 
     Examples
     --------
     >>> stability(np.ones(50))
     (1.0, 0.0)
     """
-    h = np.maximum(h, 10 * max(floor, 1e-16))
-    windows = np.lib.stride_tricks.sliding_window_view(h[1:], min(WINDOW, h.size - 1))
-    rises = h[11:] / h[10:-1] - 1
+    h = np.maximum(h, 10 * max(floor, 1e-16))[min(SETTLED, h.size // 5) :]
+    windows = np.lib.stride_tricks.sliding_window_view(h, min(WINDOW, h.size))
+    rises = h[1:] / h[:-1] - 1
     return float(np.median(windows.max(axis=1) / windows.min(axis=1))), float(np.max(rises, initial=0.0))

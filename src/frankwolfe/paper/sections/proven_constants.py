@@ -11,8 +11,8 @@ from frankwolfe.paper.publication.figure_data import Curve, Panel, Section
 from frankwolfe.paper.reference import Reference
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.sections import certificate_quality
-from frankwolfe.paper.sections.estimate_sequence import Estimate
-from frankwolfe.paper.sections.theory_checks import Wandering
+from frankwolfe.paper.sections.certificate_quality import Estimate
+from frankwolfe.paper.sections.rate_reasons import Wandering
 from frankwolfe.paper.store import Outcome, Task
 from frankwolfe.paper.words import Words
 from frankwolfe.plotting.palette import BLUE, GREY, ORANGE, PURPLE, VERMILION

@@ -14,9 +14,8 @@ from frankwolfe.paper.claims.rates import Slope, envelope, slope
 from frankwolfe.paper.problems import METHODS
 from frankwolfe.paper.publication.figure_data import Curve, Panel, Section
 from frankwolfe.paper.runner import Results
-from frankwolfe.paper.runs import kept_rows
-from frankwolfe.paper.sections.theory_checks import Checks, Wandering
-from frankwolfe.paper.store import Outcome, Store, Task
+from frankwolfe.paper.runs import thinned
+from frankwolfe.paper.store import Outcome, Task
 from frankwolfe.paper.words import Words
 from frankwolfe.plotting.palette import GREY
 
@@ -25,11 +24,12 @@ WINDOW = (300, 18_000)  # the largest error from k on means little at the very e
 JUMPS = 500  # steps at the end in which jumps are looked for
 FLAT = 8.0  # exponent of the ball in the plane
 WEAK = 1e-3  # curvature of the triangle's second direction
-EXAMPLES = {
+EXAMPLES = {  # in one or two dimensions
     "line": "f = x² on [−1, 1]",
     "triangle": f"triangle, x* inside, curvatures 1 and {WEAK:g}",
     "touching": f"l{FLAT:g} ball, x* where it is flattest",
 }
+SIMPLEX, SIMPLEX_STEPS, SIMPLEX_WINDOW = 2000, 200, (20, 200)  # so many dimensions that k stays far below
 PAIR = ("fw", "afw")
 POLYGONS, SURVEYED = 400, 4000  # of each curvature; steps
 CURVATURES, DIMENSIONS = (1.0, 1e-1, 1e-2, 1e-3), (2, 8, 32, 128, 512)
@@ -61,11 +61,21 @@ def corners(vertices: np.ndarray) -> Map:
     return lambda g: vertices[rows, np.argmin(np.einsum("pvi,pi->pv", vertices, g), axis=1)]
 
 
-def walk(method: str, problem: Instances, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the errors after 0, 1, … steps and how far the vertices jumped, a column for each problem."""
+def simplex(d: int) -> Instances:
+    """Return |x|²/2 on the simplex, from a vertex."""
+    unit = np.eye(d)
+
+    def error(x: np.ndarray) -> np.ndarray:
+        return 0.5 * np.sum(x * x, axis=1) - 0.5 / d
+
+    return Instances(lambda x: x, error, lambda g: unit[np.argmin(g, axis=1)], unit[:1])
+
+
+def walk(method: str, problem: Instances, steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return errors after 0, 1, … steps, how far the vertices jumped, and their largest coordinate, by problem."""
     x = v = problem.start
     theta = np.zeros_like(x)
-    h, jump = (np.zeros((steps + 1, len(x))) for _ in range(2))
+    h, jump, place = (np.zeros((steps + 1, len(x))) for _ in range(3))
     h[0] = problem.error(x)
     for k in range(steps):
         delta = 2 / (k + 2) if method == "fw" else 2 / (k + 3)
@@ -76,11 +86,14 @@ def walk(method: str, problem: Instances, steps: int) -> tuple[np.ndarray, np.nd
         v, before = problem.oracle(theta), v
         x = (1 - delta) * x + delta * v
         h[k + 1], jump[k + 1] = problem.error(x), np.linalg.norm(v - before, axis=1)
-    return h, jump
+        place[k + 1] = np.argmax(np.abs(v), axis=1)
+    return h, jump, place
 
 
 def example(name: str) -> Instances:
-    """Return one of `EXAMPLES`."""
+    """Return one of `EXAMPLES`, or the simplex."""
+    if name == "simplex":
+        return simplex(SIMPLEX)
     if name == "line":
         return quadratic(np.full((1, 1, 1), 2.0), np.zeros(1), lambda g: -np.sign(g), np.array([[0.9]]))
     if name == "triangle":
@@ -93,7 +106,7 @@ def example(name: str) -> Instances:
 
 @dataclass(frozen=True)
 class Small(Task):
-    """A run in one or two dimensions, with how far its vertices jump."""
+    """A run on one of the examples, with how far its vertices jump."""
 
     example: str
     method: str
@@ -103,17 +116,68 @@ class Small(Task):
         return f"why-{self.example}-{self.method}"
 
     @property
-    def constants(self) -> list[float]:
-        return [STEPS, *WINDOW]
+    def length(self) -> tuple[int, int, int]:
+        """Steps, and the range of k on which the slope is fitted."""
+        return (SIMPLEX_STEPS, *SIMPLEX_WINDOW) if self.example == "simplex" else (STEPS, *WINDOW)
 
-    def compute(self, store: Store, directory: str | None) -> Outcome:
-        h, jump = (column[:, 0] for column in walk(self.method, example(self.example), STEPS))
-        k = np.arange(STEPS + 1.0)
-        highest = envelope(h)
-        fit = slope(k, highest, *WINDOW)
+    @property
+    def constants(self) -> tuple[int, ...]:
+        return self.length
+
+    def compute(self, directory: str | None) -> Outcome:
+        steps, *window = self.length
+        h, jump, _ = (column[:, 0] for column in walk(self.method, example(self.example), steps))
+        k, highest = np.arange(steps + 1.0), envelope(h)
+        fit = slope(k, highest, *window)
         facts = {"slope": fit.value, "low": fit.low, "high": fit.high, "jump": float(np.max(jump[-JUMPS:]))}
-        kept = kept_rows(k)
-        return Outcome(facts, {"k": k[kept], "jump": jump[kept], "highest": highest[kept]})
+        return Outcome(facts, thinned({"k": k, "jump": jump, "highest": highest}))
+
+
+@dataclass(frozen=True)
+class Wandering(Task):
+    """Steps on an l1 ball whose solution is a vertex that the method does not find at once.
+
+    f = x'Hx/2 - c'x on the unit l1 ball in six dimensions. At zero five decoys have the larger gradient entries, and
+    the best mixture of them is nearly as good as the solution e_1; ∇f(e_1) has a unique largest entry, by `margin`.
+    """
+
+    method: str
+    iterations: int = 3000
+    decoys: int = 5
+
+    def problem(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return H, c and the minimiser on the ball."""
+        m, behind, slack = self.decoys, 1e-3, 1e-3
+        shared = 1 / m - behind - slack
+        H = np.eye(m + 1)
+        H[0, 1:] = H[1:, 0] = shared
+        H[0, 0] = m * shared**2
+        c = np.ones(m + 1)
+        c[0] = 1 - behind
+        return H, c, np.eye(1, m + 1)[0]
+
+    def compute(self, directory: str | None) -> Outcome:
+        H, c, solution = self.problem()
+
+        def error(x: np.ndarray) -> np.ndarray:
+            return 0.5 * np.sum(x * (x @ H), axis=1) - x @ c - (0.5 * H[0, 0] - c[0])
+
+        vertices = np.vstack([np.eye(solution.size), -np.eye(solution.size)])
+        problem = Instances(lambda x: x @ H - c, error, corners(vertices[None]), np.zeros((1, solution.size)))
+        h, _, vertex = (column[1:, 0] for column in walk(self.method, problem, self.iterations))
+        k, gradient = np.arange(1.0, self.iterations + 1), H @ solution - c
+        entries, moved = np.sort(np.abs(gradient))[::-1], np.flatnonzero(np.diff(vertex))
+        facts = {
+            "gap": float(gradient @ solution) + float(entries[0]),  # zero: e_1 is the solution
+            "margin": float(entries[0] - entries[1]),
+            "largest": float(entries[0]),
+            "moves": int(moved.size),
+            "last_move": int(k[moved[-1] + 1]) if moved.size else 0,
+            "smoothness": float(np.linalg.eigvalsh(H)[-1]),
+            "gradient": float(np.linalg.norm(gradient)),
+            "highest": float(np.max(error(vertices))),
+        }
+        return Outcome(facts, {"k": k, "h": h, "vertex": vertex})
 
 
 @dataclass(frozen=True)
@@ -127,7 +191,7 @@ class Survey(Task):
     def constants(self) -> list[float]:
         return [POLYGONS, SURVEYED, *CURVATURES, *DIMENSIONS]
 
-    def compute(self, store: Store, directory: str | None) -> Outcome:
+    def compute(self, directory: str | None) -> Outcome:
         table: dict[str, list[float]] = {}
 
         def note(column: str, value: Any) -> None:
@@ -142,21 +206,14 @@ class Survey(Task):
                 note(f"{m}_jumping", float(np.mean(jump > 0)))
             note("behind", float(np.max(found["afw"][0] / found["fw"][0])))
         for d in DIMENSIONS:
-            unit = np.eye(d)
-            problem = Instances(
-                lambda x: x,
-                lambda x, d=d: 0.5 * np.sum(x * x, axis=1) - 0.5 / d,
-                lambda g, unit=unit: unit[np.argmin(g, axis=1)],
-                unit[:1],
-            )
             for m in PAIR:
-                note(f"{m}_simplex", scaled(m, problem, 1)[0][0] / 2)  # D² = 2
+                note(f"{m}_simplex", scaled(m, simplex(d), 1)[0][0] / 2)  # D² = 2
         return Outcome(table)
 
 
 def scaled(method: str, problem: Instances, first: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the largest k²h from `first` on, and the largest late jump."""
-    h, jump = walk(method, problem, SURVEYED)
+    h, jump, _ = walk(method, problem, SURVEYED)
     k = np.arange(SURVEYED + 1.0)[:, None]
     return np.max((k * k * h)[first:], axis=0), np.max(jump[-JUMPS:], axis=0)
 
@@ -178,8 +235,8 @@ def random_polygons(seed: int, count: int, weak: float) -> Instances:
 
 
 def tasks(quick: bool) -> list[Task]:
-    runs = [Small(example, method) for example in EXAMPLES for method in PAIR]
-    return [*runs, Survey(), Checks(), *(Wandering(m) for m in PAIR)]
+    runs = [Small(example, method) for example in (*EXAMPLES, "simplex") for method in PAIR]
+    return [*runs, Survey(), *(Wandering(m) for m in PAIR)]
 
 
 def section(results: Results, quick: bool) -> Section:
@@ -248,9 +305,9 @@ def _vertex(results: Results) -> list[Panel]:
 
 
 def _simplex(results: Results) -> Panel:
-    run = results[Checks()]
-    k = run["k"]
-    curves = [Curve(METHODS[m].name, {"k": k}, run[m], METHODS[m].colour) for m in PAIR]
-    bound = np.where(k > 0, 0.5 / (k + 1) - 0.5 / 2000, math.nan)
+    runs = {m: results[Small("simplex", m)] for m in PAIR}
+    curves = [Curve(METHODS[m].name, {"k": run["k"]}, run["highest"], METHODS[m].colour) for m, run in runs.items()]
+    k = runs["fw"]["k"]
+    bound = np.where(k > 0, 0.5 / (k + 1) - 0.5 / SIMPLEX, math.nan)
     curves.append(Curve("no point with k + 1 nonzeros is below", {"k": k}, bound, GREY, "dot"))
-    return Panel("|x|²/2 on the simplex, d = 2000", curves)
+    return Panel(f"|x|²/2 on the simplex, d = {SIMPLEX}", curves)

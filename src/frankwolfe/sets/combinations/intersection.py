@@ -14,7 +14,9 @@ from frankwolfe.backends.namespace import as_like
 from frankwolfe.sets.base import LinearMinimum, ProjectableSet, Set, require_shape
 from frankwolfe.sets.fixed_arrays import on_host
 from frankwolfe.sets.norm_balls.lp_balls import L2Ball
+from frankwolfe.sets.polytopes.polytope import Polytope
 
+NEARLY_FREE = 2.0**-30  # of the first multiplier: further away a projection onto a polytope is no longer exact
 HALVINGS = 200  # of the bracket of a multiplier; it ends when two neighbouring numbers are left
 
 
@@ -26,9 +28,10 @@ class BallIntersection(Set):
     ----------
     ball : L2Ball
         The ball, centred at zero.
-    part : ProjectableSet
-        A `Box`, a `Simplex`, an `L1Ball`, or any other set with a cheap projection P. Of sets given by linear
-        constraints alone, such as a box and a simplex, make one `Polytope` instead.
+    part : ProjectableSet or Polytope
+        A `Box`, a `Simplex`, an `L1Ball`, or any other set with a cheap projection P; or a `Polytope`, onto which one
+        projects by nonnegative least squares. Of sets given by linear constraints alone, such as a box and a simplex,
+        make one `Polytope` instead.
 
     Notes
     -----
@@ -61,10 +64,10 @@ class BallIntersection(Set):
                 f"an intersection is that of an L2Ball with another set, got {type(self.ball).__name__}; of sets with "
                 "linear constraints make one Polytope"
             )
-        if not isinstance(self.part, ProjectableSet):
+        if not isinstance(self.part, ProjectableSet | Polytope):
             raise TypeError(
                 f"{type(self.part).__name__} has no projection, which an intersection with a ball needs; use a Box, a "
-                "Simplex or another set that has"
+                "Simplex, a Polytope or another set that has"
             )
         if self.part.shape is not None:
             nearest = float(np.linalg.norm(self.part.project(np.zeros(self.part.shape))))
@@ -132,9 +135,11 @@ class BallIntersection(Set):
         while float(np.linalg.norm(x)) > self.radius and high < 1e300:
             high *= 2
             x = self.part.project(-g / high)
-        low = 0.5 * high
-        while float(np.linalg.norm(self.part.project(-g / low))) <= self.radius and low > 1e-300:
+        low, least = 0.5 * high, NEARLY_FREE * high if isinstance(self.part, Polytope) else 1e-300
+        while float(np.linalg.norm(self.part.project(-g / low))) <= self.radius and low > least:
             low, high = 0.5 * low, low
+        if low <= least:  # the ball does not bind: t is nothing beside g
+            return self.part.project(-g / high), high
         for _ in range(HALVINGS):
             middle = math.sqrt(low * high)
             if not low < middle < high:

@@ -14,6 +14,8 @@ from frankwolfe.sets.base import ProjectableSet, require_shape
 from frankwolfe.sets.fixed_arrays import frozen_vector, no_radius, on_host
 from frankwolfe.sets.norms import above, slack
 
+FAR = 8.0  # times the size of the set: points beyond are projected twice
+
 
 @dataclass(frozen=True, eq=False)
 class Permutahedron(ProjectableSet):
@@ -98,9 +100,15 @@ class Permutahedron(ProjectableSet):
 
     def project(self, x: Array) -> Array:
         require_shape(self, x, self.shape)
+        flat = on_host(x)
+        z = self._nearest(flat)
+        if float(np.abs(flat).max()) > FAR * float(np.abs(self.c).max()):
+            z = self._nearest(z)  # from far away rounding hides the set's own digits; from next to it, it does not
+        return as_like(z, x)
+
+    def _nearest(self, flat: np.ndarray) -> np.ndarray:
         from scipy.optimize import isotonic_regression
 
-        flat = on_host(x)
         order = np.argsort(-flat, kind="stable")
         down = flat[order]
         blocks = isotonic_regression(down - self.c, increasing=False).blocks
@@ -110,4 +118,4 @@ class Permutahedron(ProjectableSet):
         shift = (np.add.reduceat(self.c, starts) - np.add.reduceat(inside, starts)) / sizes
         z = np.empty_like(flat)
         z[order] = inside + np.repeat(shift, sizes)
-        return as_like(z, x)
+        return z

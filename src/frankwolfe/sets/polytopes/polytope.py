@@ -17,6 +17,7 @@ from frankwolfe.sets.base import LinearMinimum, Set, require_shape
 from frankwolfe.sets.fixed_arrays import no_radius, on_host, unmasked
 from frankwolfe.sets.norms import above, slack
 from frankwolfe.sets.polytopes.linear_programme import LinearProgramme, Minimum
+from frankwolfe.sets.polytopes.nearest_point import NearestPoint
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,7 +107,7 @@ class Polytope(Set):
         return hash(self.digest)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_programme"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_programme", "_nearest")}
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -160,6 +161,11 @@ class Polytope(Set):
             and within(self.A_eq, self.b_eq, np.abs(self.A_eq @ x64 - self.b_eq))
         )
 
+    def project(self, x: Array) -> Array:
+        """Return the nearest point, by nonnegative least squares over the constraints: for few of them, not cheap."""
+        require_shape(self, x, self.shape)
+        return as_like(self._nearest(on_host(x)), x)
+
     def with_radius(self, radius: float) -> Self:
         no_radius(self)
 
@@ -170,6 +176,14 @@ class Polytope(Set):
         below = np.full(self.b_ub.size, -np.inf)
         rows = np.concatenate([below, self.b_eq]), np.concatenate([self.b_ub, self.b_eq])
         return LinearProgramme(vstack([self.A_ub, self.A_eq]).tocsc(), rows, (self.lower, self.upper), self.warm_start)
+
+    @cached_property
+    def _nearest(self) -> NearestPoint:
+        unit = np.eye(self.lower.size)
+        low, high = np.isfinite(self.lower), np.isfinite(self.upper)
+        A = np.vstack([self.A_ub.toarray(), -unit[low], unit[high]])
+        b = np.concatenate([self.b_ub, -self.lower[low], self.upper[high]])
+        return NearestPoint(A, b, self.A_eq.toarray(), self.b_eq)
 
     @cached_property
     def _box(self) -> tuple[np.ndarray, np.ndarray]:

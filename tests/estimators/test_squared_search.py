@@ -1,0 +1,109 @@
+"""The exact path of squared loss: against the solvers, against scikit-learn, and never without a small gap."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_diabetes, make_regression
+from sklearn.linear_model import LassoCV
+from sklearn.model_selection import KFold, ShuffleSplit
+
+import frankwolfe as fw
+from frankwolfe.estimators import squared_search as module
+from frankwolfe.estimators.squared_search import LassoPath, RidgePath
+
+RNG = np.random.default_rng(11)
+X = RNG.normal(size=(90, 12)) @ (np.eye(12) + 0.5 * RNG.normal(size=(12, 12)))
+Y = X[:, :3] @ [3.0, -2.0, 1.0] + RNG.normal(size=90)
+WIDE = RNG.normal(size=(15, 30))
+TWINS = np.column_stack([X, X[:, 0], 0 * X[:, 0]])
+
+
+@pytest.mark.parametrize(("path_of", "ball"), [(LassoPath, fw.L1Ball), (RidgePath, fw.L2Ball)])
+@pytest.mark.parametrize("data", [X, WIDE, TWINS], ids=["tall", "wide", "equal columns"])
+def test_every_radius_is_the_optimum(path_of: Any, ball: Any, data: np.ndarray) -> None:
+    targets = Y[: len(data)]
+    f = fw.LeastSquares(data, targets)
+    n = len(data)
+    path = path_of(data.T @ data / n, data.T @ targets / n, float(targets @ targets) / n)
+    radii = np.geomspace(0.01, 100.0, 9)
+    models = path.at_radii(radii)
+    np.testing.assert_allclose(path.fun(models), [f.value(x) for x in models], rtol=1e-9, atol=1e-12)
+    for x, radius, gap in zip(models, radii, path.gaps(models, radii), strict=True):
+        best = fw.minimize(f, ball(radius), tol=1e-10)
+        assert ball(radius).contains(x, 1e-9)
+        assert best.lower_bound - 1e-9 <= f.value(x) <= best.fun + gap + 1e-9
+        assert gap <= 1e-6 * path.null or (data is TWINS and ball is fw.L1Ball), "least angles need columns that differ"
+    if data is TWINS:
+        return
+    prices = path.prices(20, 1e-9 * path.null)
+    bought = path.at_prices(prices)
+    np.testing.assert_allclose(path.at_radii(path.norms(bought)), bought, rtol=1e-6, atol=1e-7)
+    assert path.fun(bought)[-1] <= path.fun(path.at_radii(np.array([1e9])))[0] + 1e-6 * path.null
+
+
+@pytest.mark.parametrize("constraint", ["l1", "l2"])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_folds_are_scored_as_one_by_one(
+    constraint: str, intercept: bool, weighted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights = RNG.uniform(0.5, 2, len(Y)) if weighted else None
+    model = fw.FrankWolfeRegressorCV(constraint, radii=[0.5, 2.0, 5.0], fit_intercept=intercept, tol=1e-9)
+    exact = model.fit(X + 3, Y, weights)
+    assert exact.result_.n_iter <= 2, "the solution is known"
+    found = [exact.scores_, exact.coefs_paths_, exact.coef_, exact.intercept_, exact.cv_score_]
+    monkeypatch.setattr(module, "PATHS", {})
+    slow = model.fit(X + 3, Y, weights)
+    for one, other in zip(found, (slow.scores_, slow.coefs_paths_, slow.coef_, slow.intercept_), strict=False):
+        np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-3)
+    if not weighted:
+        assert found[-1] == pytest.approx(slow.cv_score_, abs=1e-4)
+
+
+def test_sparse_single_precision_and_any_folds() -> None:
+    dense = X * (RNG.uniform(size=X.shape) < 0.4)
+    for cv in (KFold(4), ShuffleSplit(3, random_state=0), [(np.arange(60), np.arange(60, 90))]):
+        first = fw.FrankWolfeRegressorCV("l1", cv=cv, standardize=False).fit(dense, Y)
+        for data in (sp.csr_array(dense), sp.csc_array(dense), dense.astype(np.float32)):
+            other = fw.FrankWolfeRegressorCV("l1", cv=cv, standardize=False).fit(data, Y)
+            assert other.radius_ == pytest.approx(first.radius_, rel=0.05)
+            np.testing.assert_allclose(other.predict(data), first.predict(dense), atol=0.2)
+
+
+def test_scoring_by_the_caller() -> None:
+    model = fw.FrankWolfeRegressorCV("l2", scoring="r2", cv=3).fit(X, Y)
+    assert model.scores_.shape == (3, len(model.radii_))
+    assert model.scores_.mean(axis=0).max() == pytest.approx(model.cv_score_, abs=1e-9)
+
+
+def test_sparse_as_the_lasso_and_as_good() -> None:
+    data, targets = make_regression(1400, 300, n_informative=20, noise=10, random_state=0)
+    train, test = slice(700), slice(700, None)
+    model = fw.FrankWolfeRegressorCV("l1").fit(data[train], targets[train])
+    lasso = LassoCV().fit(data[train], targets[train])
+    assert np.count_nonzero(model.coef_) <= 1.1 * np.count_nonzero(lasso.coef_)
+    assert model.score(data[test], targets[test]) >= lasso.score(data[test], targets[test]) - 1e-3
+    assert len(model.support_) <= np.count_nonzero(model.coef_) + 5, "nearly all other columns are proven to be zero"
+    few = fw.FrankWolfeRegressorCV("l1", selection="one_se").fit(data[train], targets[train])
+    assert np.count_nonzero(few.coef_) < np.count_nonzero(model.coef_)
+
+
+def test_a_path_that_ends_early_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, targets = load_diabetes(return_X_y=True)
+    whole = fw.FrankWolfeRegressorCV("l1").fit(data, targets)
+
+    def short(*args: Any, **options: Any) -> Any:
+        return module_path(*args, **{**options, "max_iter": 2})
+
+    module_path = module.lars_path_gram
+    monkeypatch.setattr(module, "lars_path_gram", short)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        other = fw.FrankWolfeRegressorCV("l1").fit(data, targets)
+    assert other.score(data, targets) == pytest.approx(whole.score(data, targets), abs=0.01)
+    assert other.gap_ <= 1e-3 * np.var(targets)
