@@ -25,6 +25,7 @@ from benchmarks.report import printed, verdict
 HERE = Path(__file__).parent
 NAMES = {
     "start_up": "import and first solve",
+    "cold_start": "the first fit beside the second, nothing compiled before",
     "iteration": "one iteration against the memory floor and against plain NumPy",
     "accuracy": "time to a certified accuracy, against scikit-learn, skglm and celer",
     "unseen": "one thread, on data that no constant was set on, against every peer",

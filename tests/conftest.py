@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ.setdefault("FRANKWOLFE_COMPILE", "always")  # tests of kernels do not fall to plain operations
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # else JAX takes the whole GPU from other libraries
 
 settings.register_profile(

@@ -17,7 +17,7 @@ from frankwolfe.lowrank import LowRank
 from frankwolfe.serialisation import Dual, decode, encode
 from frankwolfe.validation import nonnegative
 
-FORMAT = 3
+FORMAT = 4
 
 
 class CheckpointError(ValueError):
@@ -58,12 +58,21 @@ class Checkpoint:
     def __post_init__(self) -> None:
         nonnegative("every", self.every)
 
-    def save(self, run: Any, identity: str) -> None:
-        """Write a run, atomically."""
+    def save(self, run: Any, identity: str, choices: dict[str, bool] | None = None) -> None:
+        """Write a run, atomically, with its choices between compiled kernels and plain operations."""
         tree, arrays = encode(run)
-        header = {"format": FORMAT, "identity": identity, "run": tree, "seal": _seal(tree, arrays)}
+        seal = _seal([tree, choices], arrays)
+        header = {"format": FORMAT, "identity": identity, "run": tree, "choices": choices, "seal": seal}
         Path(self.path).parent.mkdir(parents=True, exist_ok=True)
         write_arrays(self.path, header, {f"a{i}": array for i, array in enumerate(arrays)}, durable=True)
+
+    def choices(self) -> dict[str, bool] | None:
+        """Return the choices of the run in the file, to which it keeps when it goes on; None if there are none."""
+        try:
+            found = read_arrays(Path(self.path).read_bytes())[0]["choices"]
+            return {str(family): bool(choice) for family, choice in found.items()}
+        except Exception:  # a file that is missing or damaged: `load` says so
+            return None
 
     def load(self, identity: str, dual: Dual) -> Any:
         """Return the run in the file, or None if there is no file."""
@@ -76,7 +85,7 @@ class Checkpoint:
             found, form = header["identity"], header["format"]
             run = None
             if (found, form) == (identity, FORMAT):
-                if header["seal"] != _seal(header["run"], arrays):
+                if header["seal"] != _seal([header["run"], header["choices"]], arrays):
                     raise ValueError("its content has been changed")
                 run = decode(header["run"], arrays, dual)
         except Exception as error:  # damage shows itself in a dozen ways, and all of them mean the same

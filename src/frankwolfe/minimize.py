@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from frankwolfe.backends.compile_policy import READS, choices_of_run
 from frankwolfe.backends.precision import exact_products
 from frankwolfe.checkpoint import Checkpoint, identity
 from frankwolfe.engine import advance, pace
@@ -126,7 +127,10 @@ def minimize(
     threads = None if n_threads is None else integer("n_threads", n_threads, 1)
     tolerance = tolerance_of(tol, rtol)
     trace_every = integer("trace_every", trace_every, 1)
-    with thread_limit(threads), exact_products(), compiling_shown(progress):
+    made = None if checkpoint is None else checkpoint.choices()
+    # Without a tolerance every step will be taken, each a read of the data at least.
+    reads = max(READS, max_iter) if tolerance.tol == 0 and not tolerance.rtol else READS
+    with thread_limit(threads), exact_products(), compiling_shown(progress), choices_of_run(made, reads) as choices:
         forms = (False, False) if domain is None else (domain.sparse_atoms, domain.parallel_atoms)
         problem = Problem(objective.oriented(*forms), domain, seed)
         run = Run(problem, None, tolerance, trace_every)
@@ -137,7 +141,7 @@ def minimize(
             saved = checkpoint.load(digest, problem.objective.dual)
             if saved is not None:
                 run.restore(saved)
-        with _saving(checkpoint, run, digest) as save:
+        with _saving(checkpoint, run, digest, choices) as save:
             status = drive(run, chosen, max_iter, limit, callback, progress, save)
         with_room(run, run.finish)
     return conclude(run, status, chosen, reason, max_iter)
@@ -371,7 +375,9 @@ def _read_only(x: Point) -> Any:
 
 
 @contextlib.contextmanager
-def _saving(checkpoint: Checkpoint | None, run: Run, digest: str) -> Iterator[Callable[[], None]]:
+def _saving(
+    checkpoint: Checkpoint | None, run: Run, digest: str, choices: dict[str, bool]
+) -> Iterator[Callable[[], None]]:
     """Give the loop a function that saves when it is time; save once more at the end, whatever ended it."""
     if checkpoint is None:
         yield lambda: None
@@ -381,13 +387,13 @@ def _saving(checkpoint: Checkpoint | None, run: Run, digest: str) -> Iterator[Ca
     def save() -> None:
         nonlocal due
         if monotonic() >= due:
-            checkpoint.save(run.saved(), digest)
+            checkpoint.save(run.saved(), digest, choices)
             due = monotonic() + checkpoint.every
 
     try:
         yield save
     finally:
-        checkpoint.save(run.saved(), digest)
+        checkpoint.save(run.saved(), digest, choices)
 
 
 @contextlib.contextmanager

@@ -248,7 +248,9 @@ class Touches(NamedTuple):
         return np.array(self.weights) / sum(self.weights)
 
     def mean(self) -> Any:
-        """Return the average of the points."""
+        """Return the average of the points: where there is one, itself."""
+        if len(self.points) == 1:
+            return self.points[0]
         return weighted_sum(list(zip(self.shares().tolist(), self.points, strict=True)))
 
 

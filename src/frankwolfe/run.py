@@ -243,8 +243,8 @@ class Run:
         if at_once:
             self.certificate.next_proof = 0
         behind = self.unverified.behind  # where an unverified bound touches f, a tangent in double precision is as good
-        touch = None if behind is None else behind[0].touch
-        x = self.state.x if at_once else None
+        touch = None if behind is None or behind[0].touch is self.best.coords else behind[0].touch
+        x = self.state.x if at_once and self.state.x is not self.best else None
         places = [self.best.coords, touch, x and x.coords]
         growth = proof_growth(self.problem, self.goal, self.best_value, self.unverified.lower_bound)
         values = self.certificate.certify(self.problem, k, [at for at in places if at is not None], growth)

@@ -38,7 +38,7 @@ def run(*arguments, timeout=120):
             (name,)
             for name in (
                 *("demo", "data", "reproduce", "fit", "predict", "path", "complete", "recommend", "bench"),
-                "verify",
+                *("compile", "verify"),
             )
         ),
     ],

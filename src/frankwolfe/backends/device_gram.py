@@ -14,7 +14,7 @@ from frankwolfe.backends.precision import fast_products
 
 PIECE = 1 << 26  # numbers of a piece of the data, of which a copy is made
 PARTS = 64  # of a piece, whose products a device forms side by side
-LONG = 1 << 34  # operations from which on ten bits of mantissa do: a line search checks the model's minimiser
+LONG = 1 << 34  # operations for the whole from which on ten bits of mantissa do: a line search checks the minimiser
 
 
 def gram(blocks: Iterable[tuple[slice, Array]], weights: Array) -> np.ndarray:
@@ -32,7 +32,7 @@ def gram(blocks: Iterable[tuple[slice, Array]], weights: Array) -> np.ndarray:
         step = max(1, PIECE // d)
         for i in range(0, n, step):
             piece = slice(i, min(i + step, n))
-            part = _product(block[piece, :], own[piece])
+            part = _product(block[piece, :], own[piece], weights.shape[0] * d * d > LONG)
             total = part if total is None else total + part
     return host(total).astype(np.float64)
 
@@ -47,11 +47,11 @@ def gram_by_columns(data: Any, weights: Array) -> np.ndarray:
     return np.concatenate(out, axis=1).astype(np.float64)
 
 
-def _product(block: Array, weights: Array) -> Array:
+def _product(block: Array, weights: Array, fast: bool) -> Array:
     n, d = block.shape
     if not array_api_compat.is_torch_array(block):
         return block.T @ (block * weights[:, None])
-    with fast_products() if n * d * d > LONG else contextlib.nullcontext():
+    with fast_products() if fast else contextlib.nullcontext():
         scaled, most = block * weights[:, None], n - n % PARTS
         # A small square from very many rows: side by side, or a few units of the device would do it all.
         left, right = (a[:most].reshape(PARTS, -1, d) for a in (block, scaled))

@@ -8,6 +8,7 @@ import typer
 
 import frankwolfe
 from frankwolfe.cli.bench import bench
+from frankwolfe.cli.compile import compile
 from frankwolfe.cli.complete import complete, recommend
 from frankwolfe.cli.data import data
 from frankwolfe.cli.demo import demo
@@ -47,7 +48,7 @@ not shown; 130 interrupted.
 
 app = typer.Typer(help=HELP, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
-for command in (demo, fit, predict, show, path, complete, recommend, reproduce, bench, verify):
+for command in (demo, fit, predict, show, path, complete, recommend, reproduce, bench, compile, verify):
     app.command()(polite(command))
 app.add_typer(data, name="data")
 

@@ -5,7 +5,6 @@ Import inside functions only: loading Numba takes a third of a second.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,23 +12,13 @@ from typing import Any
 from numba import njit
 from numba.core import event
 
+from frankwolfe.backends.compile_policy import digest
 from frankwolfe.kernels.compile_clock import CLOCK
 
 FUSED = {"contract"}  # a product and a sum may become one instruction
 SUMS = {"reassoc", "contract", "nsz", "arcp"}  # sums in an order that vectorises; infinities and NaN stay what they are
 INLINE = {"nogil": True, "error_model": "numpy", "forceinline": True}  # of all kernels: callees are taken in whole
-SOURCES = (Path(__file__).parent, Path(__file__).parent.parent / "losses")  # folders of which functions are compiled
-
-
-def _digest() -> str:
-    """Return what names the state of all sources that are compiled."""
-    sources = hashlib.sha256()
-    for path in sorted(path for folder in SOURCES for path in folder.rglob("*.py")):
-        sources.update(path.read_bytes())
-    return sources.hexdigest()[:12]
-
-
-STATE = _digest()
+STATE = digest((Path(__file__).parent, Path(__file__).parent.parent / "losses"))  # of all that is compiled
 
 
 class _Watch(event.Listener):

@@ -11,6 +11,7 @@ import numpy as np
 
 from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
 from frankwolfe.backends import double as double_of
+from frankwolfe.backends.compile_policy import READS, choices_of_run
 from frankwolfe.backends.fetch_arrays import together
 from frankwolfe.backends.namespace import as_like, nonzero
 from frankwolfe.backends.vector_with_image import Imaged
@@ -81,7 +82,10 @@ class WeightedMean(Composite):
         """Return the model of some of the rows, as a part of the mean: the weights of all rows add up to `whole`."""
         model = cls(A, b, **options)  # pyright: ignore[reportCallIssue]
         share = np.full(model.data.shape[0], 1.0 / whole) if weights is None else weights / whole
-        return model.reweighted(share, weighted=weights is not None)
+        part = model.reweighted(share, weighted=weights is not None)
+        with choices_of_run(reads=round(READS / max(float(share.sum()), 1e-9))):  # all parts are read
+            _ = part.data.layout
+        return part
 
     compiled: Any = None  # the loss as the kernels know it
     vectors: ClassVar[bool] = True  # whether a point is a vector, so that a table is many of them
@@ -148,7 +152,11 @@ class WeightedMean(Composite):
 
     def doubled(self) -> Self | None:
         data = self.data.doubled()
-        return None if data is None else derive(self, data=data, share=data.array(self.exact_share))
+        if data is None:
+            return None
+        # Equal weights are made where the data are, not sent there.
+        equal = None if self.weighted else 0.0 * data.array(self.share) + float(self.exact_share[0])
+        return derive(self, data=data, share=data.array(self.exact_share) if equal is None else equal)
 
     def reweighted(self, share: np.ndarray, weighted: bool = True) -> Self:
         """Return the model with other weights of the rows; equal ones need not be called weighted.
@@ -236,6 +244,7 @@ class LinearModel(WeightedMean):
             self._take_parts(A, b, weights, ridge, intercept, **options)
         else:
             super().__init__(A, weights, ridge, intercept)
+            self.data.loss = self.data.loss or loss.name
             targets = loss.targets(vector("b", b, self.data.shape[0]))
             self.exact_b = double(targets)  # as given, where the data are narrower
             if self.intercept and loss.residual:  # the mean, which the intercept carries, is taken off: less rounding
@@ -281,7 +290,7 @@ class LinearModel(WeightedMean):
     def doubled(self) -> Self | None:
         twin = super().doubled()
         if twin is not None:
-            twin.b = twin.data.array(self.exact_b)
+            twin.b = twin.data.array(self.b if self.row_loss.labels else self.exact_b)  # labels are whole numbers
         return twin
 
     def dual(self, values: Any) -> Array:
@@ -420,7 +429,9 @@ class LinearModel(WeightedMean):
 
         Compiled, the Hessian is estimated from one row in `every`.
         """
-        seen = self.data.sweep(self, Query(x, x, hessian=every))
+        layout = self.data.layout
+        apart = self.row_loss.quadratic and layout is not None and layout.plain  # BLAS is ahead of a read that does all
+        seen = self.data.sweep(self, Query(x, x, hessian=0 if apart else every))
         at_x, H = self._evaluation(seen, x, x), seen.hessian
         if H is None:
             at_x, H = at_x._replace(passes=at_x.passes + 1), self._hessian(self.loss_curvature(x.image))
@@ -552,7 +563,9 @@ def _minus_least_share(model: WeightedMean) -> Sums:
 def _target_sizes(model: LinearModel) -> Sums:
     """The size of the largest target, a bound on the best intercept of equal margins, and the mean square."""
     b = model.exact_b
-    return Most(np.max(np.abs(b))), Most(model.row_loss.spread(b)), float(vdot(model.exact_share, b * b))
+    if model.row_loss.labels:
+        return Most(1.0), Most(model.row_loss.spread(np.array([-1.0, 1.0]))), float(np.sum(model.exact_share))
+    return Most(max(b.max(), -b.min())), Most(model.row_loss.spread(b)), float(vdot(model.exact_share, b * b))
 
 
 def _target_totals(model: LinearModel) -> Sums:

@@ -124,6 +124,10 @@ class MatrixCompletion(Composite):
             return x0
         return LowRank.from_dense(x0)
 
+    def oriented(self, sparse_atoms: bool, parallel_atoms: bool = False) -> MatrixCompletion:
+        pattern = self.pattern.current()
+        return self if pattern is self.pattern else derive(self, pattern=pattern)
+
     def doubled(self) -> MatrixCompletion | None:
         """Return the same function in double precision: on NumPy where the library of the values has none."""
         wide, places = double(self.values), self.pattern.places

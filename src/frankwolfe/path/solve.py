@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from frankwolfe.backends.compile_policy import choices_of_run
 from frankwolfe.backends.precision import exact_products
 from frankwolfe.methods import AcceleratedFrankWolfe, Method, auto, named
 from frankwolfe.minimize import check_objective, thread_limit, tolerance_of
@@ -126,8 +127,8 @@ def path(
     )
     threads = None if n_threads is None else integer("n_threads", n_threads, 1)
     desk, began = Desk(job, score), monotonic()
-    chosen, reason, at_once = _choose(job, method, together)
-    with thread_limit(threads), exact_products(), compiling_shown(progress):
+    with thread_limit(threads), exact_products(), compiling_shown(progress), choices_of_run():
+        chosen, reason, at_once = _choose(job, method, together)
         n_pass = (in_step if at_once else in_turn)(job, chosen, reason, desk)
     places = np.searchsorted(unique, sizes)
     scores = None if score is None else np.array([desk.scores[i] for i in places])

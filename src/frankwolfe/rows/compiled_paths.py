@@ -25,7 +25,7 @@ class Compiled(Path):
     name = "one compiled pass"
 
     def takes(self, rows: Any, model: Any, query: Query) -> bool:
-        if model.compiled is None or not model.separable or query.size:
+        if rows.layout is None or model.compiled is None or not model.separable or query.size:
             return False
         return len(query.pending) < 2 or _are_new(query)
 

@@ -6,26 +6,29 @@ all that matters on data larger than the cache.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import array_api_compat
 import numpy as np
 
 from frankwolfe.atoms import Atom, OneHot, Sparse
 from frankwolfe.backends import Array, double, eps, host, namespace
+from frankwolfe.backends.compile_policy import read_plainly
 from frankwolfe.backends.device_gram import gram
 from frankwolfe.backends.namespace import is_foreign
 from frankwolfe.backends.precision import exact_products
 from frankwolfe.backends.vector_with_image import image_under
 from frankwolfe.kernels.rows.column_layouts import SortedColumns
-from frankwolfe.kernels.rows.compact_storage import carrying, dense_layout
+from frankwolfe.kernels.rows.compact_storage import carrying, dense_layout, family_of, is_compiled
 from frankwolfe.kernels.rows.layouts import Layout
+from frankwolfe.kernels.threads import calm
 from frankwolfe.objectives.derive import derive
 from frankwolfe.rows.compiled_paths import Compiled, CompiledMany, settle, stacked_products
-from frankwolfe.rows.reading import ArrayBlocks, Query, TwoReads, array_of
+from frankwolfe.rows.reading import ArrayBlocks, Query, Sweep, TwoReads, array_of
 from frankwolfe.rows.row_weights import Scaled
 from frankwolfe.rows.rows import Rows
 
@@ -52,6 +55,7 @@ class DataMatrix(Rows):
 
     carries: bool = False  # whether gradients come with their own images
     solves = 1  # how many problems the data are for: the more, the sooner compiled passes pay
+    loss: str = ""  # the name of the loss that they are read with, for which kernels are compiled
 
     def __init__(self, matrix: Any) -> None:
         self.matrix = matrix
@@ -65,6 +69,32 @@ class DataMatrix(Rows):
     @property
     def additions(self) -> int:
         return self.stacked_additions if self.layout is None else self.layout.additions
+
+    @property
+    def on_host(self) -> bool:
+        """Whether kernels could read the numbers, if they were compiled."""
+        return False
+
+    def current(self) -> Self:
+        """Return the data as the next run is to read them: compiled, perhaps, where up to now that did not pay."""
+        if "layout" not in vars(self) or not self.on_host:
+            return self
+        same = (self.layout is not None) == is_compiled(self.matrix, self.solves, self.loss)
+        return self if same else self._otherwise
+
+    @cached_property
+    def _otherwise(self) -> Self:
+        return derive(self, tuple(name for name in SAME if name not in ("layout", "_sorted", "_turned")))
+
+    def sweep(self, model: Any, query: Query) -> Sweep:
+        plain = self.on_host and self.layout is None
+        family = family_of(self.matrix, self.solves, self.loss) if plain else None
+        if family is None:
+            return super().sweep(model, query)
+        with calm():
+            seen = super().sweep(model, query)
+        read_plainly(family[0], family[1] * seen.passes)
+        return seen
 
     def apply(self, coords: Any) -> Array:
         if isinstance(coords, OneHot):
@@ -101,13 +131,16 @@ class DataMatrix(Rows):
             return gram(self.row_blocks(), weights)
         compiled = None if self.layout is None else self.layout.gram(weights)
         if compiled is not None:
+            if weights[0] > 0 and (weights == weights[0]).all():  # the squares of the columns come with it
+                vars(self).setdefault("_squares_of_columns", compiled.diagonal() / float(weights[0]))
             return compiled
         total = np.zeros((self.shape[1], self.shape[1]))
-        for rows, block in self.row_blocks():
-            if hasattr(block, "toarray") and (self.shape[1] * block.shape[0]) ** 2 < DENSE_FROM * block.nnz**2:
-                block = block.toarray()  # the fewer zeros, the further ahead a dense product is
-            part = block.T @ (block * weights[rows, None])
-            total += part.toarray() if hasattr(part, "toarray") else part
+        with calm(math.prod(self.shape)):
+            for rows, block in self.row_blocks():
+                if hasattr(block, "toarray") and (self.shape[1] * block.shape[0]) ** 2 < DENSE_FROM * block.nnz**2:
+                    block = block.toarray()  # the fewer zeros, the further ahead a dense product is
+                part = block.T @ (block * weights[rows, None])
+                total += part.toarray() if hasattr(part, "toarray") else part
         return total
 
     @exact_products()
@@ -261,7 +294,11 @@ class DenseMatrix(RowBlocks):
 
     @cached_property
     def layout(self) -> Layout | None:
-        return dense_layout(self.matrix, self.solves) if isinstance(self.matrix, np.ndarray) else None
+        return dense_layout(self.matrix, self.solves, self.loss) if self.on_host else None
+
+    @property
+    def on_host(self) -> bool:
+        return isinstance(self.matrix, np.ndarray)
 
     def _column_squares(self, weights: Array | None) -> np.ndarray | None:
         if isinstance(self.matrix, np.ndarray):

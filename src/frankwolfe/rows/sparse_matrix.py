@@ -29,6 +29,7 @@ class CSRMatrix(RowBlocks):
 
     columns_asked = 0
     paths = (Compiled(), *IN_ARRAYS)
+    on_host = True
 
     def stacked(self, x: Array) -> Array:
         return np.ascontiguousarray(x @ self.matrix.T)
@@ -55,7 +56,7 @@ class CSRMatrix(RowBlocks):
 
     @cached_property
     def layout(self) -> Layout | None:
-        return sparse_layout(self.matrix, by_columns=False, solves=self.solves)
+        return sparse_layout(self.matrix, by_columns=False, solves=self.solves, loss=self.loss)
 
     def column(self, j: int) -> Array:
         if self.layout is None:
@@ -75,11 +76,11 @@ class CSRMatrix(RowBlocks):
 
     def by_columns(self) -> DataMatrix:
         if self.layout is None:
-            return CSCMatrix(self.matrix.tocsc())
+            return self._turned
         if isinstance(self.layout, Rows):  # compiled rows find columns themselves
             return self
         # With sparse atoms a solve takes few passes: sorting would take longer.
-        layout = sparse_layout(self.matrix, by_columns=False, solves=self.solves, sort=False)
+        layout = sparse_layout(self.matrix, by_columns=False, solves=self.solves, loss=self.loss, sort=False)
         return derive(self, SAME, layout=layout)
 
     @cached_property
@@ -115,7 +116,7 @@ class CSRMatrix(RowBlocks):
     @cached_property
     def _turned(self) -> CSCMatrix:
         turned = CSCMatrix(self.matrix.tocsc())
-        turned.solves = self.solves
+        turned.solves, turned.loss = self.solves, self.loss
         return turned
 
 
@@ -124,13 +125,14 @@ class CSCMatrix(DataMatrix):
 
     turned = True  # nothing to turn
     paths = (Compiled(), *IN_ARRAYS)
+    on_host = True
 
     def stacked(self, x: Array) -> Array:
         return np.ascontiguousarray(x @ self.matrix.T)
 
     @cached_property
     def layout(self) -> Layout | None:
-        return sparse_layout(self.matrix, by_columns=True, solves=self.solves)
+        return sparse_layout(self.matrix, by_columns=True, solves=self.solves, loss=self.loss)
 
     def product(self, x: Array) -> Array:
         if self.layout is not None and x.ndim == 1:

@@ -74,4 +74,8 @@ def streamed(kind: Any, A: Stream, b: Any, weights: Any, options: dict[str, Any]
 
 
 def _with_rows(model: Any, data: DataMatrix | None) -> Any:
+    if data is not None and isinstance(data, DenseMatrix) and "compiled" in vars(model):
+        data.loss = model.row_loss.name
+        if model.compiled is None:  # as was decided when the model was made
+            data.layout = None
     return derive(model, ("compiled",), data=data)  # the same targets and weights

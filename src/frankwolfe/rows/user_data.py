@@ -22,7 +22,8 @@ REPEATED = 1 << 20  # as many solves as it takes
 
 def reoriented(objective: Any, sparse_atoms: bool, parallel_atoms: bool = False) -> Any:
     """Return an objective with the data laid out for the set's atoms; itself where nothing is gained."""
-    turned = objective.data.by_columns() if sparse_atoms else objective.data
+    data = objective.data.current()
+    turned = data.by_columns() if sparse_atoms else data
     turned = turned.carrying() if parallel_atoms else turned
     if turned is objective.data:
         return objective
@@ -95,7 +96,7 @@ def picked(data: DataMatrix, columns: np.ndarray) -> DataMatrix:
     else:
         chosen = data.columns(columns)
         few = CSRMatrix(chosen.tocsr()) if hasattr(chosen, "tocsr") else DenseMatrix(chosen)
-    few.dtype = data.dtype
+    few.dtype, few.loss = data.dtype, data.loss
     few.solves = REPEATED if data.layout is not None else 1  # where the kernels are loaded, any size repays them
     return few
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import array_api_compat
 import numpy as np
 
 from frankwolfe.backends import host, vdot
+from frankwolfe.backends.compile_policy import pays
 from frankwolfe.backends.device_pattern import Operator, Places
 from frankwolfe.kernels.pattern import pattern_products as products
 from frankwolfe.kernels.pattern.entry_positions import checked_index, matrix_shape, sorted_by_row
@@ -63,6 +65,18 @@ class Pattern:
         self.order, self.indptr, self.cols = sorted_by_row(rows.astype(index), cols.astype(index), self.shape)
 
     @cached_property
+    def compiled(self) -> bool:
+        """Whether kernels read the entries, rather than NumPy and SciPy."""
+        return self.places is None and self.size >= products.COMPILED_FROM and pays(products.FAMILY, self.size)
+
+    def current(self) -> Pattern:
+        """Return the same pattern as the next run is to read it: compiled, perhaps, where so far that did not pay."""
+        fresh = copy(self)
+        for name in ("compiled", "transposed"):
+            vars(fresh).pop(name, None)
+        return self if fresh.compiled == self.compiled else fresh
+
+    @cached_property
     def rows(self) -> np.ndarray:
         if self.places is not None:
             return self.places.rows
@@ -77,7 +91,9 @@ class Pattern:
     def transposed(self) -> Pattern:
         """The pattern of the transpose; its `order` sorts values that are in the order of this one."""
         rows = np.repeat(np.arange(self.shape[0], dtype=self.cols.dtype), np.diff(self.indptr))
-        return Pattern(self.cols, rows, (self.shape[1], self.shape[0]))
+        turned = Pattern(self.cols, rows, (self.shape[1], self.shape[0]))
+        turned.compiled = self.compiled
+        return turned
 
     @property
     def size(self) -> int:
@@ -248,7 +264,7 @@ class PatternMatrix:
     def transposed(self, c: float, dtype: Any) -> PatternMatrix:
         """Return c times the transpose, stored by its own rows, in another precision."""
         flipped = self.pattern.transposed
-        return PatternMatrix(products.arranged(self.values, flipped.order, c, dtype), flipped)
+        return PatternMatrix(products.arranged(flipped, self.values, c, dtype), flipped)
 
     @property
     def T(self) -> TransposedPatternMatrix:

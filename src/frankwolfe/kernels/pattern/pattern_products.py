@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from frankwolfe.backends.compile_policy import read_plainly
 from frankwolfe.kernels.threads import parts_of, share_out
 
 if TYPE_CHECKING:
     from frankwolfe.kernels.pattern.pattern_matrix import Pattern
 
 COMPILED_FROM = 1 << 15  # observed entries; below, loading Numba costs more than it saves
+FAMILY = "observed entries"  # of kernels, for the policy
 _GATHER = 1 << 18  # numbers gathered at a time without Numba: 2 MB, so that a block stays in cache
 _MOST_BLOCKS = 8  # each with columns of its own to scatter into
 _ZERO = np.uint64(0)
@@ -186,14 +188,14 @@ def gram_times(pattern: Pattern, values: np.ndarray, w: np.ndarray) -> np.ndarra
     return _summed(out)
 
 
-def arranged(values: np.ndarray, order: np.ndarray, scale: float, dtype: Any) -> np.ndarray:
-    """Return scale * values[order] in another precision, in one read where that is compiled."""
-    if values.size < COMPILED_FROM:
-        return scale * values[order].astype(dtype)
+def arranged(pattern: Pattern, values: np.ndarray, scale: float, dtype: Any) -> np.ndarray:
+    """Return scale * values[pattern.order] in another precision, in one read where that is compiled."""
+    if not pattern.compiled:
+        return scale * values[pattern.order].astype(dtype)
     from frankwolfe.kernels.pattern import pattern_loops
 
-    out = np.empty(order.size, dtype)
-    pattern_loops.arrange(values, order.view(f"u{order.itemsize}"), scale, out)
+    out = np.empty(pattern.size, dtype)
+    pattern_loops.arrange(values, pattern.order.view(f"u{pattern.order.itemsize}"), scale, out)
     return out
 
 
@@ -211,7 +213,11 @@ def _compiled(pattern: Pattern, U: np.ndarray | None, V: np.ndarray | None, *oth
         if factor is not None and len(factor) != side:
             raise ValueError(f"expected {side} rows to match a pattern of shape {pattern.shape}, got {len(factor)}")
     known = [f.dtype for f in (U, V, *others) if f is not None]
-    return pattern.size >= COMPILED_FROM and np.result_type(*known) in (np.float32, np.float64)
+    if not pattern.compiled:
+        if pattern.size >= COMPILED_FROM:
+            read_plainly(FAMILY, pattern.size * max(_width(f) for f in (U, V) if f is not None))
+        return False
+    return np.result_type(*known) in (np.float32, np.float64)
 
 
 def _csr(pattern: Pattern, values: np.ndarray) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 DROP = 1e-2  # of the multiplier at once, where it is too large; the square of it the next time, and so on
 MOST_PRODUCTS = 500
+LOOK = 3  # products between looks at what they amount to
 EPS = 2.0**-52
 
 
@@ -147,14 +148,18 @@ def ball_qp_by_products(
         for _ in range(2):
             v = v - (used @ v) @ used
         beta, small = float(v @ v) ** 0.5, T[: k + 1, : k + 1]
+        done = k + 1 == min(most, b.size) or not beta > EPS * T[0, 0]
+        if not done:
+            v = v / beta
+            T[k, k + 1] = T[k + 1, k] = beta
+        if not done and k % LOOK != 0:
+            continue
         y = small_ball_qp(small, length * np.eye(1, k + 1)[0], radius)
         slope = small @ y
         slope[0] += length
         gap = float(slope @ y) + radius * (float(slope @ slope) + (beta * float(y[-1])) ** 2) ** 0.5
-        if gap <= tol or not beta > EPS * T[0, 0]:
+        if done or gap <= tol:
             break
-        v = v / beta
-        T[k, k + 1] = T[k + 1, k] = beta
     z = y @ used
     return z * min(1.0, radius / max(float(z @ z) ** 0.5, 1e-300))
 
@@ -172,14 +177,13 @@ def small_ball_qp(H: np.ndarray, b: np.ndarray, radius: float) -> np.ndarray:
     w, Q = np.linalg.eigh(H)
     # Neither the curvature nor, where there is none, the slope notices a shift of this size.
     w = np.maximum(w, max(1e-14 * w[-1], 1e-14 * float(np.linalg.norm(b)) / radius, 1e-300))
-    along, bends, shift = (Q.T @ b).tolist(), w.tolist(), 0.0  # a handful of numbers: plain ones are the fastest
+    along, shift, z = Q.T @ b, 0.0, np.zeros_like(b)
     for _ in range(60):
-        z = [-a / (bend + shift) for a, bend in zip(along, bends, strict=True)]
-        square = sum(a * a for a in z)
+        z = along / (w + shift)
+        square = float(z @ z)
         if square <= (radius * (1 + 1e-14)) ** 2:
             break
-        steepness = sum(a * a / (bend + shift) for a, bend in zip(z, bends, strict=True)) / square
+        steepness = float(z @ (z / (w + shift))) / square
         shift += (square**0.5 / radius - 1) / steepness
-    z = np.array([-a / (bend + shift) for a, bend in zip(along, bends, strict=True)])
     length = float(z @ z) ** 0.5
-    return Q @ (z * min(1.0, radius / length) if length > 0 else z)
+    return -(Q @ (z * min(1.0, radius / length) if length > 0 else z))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from frankwolfe.backends.compile_policy import pays
 from frankwolfe.kernels.rows.column_layouts import Columns, SortedColumns
 from frankwolfe.kernels.rows.layouts import Layout, Rows, compiled
 
@@ -18,9 +19,27 @@ WIDE_ENOUGH = 1 << 14  # features from which gradients with their own images rep
 BYTE_SCALES = (1.0, 1 / 255)  # grey values as they are, or divided by the largest
 
 
-def dense_layout(A: np.ndarray, solves: int = 1) -> Rows | None:
-    """Return the layout of a dense matrix: bytes where it holds grey values. None where NumPy does as well."""
-    if solves * A.size < COMPILED_FROM or not A.flags.c_contiguous:
+def family_of(matrix: Any, solves: int, loss: str) -> tuple[str, int] | None:
+    """Return the family of kernels for a matrix and a loss of this name, and how many numbers a pass reads.
+
+    None where a matrix is too small for kernels to gain anything, or not one that they can read.
+    """
+    dense = isinstance(matrix, np.ndarray)
+    entries = matrix.size if dense else matrix.nnz
+    if solves * entries < COMPILED_FROM or (dense and not matrix.flags.c_contiguous):
+        return None
+    return f"{'dense' if dense else 'sparse'} {matrix.dtype} {loss}", entries
+
+
+def is_compiled(matrix: Any, solves: int, loss: str) -> bool:
+    """Tell whether kernels are to read a matrix."""
+    family = family_of(matrix, solves, loss)
+    return family is not None and pays(*family, solves)
+
+
+def dense_layout(A: np.ndarray, solves: int = 1, loss: str = "") -> Rows | None:
+    """Return the layout of a dense matrix: bytes where it holds grey values. None where NumPy is to read it."""
+    if not is_compiled(A, solves, loss):
         return None
     for scale in BYTE_SCALES:
         if A.dtype == np.float64 and _are_bytes(A[:: max(1, len(A) // 16)], scale) and _are_bytes(A, scale):
@@ -28,12 +47,12 @@ def dense_layout(A: np.ndarray, solves: int = 1) -> Rows | None:
     return Rows((A,), A.shape)
 
 
-def sparse_layout(matrix: Any, by_columns: bool, solves: int = 1, sort: bool = True) -> Layout | None:
-    """Return the layout of a CSR or CSC matrix: without values where all are equal. None where SciPy does as well.
+def sparse_layout(matrix: Any, by_columns: bool, solves: int = 1, loss: str = "", sort: bool = True) -> Layout | None:
+    """Return the layout of a CSR or CSC matrix: without values where all are equal. None where SciPy is to read it.
 
     Wide data are sorted, which takes a few passes' time, unless `sort` is off.
     """
-    if solves * matrix.nnz < COMPILED_FROM:
+    if not is_compiled(matrix, solves, loss):
         return None
     data, indices = matrix.data, matrix.indices
     values, scale = data, 1.0
@@ -41,7 +60,10 @@ def sparse_layout(matrix: Any, by_columns: bool, solves: int = 1, sort: bool = T
         values, scale = None, float(data[0])
     indptr, wide = matrix.indptr.astype(np.int64, copy=False), sort and matrix.shape[1] > max(WIDE, matrix.shape[0])
     # Short indices gain a fifth beside no values, and next to nothing beside doubles.
-    short = values is None and not wide and matrix.shape[0 if by_columns else 1] <= 1 << 16
+    across = matrix.shape[0 if by_columns else 1]
+    short = values is None and not wide and across <= 1 << 16
+    if indices.itemsize > 4 and across <= 1 << 32:  # kernels are compiled for each width: one will do
+        indices = indices.astype(np.uint32)
     unsigned = indices.astype(np.uint16) if short else indices.view(f"u{indices.itemsize}")
     arrays, shape = (indptr, unsigned, values), tuple(matrix.shape)
     if wide:  # the gradient is longer than the margins: jump in those

@@ -110,7 +110,8 @@ def sweep(matrix, first, last, step, block, x, base, mixing, known, loss, every,
             else:
                 product(matrix, low, high, x, q)
             if images.size:
-                images[0][low:high] = q[: high - low]
+                for i in range(high - low):  # assigning a slice would compile its error message, a second's work
+                    images[0, low + i] = q[i]
         differentiate(mixing, before, q, on_rows(loss, low, high), watched, r, c, sums)
         adjoint(matrix, low, high, r, g, x.size == 0)
         if H.size:

@@ -29,7 +29,7 @@ class Gram:
     def __init__(self, G: Any, rng: np.random.Generator, accuracy: float = 0.0) -> None:
         m, n = G.shape
         self.tall = m >= n
-        self.compiled = isinstance(G, PatternMatrix) and G.nnz >= pattern_products.COMPILED_FROM
+        self.compiled = isinstance(G, PatternMatrix) and G.pattern.compiled
         self.width = PACKED if self.compiled else 1
         self.size = self.width * min(m, n)
         self.kind = np.dtype(np.float32) if G.dtype == np.float32 else np.dtype(np.float64)  # of the answer

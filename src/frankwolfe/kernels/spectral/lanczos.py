@@ -9,9 +9,10 @@ import array_api_compat
 import numpy as np
 
 from frankwolfe.backends import Array, double, host, largest, namespace, scaled
+from frankwolfe.backends.compile_policy import pays
 from frankwolfe.backends.namespace import is_foreign
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
-from frankwolfe.kernels.pattern.pattern_products import COMPILED_FROM
+from frankwolfe.kernels.pattern.pattern_products import COMPILED_FROM, FAMILY
 from frankwolfe.kernels.spectral.device_krylov import gram_of, is_on_device, space_of
 from frankwolfe.kernels.spectral.gram_operator import entries
 from frankwolfe.kernels.spectral.implicit_matrix import ImplicitMatrix
@@ -384,7 +385,7 @@ def _gram_matrix(D: Any) -> np.ndarray:
     tall = D.shape[0] >= D.shape[1]
     if isinstance(D, np.ndarray):
         return D.T @ D if tall else D @ D.T
-    if D.nnz < COMPILED_FROM:
+    if D.nnz < COMPILED_FROM or not pays(FAMILY, D.nnz):
         return (D.T @ D if tall else D @ D.T).toarray()
     from frankwolfe.kernels.pattern import pattern_loops
 

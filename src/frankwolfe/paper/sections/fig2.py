@@ -87,7 +87,7 @@ def percent(rise: float) -> str:
 def stability(h: np.ndarray, floor: float = 1e-16) -> tuple[float, float]:
     """Return the median of max/min within windows, and the largest relative rise from one iteration to the next.
 
-    The first `SETTLED` iterations (of short runs the first fifth) do not count, nor does a rise below ten times `floor`,
+    The first `SETTLED` iterations (of short runs the first fifth) do not count, nor do rises below ten times `floor`,
     the accuracy of f*.
 
     Examples
