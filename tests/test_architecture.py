@@ -25,7 +25,7 @@ LAYERS = [
     {"certificates", "trace", "result", "checkpoint", "progress", "interruption", "stopping", "notebook"},
     {"run"},
     {"minimize"},
-    {"compare", "path"},
+    {"compare", "path", "precompile"},
     {"plotting", "datasets"},
     {"estimators", "explain"},
     {"__init__"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from scipy.sparse import csr_array
 from tests.problems import logistic_data
 
@@ -21,3 +22,56 @@ def test_newton_on_sparse_and_dense_data_alike() -> None:
         )
         assert sparse.success
         np.testing.assert_allclose(sparse.x, full.x, atol=1e-6)
+
+
+def degenerate(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    """Return rows with a column of zeros, two that are equal, one far larger than the others."""
+    A = rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.3)
+    A[:, 1], A[:, 2], A[:, 3] = 0.0, A[:, 0], 1e3 * A[:, 4]
+    return A
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize(("n", "d"), [(300, 20), (15, 40), (200, 600), (900, 700)])
+def test_least_squares_takes_one_model(n: int, d: int, intercept: bool) -> None:
+    """The model is f itself: factored, or, of more than 500 variables on a ball, known by products alone."""
+    rng = np.random.default_rng(n + d)
+    A = degenerate(rng, n, d)
+    b = A[:, :9] @ rng.standard_normal(9) + 0.01 * rng.standard_normal(n) + 3.0
+    for radius in (0.5, 20.0):
+        f = fw.LeastSquares(A, b, ridge=1e-3, intercept=intercept)
+        result = fw.minimize(f, fw.L2Ball(radius), method="newton", tol=1e-6)
+        assert result.success
+        assert result.n_iter <= 4
+        x, g = result.x, f.grad(result.x)
+        assert np.linalg.norm(x) <= radius * (1 + 1e-12)
+        assert float(g @ x) + radius * np.linalg.norm(g) <= 2e-6  # what the certificate says
+        other = fw.minimize(csr_least_squares(A, b, intercept), fw.L2Ball(radius), tol=1e-6)
+        assert abs(other.fun - result.fun) <= 2e-6
+
+
+def csr_least_squares(A: np.ndarray, b: np.ndarray, intercept: bool) -> fw.LeastSquares:
+    return fw.LeastSquares(csr_array(A), b, ridge=1e-3, intercept=intercept)
+
+
+def test_a_good_fit_is_found_at_once() -> None:
+    """Where f is next to nothing the gap exceeds it for long: the model is solved for what it gains all the same."""
+    rng = np.random.default_rng(5)
+    A = (rng.random((400, 30)) < 0.3).astype(float)
+    x = rng.standard_normal(30)
+    b = A @ x + 1e-3 * rng.standard_normal(400)
+    for domain in (fw.L2Ball(np.linalg.norm(x)), fw.L1Ball(np.abs(x).sum()), fw.Simplex(30, radius=8.0)):
+        result = fw.minimize(fw.LeastSquares(A, b), domain, tol=1e-9)
+        assert result.success
+        assert result.n_iter <= 4, domain
+
+
+def test_nearly_separable_rows() -> None:
+    """The gap exceeds the loss at every step: no model may be solved too roughly for what it gains."""
+    rng = np.random.default_rng(6)
+    A = rng.standard_normal((300, 8))
+    b = np.where(A @ rng.standard_normal(8) > 0, 1.0, -1.0)
+    for domain in (fw.L2Ball(60.0), fw.L1Ball(120.0)):
+        result = fw.minimize(fw.Logistic(A, b), domain, tol=1e-9)
+        assert result.success
+        assert result.n_iter <= 40, domain

@@ -217,3 +217,19 @@ def test_intercepts_are_found_where_all_rows_are_certain() -> None:
     chances /= chances.sum(axis=1, keepdims=True)
     frequency = np.array([0.33804458, 0.33766368, 0.32429174])
     np.testing.assert_allclose(weights @ chances, frequency, atol=1e-9)
+
+
+def test_no_order_of_the_rows_hides_a_class_from_the_search() -> None:
+    """Classes in turn, with the period of any stride: a few rows are drawn, not counted off."""
+    n, rng = 70_000, np.random.default_rng(0)
+    A = rng.standard_normal((n, 1))
+    classes = np.where(np.arange(n) % 64 == 0, 0, 1 + np.arange(n) % 2)
+    order = np.argsort(classes, kind="stable")
+    x = rng.standard_normal((1, 3))
+    with np.errstate(all="raise"):
+        turned = fw.Multinomial(A, classes, intercept=True).value(x)
+        in_order = fw.Multinomial(A[order], classes[order], intercept=True).value(x)
+    assert turned == pytest.approx(in_order, rel=1e-12)
+    b = np.where(np.arange(n) % 64 == 0, 1.0, -1.0)
+    turned = fw.Logistic(A, b, intercept=True).value(x[0, :1])
+    assert turned == pytest.approx(fw.Logistic(A[order], b[order], intercept=True).value(x[0, :1]), rel=1e-12)

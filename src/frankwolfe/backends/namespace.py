@@ -11,6 +11,7 @@ import numpy as np
 
 from frankwolfe.backends.vector_with_image import Imaged
 
+NUMPY = (np.ndarray, np.generic)
 PIECE = 1 << 16  # numbers of a long vector that stay in the second-level cache
 Array: TypeAlias = Any  # any array of an array-API namespace
 Scalar: TypeAlias = Any  # a float, or a 0-d array that has not been read back yet
@@ -25,9 +26,10 @@ def namespace(*arrays: Array) -> Any:
     >>> namespace(np.zeros(2)).__name__.endswith("numpy")
     True
     """
-    if all(isinstance(a, np.ndarray | np.generic) for a in arrays):
-        return np  # NumPy 2 is an array-API namespace itself; skip the look-up on the hot path
-    return array_api_compat.array_namespace(*arrays)
+    for a in arrays:
+        if not isinstance(a, NUMPY):
+            return array_api_compat.array_namespace(*arrays)
+    return np  # NumPy 2 is an array-API namespace itself; skip the look-up on the hot path
 
 
 def own(x: Array) -> Array:

@@ -182,15 +182,23 @@ class Search(Choice):
     def _refine(self, budget: int | None) -> None:
         """Halve the steps on both sides of the best radius until they are short; beyond it only where scores differ."""
         while budget is None or budget > 0:
-            radii, means, best = self.radii, self.table("score").mean(axis=0), self.place("best")
-            flat = max(self.resolution(), 0.0 if self.judged else (WORSE - 1) * abs(float(means[best])))
-            ends = [i for i in (best - 1, best + 1) if 0 <= i < len(radii) and abs(means[i] - means[best]) > flat]
+            radii, best = self.radii, self.place("best")
+            ends = [i for i in (best - 1, best + 1) if 0 <= i < len(radii) and self._differ(i, best)]
             far = [i for i in ends if abs(math.log(radii[i] / radii[best])) > math.log(FINE)]
             for i in far[:budget]:
                 self.solve(math.sqrt(radii[best] * radii[i]))
             if not far:
                 return
             budget = None if budget is None else budget - len(far)
+
+    def _differ(self, i: int, best: int) -> bool:
+        """Tell whether a radius is worse than the best by more than folds that differ among each other can tell."""
+        scores = self.table("score")
+        worse = scores[:, best] - scores[:, i]
+        flat = max(self.resolution(), 0.0 if self.judged else (WORSE - 1) * abs(float(scores[:, best].mean())))
+        if len(worse) > 1:
+            flat = max(flat, float(worse.std(ddof=1)) / math.sqrt(len(worse)))
+        return abs(float(worse.mean())) > flat
 
     def sharpen(self) -> None:
         """Halve the step below the smallest radius within a standard error of the best, until it is short."""

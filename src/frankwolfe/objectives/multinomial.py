@@ -313,7 +313,12 @@ class Multinomial(WeightedMean):
     def _spread(self, P: Array, V: Array) -> Array:
         """Return the Hessian of the mean loss times V."""
         PV = P * V
-        return self.share * (PV - P * namespace(P).sum(PV, axis=-2, keepdims=True))
+        moved = P * namespace(P).sum(PV, axis=-2, keepdims=True)
+        if not isinstance(PV, np.ndarray):
+            return self.share * (PV - moved)
+        PV -= moved  # in place: of many images at once this is a large array
+        PV *= self.share
+        return PV
 
 
 def _fetched(loss: Scalar, mean: Array) -> tuple[float, np.ndarray]:

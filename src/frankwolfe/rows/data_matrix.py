@@ -46,6 +46,7 @@ class DataMatrix(Rows):
 
     carries: bool = False  # whether gradients come with their own images
     solves = 1  # how many problems the data are for: the more, the sooner compiled passes pay
+    on_host: bool = False  # whether kernels could read the numbers, if they were compiled
     loss: str = ""  # the name of the loss that they are read with, for which kernels are compiled
 
     def __init__(self, matrix: Any) -> None:
@@ -61,15 +62,6 @@ class DataMatrix(Rows):
     def additions(self) -> int:
         return self.stacked_additions if self.layout is None else self.layout.additions
 
-    @property
-    def on_host(self) -> bool:
-        """Whether kernels could read the numbers, if they were compiled."""
-        return False
-
-    @property
-    def family(self) -> tuple[str, int] | None:
-        return family_of(self.matrix, self.solves, self.loss) if self.on_host else None
-
     def current(self) -> Self:
         """Return the data as the next run is to read them: compiled, perhaps, where up to now that did not pay."""
         if "layout" not in vars(self) or not self.on_host:
@@ -82,7 +74,8 @@ class DataMatrix(Rows):
         return derive(self, tuple(name for name in SAME if name not in ("layout", "_sorted", "_turned")))
 
     def sweep(self, model: Any, query: Query) -> Sweep:
-        family = self.family if self.layout is None else None
+        plain = self.on_host and self.layout is None
+        family = family_of(self.matrix, self.solves, self.loss) if plain else None
         if family is None:
             return super().sweep(model, query)
         with calm():
@@ -251,7 +244,8 @@ class DenseMatrix(RowBlocks):
 
     def __init__(self, matrix: Any) -> None:
         super().__init__(matrix)
-        self.paths = COMPILED if isinstance(matrix, np.ndarray) else IN_ARRAYS
+        self.on_host = isinstance(matrix, np.ndarray)
+        self.paths = COMPILED if self.on_host else IN_ARRAYS
 
     def reads(self, size: int, fresh: int) -> float:
         matrix = self.matrix
@@ -289,10 +283,6 @@ class DenseMatrix(RowBlocks):
     @cached_property
     def layout(self) -> Layout | None:
         return dense_layout(self.matrix, self.solves, self.loss) if self.on_host else None
-
-    @property
-    def on_host(self) -> bool:
-        return isinstance(self.matrix, np.ndarray)
 
     def _column_squares(self, weights: Array | None) -> np.ndarray | None:
         if isinstance(self.matrix, np.ndarray):

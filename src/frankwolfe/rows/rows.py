@@ -26,7 +26,6 @@ class Rows(ABC):
     shape: tuple[int, int]
     dtype: Any
     layout: Any = None  # the rows as the compiled kernels read them; None where they do not
-    family: tuple[str, int] | None = None  # the kernels that could, and how many numbers they would read; None: none
     adjoint_cost = 1.0  # reads of the data that `adjoint` takes
     shared: bool = False  # whether many points share a read at little more than the price of one
     stored: bool = True  # whether the numbers are at hand: not those of an operator, nor those on disk or a cluster

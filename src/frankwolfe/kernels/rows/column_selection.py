@@ -20,7 +20,7 @@ def picked(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, width: i
     place = np.full(width, columns.size, dtype=np.uint32)
     place[columns] = np.arange(columns.size, dtype=np.uint32)
     out_values, out_indices = np.empty(indices.size, values.dtype), np.empty(indices.size, np.uint32)
-    out_indptr = np.zeros(indptr.size, dtype=np.int64)
+    out_indptr = np.zeros(indptr.size, dtype=indptr.dtype)  # where short, SciPy leaves the indices short, too
     unsigned = indices.view(f"u{indices.itemsize}")
     size = _pick(indptr, unsigned, values, place, np.uint32(columns.size), out_values, out_indices, out_indptr)
     # Memory that was never written to was never handed out; what is kept is copied, so that the rest can go.

@@ -60,7 +60,10 @@ def sparse_layout(matrix: Any, by_columns: bool, solves: int = 1, loss: str = ""
         values, scale = None, float(data[0])
     indptr, wide = matrix.indptr.astype(np.int64, copy=False), sort and matrix.shape[1] > max(WIDE, matrix.shape[0])
     # Short indices gain a fifth beside no values, and next to nothing beside doubles.
-    short = values is None and not wide and matrix.shape[0 if by_columns else 1] <= 1 << 16
+    across = matrix.shape[0 if by_columns else 1]
+    short = values is None and not wide and across <= 1 << 16
+    if indices.itemsize > 4 and across <= 1 << 32:  # kernels are compiled for each width: one will do
+        indices = indices.astype(np.uint32)
     unsigned = indices.astype(np.uint16) if short else indices.view(f"u{indices.itemsize}")
     arrays, shape = (indptr, unsigned, values), tuple(matrix.shape)
     if wide:  # the gradient is longer than the margins: jump in those

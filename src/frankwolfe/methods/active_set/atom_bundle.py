@@ -64,8 +64,7 @@ class Bundle(_Points):
                 (np.append(where, self.size), stack.grown(point)) if type(stack) is label[0] else (where, stack)
                 for where, stack in self._stacks
             ]
-        if "_images" in self.__dict__:
-            grown.__dict__["_known"] = self._images
+        grown.__dict__["_known"] = self._known_images
         return grown, self.size
 
     def keep(self, mask: np.ndarray) -> Bundle:
@@ -81,8 +80,8 @@ class Bundle(_Points):
             for where, stack in self._stacks
             if mask[where].any()
         ]
-        if "_images" in self.__dict__:
-            kept.__dict__["_known"] = self._images.kept(mask)
+        known = self._known_images
+        kept.__dict__["_known"] = known.kept(mask[: known.counts.size]) if known.counts.size else known
         return kept
 
     def inner(self, problem: Problem, slope: Any) -> np.ndarray:
@@ -131,8 +130,14 @@ class Bundle(_Points):
 
     @cached_property
     def _images(self) -> Images:
-        known = self.__dict__.get("_known", Images.none())
+        known = self._known_images
         return known.grown([p.image for p in self.points[known.counts.size :]])
+
+    @property
+    def _known_images(self) -> Images:
+        """The images of the first atoms, as far as they have been put together."""
+        known = self.__dict__
+        return known["_images"] if "_images" in known else known.get("_known", Images.none())
 
     @cached_property
     def _stacks(self) -> list[tuple[np.ndarray, Stack]]:

@@ -29,7 +29,9 @@ FACTORED = 500  # and on a ball, of a quadratic, factored: more take more than p
 SEARCH, ROUGH_SEARCH = 1e-3, 0.05  # accuracy of the line search; far away, where the step is long anyway
 FAR = 1.0  # while the last gap exceeds f so many times, the model is rough, and some rows tell enough of its curvature:
 ROWS, FEWEST = 25, 8  # so many for each variable, but one in eight at least
+ROUGH, ROUGH_FACE = 0.3, 3.0  # of what a rough model gains, what may be left to gain: on a ball, on a polytope
 POOR = 0.5  # share of such a step that the search must take, or the next Hessians are of all rows
+STEADY, FALLEN = 0.1, 0.3  # how near to a whole step, and from what share of the gap before, the next is not searched
 SPEED = 1.5  # power by which the gap falls faster at each step near the solution
 TAIL = 0.7  # share of the difference between the curvatures of f and log f that is taken off
 
@@ -44,6 +46,8 @@ class NewtonState(NamedTuple):
     sample: bool = True  # whether some rows tell enough of the Hessian: so far no step from them was poor
     likely: float = np.inf  # the gap that is left at x, by the pace of the last steps
     multiplier: float | None = None  # of the ball, in the last model
+    steady: bool = False  # whether the last search took about the whole step, so that the next needs none
+    value: float = np.inf  # f where the last step began
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,8 @@ class NewtonFrankWolfe(Method):
     Parameters
     ----------
     accuracy : float, default 0.01
-        The model is solved when its Frank-Wolfe gap is at most this share of the decrease it promises.
+        The model is solved when its Frank-Wolfe gap is at most this share of what it gains; more while the model is
+        rough.
     max_inner : int, default 1000
         Most oracle calls on one model.
 
@@ -174,16 +179,18 @@ class NewtonFrankWolfe(Method):
         with calm(H.size):
             target, multiplier = self._target(problem, H, g, here, vertex.point, state, relative > FAR)
         z = Point.at(as_like(target, x.coords))
-        if "hessian" in problem.scratch:  # the model is f: there is nothing to search for
-            return NewtonState(k + 1, z, relative, multiplier=multiplier), evidence
+        value, steady = float(at_x.value), state.steady and not far and float(at_x.value) <= state.value
+        likely = gap * min(relative / before, 1.0) ** SPEED if 0 < before < np.inf else np.inf
+        after = NewtonState(k + 1, z, relative, False, state.rounds, state.sample, likely, multiplier, steady, value)
+        if steady or "hessian" in problem.scratch:  # the model is f, or as good: there is nothing to search for
+            return after, evidence
         step = problem.line_search(x, z, rtol=rtol)
         if not step > 0:  # f does not show what the step gains, but the model does: taken if f does not rise either
-            value = float(at_x.value)
             step = float(float(problem.value(z)) <= value + 4 * problem.eps * abs(value))
         x_next = problem.mix(x, z, step)
         sample = state.sample and not (far and step < POOR)
-        likely = gap * min(relative / before, 1.0) ** SPEED if 0 < before < np.inf else np.inf
-        return NewtonState(k + 1, x_next, relative, False, state.rounds, sample, likely, multiplier), evidence
+        steady = not far and abs(step - 1) <= STEADY and relative <= FALLEN * before
+        return after._replace(x=x_next, sample=sample, steady=steady), evidence
 
     def _target(
         self, problem: Problem, H: np.ndarray, g: np.ndarray, x: np.ndarray, first: Point, state: NewtonState, far: bool
@@ -193,8 +200,8 @@ class NewtonFrankWolfe(Method):
         As accurately as what is gained by it deserves; where the model is f itself, as the run asks for.
         """
         radius, coordinates, b = problem.ball_radius, problem.coordinate_set, g - H @ x
-        exact = "hessian" in problem.scratch
-        tol, share = 0.5 * problem.goal, (0.0 if exact else min(30 * self.accuracy, 0.3) if far else self.accuracy)
+        tol, rough = 0.5 * problem.goal, ROUGH_FACE if radius is None else ROUGH
+        share = 0.0 if "hessian" in problem.scratch else rough if far else self.accuracy
         if radius is not None:
             guess = float(g @ g) ** 0.5 / radius if state.multiplier is None else state.multiplier
             return ball_qp(H, b, radius, guess, x, tol, share)

@@ -95,6 +95,8 @@ def by_hessians(problem: Problem, state: Any, scan: ColumnScan, newton: Step) ->
         inner, seen = newton(part.problem, inner)
         if inner.rested or inner.gap * abs(float(seen.seen[0][0])) <= goal:
             break
+    if not exact:
+        part.problem.image(inner.x)
     problem.counts.n_pass += part.problem.counts.n_pass * part.columns.size / state.x.coords.size
     return state._replace(k=state.k + 1, x=part.up(inner.x), gap=inner.gap, rested=False, sample=inner.sample)
 

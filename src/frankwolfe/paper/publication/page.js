@@ -42,7 +42,7 @@
     return out;
   }
 
-  function layout(panel, data, words) {
+  function layout(panel, data, words, width) {
     if (panel.heat) {
       return {
         margin: { l: 58, r: 12, t: 30, b: 44 }, height: 300, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
@@ -62,7 +62,7 @@
       });
     }
     return {
-      margin: { l: 58, r: 12, t: 30, b: 44 }, height: 320 + 24 * Math.ceil(panel.curves.length / 2), paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      margin: { l: 58, r: 12, t: 30, b: 44 }, height: 330 + 22 * Math.ceil(panel.curves.length / (width > 420 ? 2 : 1)), paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { color: ink, size: 12, family: "inherit" }, shapes: shapes, hovermode: "closest",
       hoverlabel: { font: { family: "inherit" } },
       modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--faint"), activecolor: css("--accent") },
@@ -119,7 +119,7 @@
       var data = traces(panel, axis);
       data.forEach(function (trace) { if (trace.legendgroup in kept) { trace.visible = kept[trace.legendgroup]; } });
       var words = panel.xlabel || figure.axes[axis];
-      Plotly.react(plot, data, layout(panel, data, words), {
+      Plotly.react(plot, data, layout(panel, data, words, plot.clientWidth), {
         responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"], showSendToCloud: false
       });
       if (!plot.dataset.linked) { plot.dataset.linked = "yes"; link(figure, plot); }

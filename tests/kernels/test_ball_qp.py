@@ -1,0 +1,77 @@
+"""Quadratic programs on the l2 ball: three ways to one answer, which satisfies the optimality conditions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from frankwolfe.kernels.qp.ball_qp import ball_qp, ball_qp_by_products, small_ball_qp
+
+
+def model(seed: int, d: int, rank: int, spread: float) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    half = rng.standard_normal((rank, d)) * np.logspace(0, -spread, d)
+    return half.T @ half, half.T @ rng.standard_normal(rank)
+
+
+def value(H: np.ndarray, b: np.ndarray, z: np.ndarray) -> float:
+    return float(b @ z + 0.5 * z @ H @ z)
+
+
+def gap(H: np.ndarray, b: np.ndarray, z: np.ndarray, radius: float) -> float:
+    slope = b + H @ z
+    return float(slope @ z + radius * np.linalg.norm(slope))
+
+
+@pytest.mark.parametrize("radius", [1e-3, 1.0, 30.0, 1e4])
+@pytest.mark.parametrize(("d", "rank", "spread"), [(4, 4, 0.0), (40, 40, 1.0), (40, 7, 0.0), (90, 200, 3.0)])
+def test_three_ways_to_one_answer(d: int, rank: int, spread: float, radius: float) -> None:
+    """Definite and singular H, solutions inside and on the sphere, guesses far too small and far too large."""
+    for seed in range(3):
+        H, b = model(seed, d, rank, spread)
+        best = value(H, b, small_ball_qp(H, b, radius))
+        scale = abs(best)
+        found = [ball_qp(H, b, radius, guess).z for guess in (0.0, 1e-9, 1.0, 1e6)]
+        found.append(ball_qp_by_products(lambda v, H=H: H @ v, b, radius, 1e-9 * scale))
+        for z in found:
+            assert np.linalg.norm(z) <= radius * (1 + 1e-12)
+            assert abs(value(H, b, z) - best) <= 1e-8 * scale
+
+
+@pytest.mark.parametrize("radius", [0.1, 3.0, 1e3])
+def test_a_rough_answer_is_as_good_as_it_says(radius: float) -> None:
+    """The gap is at most the tolerance, or a share of what was gained since the start."""
+    for seed in range(5):
+        H, b = model(seed, 30, 60, 2.0)
+        rng = np.random.default_rng(seed)
+        start = rng.standard_normal(30)
+        start *= radius / np.linalg.norm(start)
+        for share in (0.3, 1e-3):
+            z = ball_qp(H, b, radius, 1.0, start, 0.0, share).z
+            gained = value(H, b, start) - value(H, b, z)
+            assert gap(H, b, z, radius) <= share * gained * (1 + 1e-6) + 1e-9
+        tol = 1e-3 * abs(value(H, b, z))
+        for z in (ball_qp(H, b, radius, tol=tol).z, ball_qp_by_products(lambda v, H=H: H @ v, b, radius, tol)):
+            assert gap(H, b, z, radius) <= tol * (1 + 1e-6) + 1e-9 * abs(value(H, b, z))
+
+
+def test_nothing_to_gain_and_nothing_that_bends() -> None:
+    H, b = np.zeros((3, 3)), np.array([3.0, 0.0, -4.0])
+    for z in (ball_qp(H, b, 2.0).z, ball_qp_by_products(lambda v: 0.0 * v, b, 2.0, 1e-12), small_ball_qp(H, b, 2.0)):
+        np.testing.assert_allclose(z, [-1.2, 0.0, 1.6], rtol=1e-9)
+    for z in (ball_qp(np.eye(3), 0 * b, 2.0).z, ball_qp_by_products(lambda v: v, 0 * b, 2.0, 1e-12)):
+        np.testing.assert_array_equal(z, np.zeros(3))
+
+
+def test_no_more_products_than_the_spectrum_has_values() -> None:
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.standard_normal((50, 50)))[0]
+    H, b, asked = Q @ np.diag(np.repeat([1.0, 2.0, 5.0, 9.0, 20.0], 10)) @ Q.T, rng.standard_normal(50), []
+
+    def bent(v: np.ndarray) -> np.ndarray:
+        asked.append(1)
+        return H @ v
+
+    z = ball_qp_by_products(bent, b, 0.5, 1e-10)
+    assert gap(H, b, z, 0.5) <= 2e-10
+    assert len(asked) <= 8  # five distinct eigenvalues, and looks at every third product
