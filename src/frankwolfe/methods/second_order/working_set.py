@@ -113,7 +113,9 @@ def by_coordinates(problem: Problem, state: Any, scan: ColumnScan) -> Any:
     relative = scan.gap / max(abs(float(scan.at_x.value)), 1e-300)
     left = scan.gap * (EXACT if objective.row_loss.quadratic else FAR_LEFT if relative > 1 else LEFT)
     tol = max(left, 0.1 * problem.goal, 2 * float(scan.at_x.tangent.noise))
-    found = descended(model, domain.radius, double(x[chosen]), scan.level, domain.signed, tol, MOST_ROUNDS)
+    # After a step that gained little, however good its model looked, the next takes more rounds.
+    least = min(max(state.rounds // 2, 2), MOST_ROUNDS)
+    found = descended(model, domain.radius, double(x[chosen]), scan.level, domain.signed, tol, MOST_ROUNDS, least)
     target = x.copy()
     target[chosen] = found.z
     image = state.x.image + layout.product(target - x).astype(x.dtype, copy=False)
@@ -121,7 +123,8 @@ def by_coordinates(problem: Problem, state: Any, scan: ColumnScan) -> Any:
     problem.counts.n_pass += (2 * found.rounds + 2) * float(data.lengths[chosen].sum()) / data.matrix.nnz
     x_next = problem.mix(state.x, z, problem.line_search(state.x, z, rtol=1e-3))
     slow = not found.done or relative > 0.9 * state.gap
-    rounds = 2 * max(found.rounds, state.rounds) if slow else found.rounds
+    # While steps gain little their rounds add up: Hessians take over when those have cost as much.
+    rounds = found.rounds + state.rounds if slow else found.rounds
     return state._replace(k=state.k + 1, x=x_next, gap=relative, rested=False, rounds=rounds)
 
 
