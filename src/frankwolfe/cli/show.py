@@ -12,7 +12,7 @@ from frankwolfe.cli.output import Json, Quiet
 from frankwolfe.cli.output import show as print_facts
 from frankwolfe.cli.tables import existing, writable
 
-WIDTH = 40  # of the longest bar
+WIDTH, MOST_BARS = 40, 25  # of the longest bar
 
 
 def show(
@@ -93,7 +93,9 @@ def bars(path: dict[str, list[float]], radius: float) -> list[str]:
     span = max(float(np.ptp(scores)), 1e-300)
     nearest = int(np.argmin(np.abs(np.log(np.array(path["radii"]) / radius))))
     lines = [f"{'radius':>10}  held-out score"]
-    for i, (size, score) in enumerate(zip(path["radii"], scores.tolist(), strict=True)):
+    every = -(-len(scores) // MOST_BARS)  # of many radii some, the chosen one among them
+    for i in range(nearest % every, len(scores), every):
+        size, score = path["radii"][i], float(scores[i])
         bar = "#" * round(WIDTH * (score - float(scores.min())) / span)
         lines.append(f"{size:>10.4g}  {score:<12.6g}  {bar}{' chosen' if i == nearest else ''}".rstrip())
     return lines
