@@ -10,7 +10,7 @@ solution. `auto` is timed from the data to a certificate of the relative error 1
 every solver of scikit-learn that applies, skglm and celer where they are installed, each at the loosest setting at
 which its own objective is right to the same relative error: looked for beforehand, a help that no user has. Data are
 given to each in the order that it works in. Of what is near the best, the minimum of interleaved repeats counts.
-glmnet is not among them: it needs R, and its Python bindings do not build without a Fortran compiler.
+glmnet is not among them: it needs R, and its Python bindings did not build where this was run.
 
 What the search for settings found is kept in benchmarks/results/unseen-peers.json, so that a second run takes minutes.
 """
