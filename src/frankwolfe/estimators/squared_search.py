@@ -142,7 +142,8 @@ class RidgePath(Path):
     def norms(self, x: np.ndarray) -> np.ndarray:
         return np.linalg.norm(x, axis=1)
 
-    dual_norms = norms
+    def dual_norms(self, g: np.ndarray) -> np.ndarray:
+        return self.norms(g)
 
 
 class LassoPath(Path):
@@ -208,14 +209,19 @@ def squared_search(
     objective, path_of = task.objective, PATHS.get(type(model._domain(task, 1.0)))
     if path_of is None or type(objective) is not LeastSquares or (weight is None) != (task.weight is None):
         return None
-    matrix, (n, d) = getattr(objective.data, "matrix", None), objective.data.shape
+    matrix: Any = getattr(objective.data, "matrix", None)
+    n, d = objective.data.shape
     if not (isinstance(matrix, np.ndarray) or sp.issparse(matrix)) or (isinstance(radii, str) and radii != "auto"):
         return None
-    if n * d * d > READS * (matrix.nnz if sp.issparse(matrix) else n * d):
+    if n * d * d > READS * (n * d if isinstance(matrix, np.ndarray) else matrix.nnz):
         return None
     held_out = [_moments(task, test) for _, test in parts]
     apart = n == sum(len(test) for _, test in parts) == len(np.unique(np.concatenate([test for _, test in parts])))
-    total = Moments(sum(m.of for m in held_out), objective.intercept) if apart else _moments(task, np.arange(n))
+    total = (
+        Moments(np.sum([m.of for m in held_out], axis=0), objective.intercept)
+        if apart
+        else _moments(task, np.arange(n))
+    )
     path = path_of(*total.normal())
     if not (path.null > 0 and np.abs(path.c).max() > 0):
         return None
