@@ -32,11 +32,11 @@ import numpy as np
 
 import frankwolfe as fw
 from frankwolfe import checkpoint
-from frankwolfe.datasets._archives import unpack
-from frankwolfe.datasets._errors import DatasetError
-from frankwolfe.datasets._idx import parse_images, parse_labels
-from frankwolfe.datasets._libsvm import parse_libsvm
-from frankwolfe.datasets._ratings import parse_ratings
+from frankwolfe.datasets.archives import unpack
+from frankwolfe.datasets.errors import DatasetError
+from frankwolfe.datasets.idx import parse_images, parse_labels
+from frankwolfe.datasets.libsvm import parse_libsvm
+from frankwolfe.datasets.ratings import parse_ratings
 from frankwolfe.problem import Problem
 from frankwolfe.run import Run
 from frankwolfe.stopping import Tolerance

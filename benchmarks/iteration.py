@@ -22,7 +22,7 @@ from benchmarks import peers
 from benchmarks.report import command_line
 from frankwolfe.kernels import threads
 from frankwolfe.kernels.rows.column_layouts import SortedColumns
-from frankwolfe.kernels.rows.layouts import CHUNK, NONE, Layout, RowLosses, Rows, compiled
+from frankwolfe.kernels.rows.layouts import CHUNK, NONE, Layout, RowLayout, RowLosses, compiled
 from frankwolfe.losses import LogisticLoss
 
 THREADS = 2
@@ -82,7 +82,7 @@ def step(layout: Layout, b: np.ndarray, watch: bool = True) -> Callable[[], Any]
     return carried
 
 
-def profile(layout: Rows, b: np.ndarray) -> str:
+def profile(layout: RowLayout, b: np.ndarray) -> str:
     """Return in words what the parts of a dense iteration cost on one thread, each by itself."""
     n, d = layout.shape
     x, m, loss = np.ones(d) / d, np.linspace(-3.0, 3.0, n), RowLosses(LogisticLoss(), b, np.full(CHUNK, 1.0 / n))
@@ -196,7 +196,7 @@ def measure(quick: bool) -> dict[str, Any]:
         for dtype, bar in ((np.float64, 1.25), (np.float32, 1.5)):
             A = wide.astype(dtype, copy=False)
             layout = fw.Logistic(A, b).data.layout
-            assert isinstance(layout, Rows)
+            assert isinstance(layout, RowLayout)
             pair = with_threads(step(layout, b), THREADS), with_threads(floor(A), THREADS)
             ratio, ours, least = ratios(*pair, repeats)
             name = f"dense {n} x {d} {np.dtype(dtype).name}"

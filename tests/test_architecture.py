@@ -25,7 +25,7 @@ LAYERS = [
     {"certificates", "trace", "result", "checkpoint", "progress", "interruption", "stopping", "notebook"},
     {"run"},
     {"minimize"},
-    {"compare", "path"},
+    {"compare", "path", "precompile"},
     {"plotting", "datasets"},
     {"estimators", "explain"},
     {"__init__"},
@@ -94,6 +94,16 @@ def test_imports_point_one_way(path: Path) -> None:
         other = there.partition(".")[0]
         fine = folder == other or layer(there) <= layer(here) or (there not in at_once and (folder, other) in UPWARD)
         assert fine, f"{here} imports {there}, which lies above it"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_no_private_name_is_imported_across_packages(path: Path) -> None:
+    here = name_of(path).partition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("frankwolfe."):
+            _, package, *inside = (node.module or "").split(".")
+            private = [name for name in (*inside, *(a.name for a in node.names)) if name.startswith("_")]
+            assert package == here or not private, f"{name_of(path)} imports {private} of {package}"
 
 
 def test_the_judge_shares_no_code() -> None:

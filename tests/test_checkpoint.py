@@ -19,6 +19,7 @@ import frankwolfe as fw
 from frankwolfe.checkpoint import identity
 from frankwolfe.methods import METHODS
 from frankwolfe.problem import Problem
+from frankwolfe.run import Run
 from frankwolfe.serialisation import decode, encode
 
 EXTRA = {
@@ -105,6 +106,16 @@ def test_a_finished_run_returns_its_result(tmp_path: Path) -> None:
     tighter = fw.minimize(objective, domain, method="afw", tol=1e-4, checkpoint=save)
     assert tighter.success
     assert tighter.n_iter > first.n_iter
+
+
+def test_a_resumed_run_remembers_that_the_function_was_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trials: list[int] = []
+    monkeypatch.setattr(Run, "_try_users_code", lambda run: trials.append(run.state.k))
+    f = fw.Function(lambda x: 0.5 * float((x - 1) @ (x - 1)), lambda x: x - 1)
+    save = fw.Checkpoint(tmp_path / "run.npz")
+    for limit in (40, 80):
+        fw.minimize(f, fw.Simplex(3, radius=2.0), method="fw", tol=0, max_iter=limit, checkpoint=save)
+    assert len(trials) == 1
 
 
 def test_a_checkpoint_of_another_problem_is_refused(tmp_path: Path) -> None:

@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 import frankwolfe as fw
-from frankwolfe.datasets._archives import unpack
-from frankwolfe.datasets._errors import DatasetError
+from frankwolfe.datasets.archives import unpack
+from frankwolfe.datasets.errors import DatasetError
 
 ROOT = Path(__file__).parent.parent
 

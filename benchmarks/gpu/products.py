@@ -12,7 +12,7 @@ import torch
 from benchmarks.gpu.timing import labels, numbers, seconds
 from frankwolfe.backends import torch_batch
 from frankwolfe.backends.precision import exact_products, fast_products
-from frankwolfe.backends.torch_rows import Rows
+from frankwolfe.backends.torch_rows import DeviceModel
 from frankwolfe.losses import LogisticLoss
 
 RADII = 64
@@ -32,7 +32,7 @@ def parts_of_a_step(n: int, d: int) -> dict[str, float]:
     b = labels(A)
     V, known = torch.randn(RADII, d, device="cuda"), torch.randn(RADII, n, device="cuda")
     R, coef = torch.randn(RADII, n, device="cuda") / n, torch.rand(RADII, 4, device="cuda")
-    model = Rows(A, b, torch.tensor(1 / n, device="cuda"), LogisticLoss())
+    model = DeviceModel(A, b, torch.tensor(1 / n, device="cuda"), LogisticLoss())
     times = {}
     with exact_products(), fast_products():
         times["V A'"] = seconds(lambda: V @ A.T)

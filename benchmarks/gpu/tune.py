@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from benchmarks.gpu.timing import labels, numbers, read_floor, seconds
-from frankwolfe.backends.torch_rows import Rows, Tile
+from frankwolfe.backends.torch_rows import DeviceModel, Tile
 from frankwolfe.engine.triton_steps import LENGTH, Engine, Start
 from frankwolfe.losses import LogisticLoss
 
@@ -17,7 +17,7 @@ def engine_seconds(A: Any, b: Any, chosen: Tile | None, dtype: Any = torch.float
     """Return the time of one step inside a captured graph."""
     n, d = A.shape
     share = torch.tensor(1 / n, dtype=dtype, device="cuda")
-    engine = Engine(Rows(A, b.to(dtype), share, LogisticLoss()), dtype, "l2", 10.0, 3.0, True, chosen)
+    engine = Engine(DeviceModel(A, b.to(dtype), share, LogisticLoss()), dtype, "l2", 10.0, 3.0, True, chosen)
     zero = torch.zeros(d, dtype=dtype, device="cuda")
     engine.advance(Start(0, zero, zero, None, None, (1.0, 1.0, 1.0, 1.0)), LENGTH)
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from frankwolfe.backends import Array, Scalar, namespace, row_dot, set_at, toward, vdot, zeros
 
 
 class Atom(ABC):
     """A point of a set in the cheapest exact form: dense, one-hot, sparse or rank-one."""
+
+    form: ClassVar[str] = "other"
+    """Dense, sparse or rank one, whose arrays are stacked, or another."""
 
     @property
     @abstractmethod
@@ -35,55 +38,45 @@ class Atom(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Dense(Atom):
-    """An atom with no structure to exploit."""
+class ArrayAtom(Atom):
+    """An atom that is kept as an array."""
 
+    form: ClassVar[str] = "dense"
     array: Array
 
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(self.array.shape)
+
+    def toarray(self) -> Array:
+        return self.array
+
+    def mixed_into(self, x: Array, delta: Scalar) -> Array:
+        return toward(x, self.array, delta)
+
+    def scale_by(self, c: Scalar) -> Self:
+        return type(self)(c * self.array)
+
+
+class Dense(ArrayAtom):
+    """An atom with no structure to exploit."""
 
     def inner(self, g: Array) -> Scalar:
         return vdot(g, self.array)
 
-    def toarray(self) -> Array:
-        return self.array
 
-    def mixed_into(self, x: Array, delta: Scalar) -> Array:
-        return toward(x, self.array, delta)
-
-    def scale_by(self, c: Scalar) -> Dense:
-        return Dense(c * self.array)
-
-
-@dataclass(frozen=True, eq=False)
-class StackedAtoms(Atom):
+class StackedAtoms(ArrayAtom):
     """Atoms of many problems at once, one to a row; inner products are row by row."""
-
-    array: Array
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(self.array.shape)
 
     def inner(self, g: Array) -> Array:
         return row_dot(g, self.array)
-
-    def toarray(self) -> Array:
-        return self.array
-
-    def mixed_into(self, x: Array, delta: Scalar) -> Array:
-        return toward(x, self.array, delta)
-
-    def scale_by(self, c: Scalar) -> StackedAtoms:
-        return StackedAtoms(c * self.array)
 
 
 @dataclass(frozen=True, eq=False)
 class Sparse(Atom):
     """An atom with few nonzeros: `values` at `indices` of the flattened array (indices increase, none twice)."""
 
+    form: ClassVar[str] = "sparse"
     indices: Array
     values: Array
     shape_: tuple[int, ...]
@@ -112,9 +105,20 @@ class Sparse(Atom):
 class OneHot(Atom):
     """An atom with a single nonzero: `value` (a 0-d array) at `index` of the flattened array."""
 
+    form: ClassVar[str] = "sparse"
     index: int
     value: Array
     shape_: tuple[int, ...]
+
+    @property
+    def indices(self) -> int:
+        """The index, by the name that sparse atoms have for theirs."""
+        return self.index
+
+    @property
+    def values(self) -> Array:
+        """The value, likewise."""
+        return self.value
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -138,6 +142,7 @@ class OneHot(Atom):
 class RankOne(Atom):
     """The matrix scale * outer(left, right), never formed unless asked for."""
 
+    form: ClassVar[str] = "rank one"
     scale: float
     left: Array
     right: Array
@@ -168,3 +173,7 @@ class Mixable(ABC):
     @abstractmethod
     def mixed_with(self, atom: RankOne, delta: Scalar) -> Mixable:
         """Return (1 - delta) self + delta atom."""
+
+    @abstractmethod
+    def sum_of(self, weights: Any, coords: list[Any]) -> Mixable:
+        """Return the weighted sum of atoms, and of coordinates like these."""

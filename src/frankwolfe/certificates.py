@@ -113,7 +113,7 @@ class Certificate:
         """
         if k + 1 < self.next_proof * growth / PROOF_GROWTH:
             return None
-        values = []
+        values: list[float] = []
         for place, coords in enumerate(places):
             proof = problem.certify(coords, PROOF_KEY + 3 * k + place)
             values.append(proof.value)

@@ -182,6 +182,13 @@ class LowRank(Mixable):
         weights = np.append(weights, delta * atom.scale)
         return LowRank(weights, (*self.left, atom.left), (*self.right, atom.right), self.shape, settled=self.settled)
 
+    def sum_of(self, weights: Any, coords: list[Any]) -> LowRank:
+        """Return the weighted sum of rank-one atoms, and perhaps low-rank matrices, with shared factors."""
+        if all(isinstance(c, RankOne) for c in coords):
+            left, right = [c.left for c in coords], [c.right for c in coords]
+            return LowRank(weights * [c.scale for c in coords], left, right, self.shape, dtype=self.dtype)
+        return LowRank.combine(weights, [LowRank.from_atom(c) if isinstance(c, RankOne) else c for c in coords])
+
     @classmethod
     def combine(cls, coefficients: Iterable[float], matrices: Iterable[LowRank]) -> LowRank:
         """Return the linear combination; factors that the matrices share are kept once, zero weights dropped."""

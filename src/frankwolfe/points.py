@@ -10,12 +10,35 @@ the set is a lower bound on the optimal value. That is the whole theory of our c
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 from frankwolfe.atoms import Atom, Mixable
-from frankwolfe.backends import Scalar, blend, toward
+from frankwolfe.backends import Array, Scalar, blend, toward
+
+Coordinates: TypeAlias = "Array | Atom | Mixable"
+"""Where a point is: an array, a vertex in its natural form, or a low-rank matrix."""
+Image: TypeAlias = "Array"
+"""What the objective's linear map makes of coordinates: a number for each row, or for each observed entry."""
+
+
+class Slope(Protocol):
+    """A gradient, or an average of them: an array, numbers on a pattern, or what multiplies vectors only."""
+
+    @property
+    def shape(self) -> Any:
+        """That of the points."""
+        ...
+
+    def __add__(self, other: Any, /) -> Any: ...
+    def __sub__(self, other: Any, /) -> Any: ...
+    def __mul__(self, other: Any, /) -> Any: ...
+    def __rmul__(self, other: Any, /) -> Any: ...
+    def __truediv__(self, other: Any, /) -> Any: ...
+    def __neg__(self) -> Any: ...
+    def __matmul__(self, other: Any, /) -> Any: ...
+
 
 T = TypeVar("T", "Point", "Tangent")
 KEPT_TOUCHES = 32  # points of tangency that are kept of an average
@@ -38,11 +61,11 @@ class Leaf:
 
     __slots__ = ("coords", "value")
 
-    def __init__(self, coords: Any, value: Any = None) -> None:
+    def __init__(self, coords: Coordinates, value: Image | None = None) -> None:
         self.coords = coords
         self.value = value
 
-    def resolve(self, value: Any) -> None:
+    def resolve(self, value: Image) -> None:
         """Keep the image and forget the coordinates it came from."""
         self.value = value
         self.coords = None
@@ -82,7 +105,7 @@ class Point:
     __slots__ = ("_coords", "parts", "rest", "terms")
 
     def __init__(
-        self, coords: Any, terms: tuple[tuple[Scalar, Leaf], ...], parts: Any = None, rest: Any = None
+        self, coords: Coordinates, terms: tuple[tuple[Scalar, Leaf], ...], parts: Any = None, rest: Array | None = None
     ) -> None:
         self._coords = coords
         self.terms: tuple[tuple[Scalar, Leaf], ...] = terms
@@ -90,7 +113,7 @@ class Point:
         self.rest = rest
 
     @classmethod
-    def at(cls, coords: Any) -> Point:
+    def at(cls, coords: Coordinates) -> Point:
         """Return the point with these coordinates, its image pending."""
         return cls(coords, ((1.0, Leaf(coords)),))
 
@@ -102,7 +125,7 @@ class Point:
         return self._coords
 
     @property
-    def array(self) -> Any:
+    def array(self) -> Array:
         """The coordinates, those of an atom written out."""
         return self.coords.toarray() if isinstance(self.coords, Atom) else self.coords
 
@@ -112,7 +135,7 @@ class Point:
         return [leaf for _, leaf in self.terms if leaf.value is None]
 
     @property
-    def image(self) -> Any:
+    def image(self) -> Image:
         """The image as one array; every leaf must be resolved."""
         (weight, leaf), *more = self.terms
         if more or not (isinstance(weight, float) and weight == 1.0):
@@ -262,7 +285,7 @@ class Tangent(NamedTuple):
     is kept, where the tangent touches f: `Touches`, or on a device the average of the points (with the same weight).
     """
 
-    slope: Any
+    slope: Any  # a Slope; None of an empty average, and of a constant
     offset: Scalar
     weight: Scalar = 1.0
     noise: Scalar = 0.0

@@ -12,17 +12,18 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, RankOne
 from frankwolfe.backends import Array, Scalar, all_finite, eps, fetch, is_zero, vdot
-from frankwolfe.backends.namespace import as_like, is_long
+from frankwolfe.backends.namespace import as_like, is_foreign, is_long
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 from frankwolfe.kernels.spectral.implicit_matrix import ImplicitMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.base import ArrayLine, Evaluation, Objective
-from frankwolfe.objectives.composite import ImageObjective
+from frankwolfe.objectives.composite import Composite, HessianObjective, ImageObjective
 from frankwolfe.objectives.line_search import Lines, minimise_in_arrays, minimise_on_segment, searches_in_arrays
-from frankwolfe.points import Point, Tangent, Touches, mix
+from frankwolfe.points import Coordinates, Image, Point, Slope, Tangent, Touches, mix
 from frankwolfe.rounding import FEW, MARGIN, MIXED, Extent
 from frankwolfe.rows.out_of_memory import forget, relieve
-from frankwolfe.sets.base import Ball, IterativeSet, ProjectableSet, Set
+from frankwolfe.rows.rows import Rows
+from frankwolfe.sets.base import Ball, CoordinateSet, IterativeSet, ProjectableSet, Set
 from frankwolfe.sets.many_radii import SetBatch
 from frankwolfe.sets.membership import nearest_by_oracle
 from frankwolfe.sets.norms import norm
@@ -127,13 +128,14 @@ class Problem:
         """Return y as a point of tangency, in the form that averages of them are kept in; None where they are not."""
         if self.exact is not None and isinstance(at_y.slope, PatternMatrix):
             return PatternMatrix(y.image, at_y.slope.pattern)  # the entries are all that f knows of a matrix
-        if isinstance(y.coords, Atom):
+        coords = y.coords
+        if isinstance(coords, Atom):
             return None
-        if isinstance(y.coords, np.ndarray) and not is_long(y.coords) and not isinstance(self.domain, SetBatch):
-            return Touches.at(y.coords, float(at_y.value))
+        long = isinstance(coords, LowRank) or is_long(coords)
+        if not long and not is_foreign(coords) and not isinstance(self.domain, SetBatch):
+            return Touches.at(coords, float(at_y.value))
         # Of what is large, averages are kept where proofs in double precision need them: they cost as much as a step.
-        large = isinstance(y.coords, LowRank) or is_long(y.coords)
-        return None if large and self.exact is None else y.coords
+        return None if long and self.exact is None else coords
 
     def bound(self, tangent: Tangent, minimum: Scalar, k: int = 0) -> Scalar:
         """Return the lower bound on f* of a tangent, averaged in k steps, whose slope is at least `minimum` there."""
@@ -151,7 +153,7 @@ class Problem:
         self.counts.n_pass += passes
         return value
 
-    def image(self, x: Point) -> Array:
+    def image(self, x: Point) -> Image:
         """Return the image of a point under the objective's linear map."""
         assert isinstance(self.objective, ImageObjective)
         self.counts.n_pass += self.objective.resolve(x)
@@ -184,7 +186,7 @@ class Problem:
         A function that is computed on a device is not looked at.
         """
         moved = made(x, v, delta)
-        if self.objective.ours or not isinstance(moved.coords, np.ndarray):
+        if self.objective.ours or isinstance(moved.coords, LowRank) or is_foreign(moved.coords):
             return moved
         while not math.isfinite(self.objective.value_inside(moved.coords)):
             delta = 0.5 * delta
@@ -196,10 +198,42 @@ class Problem:
     @cached_property
     def quick_membership(self) -> bool:
         """Whether it takes but little time to tell whether an array is in the set."""
-        domain = self.domain
-        return domain is not None and domain.quick_membership and not isinstance(domain, IterativeSet)
+        return self.domain is not None and self.domain.quick_membership and not self.oracle_iterates
 
-    def lmo(self, slope: Any, k: int, share: float, keep: Point | None = None) -> Vertex:
+    @property
+    def oracle_iterates(self) -> bool:
+        """Whether the oracle iterates, to an accuracy that the method chooses."""
+        return isinstance(self.domain, IterativeSet)
+
+    @property
+    def coordinate_set(self) -> CoordinateSet | None:
+        """The set where its vertices are single coordinates, None elsewhere."""
+        return self.domain if isinstance(self.domain, CoordinateSet) else None
+
+    @property
+    def ball_radius(self) -> float | None:
+        """The radius where the set is a Euclidean ball, None elsewhere."""
+        return self.domain.radius if isinstance(self.domain, Ball) and self.domain.exponent == 2 else None
+
+    @property
+    def composite(self) -> Composite:
+        """The objective, for a method that has made sure that it is a function of the image and a ridge term."""
+        assert isinstance(self.objective, Composite)
+        return self.objective
+
+    @property
+    def rows(self) -> Rows:
+        """The rows of the data, for a method that has made sure that there are any."""
+        rows = self.composite.map
+        assert isinstance(rows, Rows)
+        return rows
+
+    @property
+    def hessian_objective(self) -> HessianObjective | None:
+        """The objective where its second derivatives come from data, None elsewhere."""
+        return self.objective if isinstance(self.objective, HessianObjective) else None
+
+    def lmo(self, slope: Slope, k: int, share: float, keep: Point | None = None) -> Vertex:
         """Return the vertex minimising <slope, v>; `keep` where the slope is zero and every point does.
 
         An iterative oracle is asked for an error of at most share·LD²/2. Frank-Wolfe's rate survives a share of κδ; a
@@ -224,7 +258,7 @@ class Problem:
         self.counts.n_proj += 1
         return Point.at(self.domain.project(coords))
 
-    def descend(self, x: Point, slope: Any, step: Scalar) -> Array:
+    def descend(self, x: Point, slope: Slope, step: Scalar) -> Array:
         """Return the coordinates x - step * slope."""
         if isinstance(slope, PatternMatrix):
             if slope.pattern.places is not None:
@@ -260,7 +294,7 @@ class Problem:
         self.counts.n_grad += probes * line.gradients
         return gamma
 
-    def inner(self, slope: Any, x: Point) -> Scalar:
+    def inner(self, slope: Slope, x: Point) -> Scalar:
         """Return <slope, x>."""
         coords = x.coords
         if isinstance(coords, Atom):
@@ -351,13 +385,13 @@ class Problem:
         """The objective in double precision, where the run is not and the data allow it: for certificates."""
         return self.objective.doubled() if self.eps > 1e-9 else None
 
-    def certify(self, coords: Any, k: int) -> Proof:
+    def certify(self, coords: Coordinates, k: int) -> Proof:
         """Prove a lower bound from one evaluation at a point, from its coordinates alone and in double precision."""
         value, bound, plain, failure, behind = self.proof(coords, k)
         value, bound, plain = fetch([value, bound, plain])
         return Proof(value, bound, failure, plain - bound, (behind[0], float(behind[1])))
 
-    def proof(self, coords: Any, k: int) -> tuple[Scalar, Scalar, Scalar, float, tuple[Tangent, Scalar]]:
+    def proof(self, coords: Coordinates, k: int) -> tuple[Scalar, Scalar, Scalar, float, tuple[Tangent, Scalar]]:
         """Return value, bound, the bound but for rounding, its failure and what is behind it, for one point or many.
 
         A point in single precision may lie outside the set by a few ulps of its own precision: the bound is then that
@@ -403,7 +437,7 @@ class Problem:
             shape, known = (len(self.domain.members), *(shape or ())), x0 is not None
         coords = self.objective.start(x0 if known else np.zeros(shape or ()), dense)
         kind = coords.like if isinstance(coords, LowRank) else coords
-        self.eps = float(np.finfo(kind.dtype).eps) if isinstance(kind.dtype, np.dtype) else eps(kind)
+        self.eps = eps(kind)
         self.on_device = not isinstance(kind, np.ndarray)
         self.shape = tuple(coords.shape)
         if shape is not None and tuple(coords.shape) != tuple(shape):
@@ -482,7 +516,7 @@ def _middle(domain: Set, like: Array) -> Array:
     return total / (2 * n)
 
 
-def _vanishes(slope: Any) -> bool:
+def _vanishes(slope: Slope) -> bool:
     if isinstance(slope, ImplicitMatrix):
         return slope.largest == 0.0
     return is_zero(slope.values if isinstance(slope, PatternMatrix) else slope)

@@ -41,7 +41,7 @@ class Saved(NamedTuple):
     failure: float
     next_proof: int
     unproven: Tangent | None
-    counts: tuple
+    counts: tuple[Any, ...]
     trace: np.ndarray
     elapsed: float
     unverified: float
@@ -53,6 +53,7 @@ class Saved(NamedTuple):
     halved: tuple[int, float]
     start_value: float
     rest: Rest
+    tried: bool
 
 
 class Driven(Protocol):
@@ -386,12 +387,14 @@ class Run:
             halved=self.halved,
             start_value=self.start_value,
             rest=self.rest,
+            tried=self.tried,
         )
 
     def restore(self, saved: Saved) -> None:
         """Go back to where a saved run was."""
         try:
-            if type(saved.state) is not type(self.state) or not isinstance(saved.best, Point):
+            best: Any = saved.best
+            if type(saved.state) is not type(self.state) or not isinstance(best, Point):
                 raise TypeError("the state of another method")
             found = float(saved.best_value), float(saved.elapsed), int(saved.state.k)
             numbers = float(saved.lower_bound), float(saved.failure), int(saved.next_proof)
@@ -399,6 +402,7 @@ class Run:
             checked_value, drift = float(saved.checked_value), float(saved.drift)
             halved = int(saved.halved[0]), float(saved.halved[1])
             self.start_value, self.rest = float(saved.start_value), Rest(*saved.rest)
+            self.tried = bool(saved.tried)
             trace, counts = Trace.from_array(saved.trace), Counts(*saved.counts)
         except Exception as error:  # a file put together by hand
             raise CheckpointError(f"the checkpoint holds no run ({error}); delete it to start afresh") from None

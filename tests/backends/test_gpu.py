@@ -59,8 +59,8 @@ def test_kernel_equals_its_plain_twin(d: int, dtype: str, loss: Any) -> None:
         coef = torch.tensor([0.25, 0.75, 0.5, 0.5], device="cuda", dtype=work)
         weights = torch.rand(n, device="cuda", dtype=work)
         for share, base in ((weights / weights.sum(), known), (torch.tensor(1 / n, device="cuda", dtype=work), None)):
-            fast = passes.fused_pass(passes.Rows(A, b, share, loss), v, base, coef)
-            wide = passes.Rows(A.double(), b.double(), share.double(), loss)
+            fast = passes.fused_pass(passes.DeviceModel(A, b, share, loss), v, base, coef)
+            wide = passes.DeviceModel(A.double(), b.double(), share.double(), loss)
             plain = passes.plain_pass(wide, v.double(), None if base is None else base.double(), coef.double())
             for name, got, want in zip(plain._fields, fast, plain, strict=True):
                 assert float((got.double() - want).abs().max()) <= tol * float(want.abs().max()), (name, work)
@@ -138,7 +138,7 @@ def test_batch_kernel_equals_its_plain_twin() -> None:
     b = torch.sign(torch.randn(5000, device="cuda", dtype=A.dtype))
     V, known = torch.randn(7, 40, device="cuda", dtype=A.dtype), torch.randn(7, 5000, device="cuda", dtype=A.dtype)
     coef = torch.rand(7, 4, device="cuda", dtype=A.dtype)
-    model = passes.Rows(A, b, torch.tensor(1 / 5000, device="cuda", dtype=A.dtype), LogisticLoss())
+    model = passes.DeviceModel(A, b, torch.tensor(1 / 5000, device="cuda", dtype=A.dtype), LogisticLoss())
     for got, want in zip(
         torch_batch._fused(model, V @ A.T, known, coef), torch_batch._plain(model, V @ A.T, known, coef), strict=True
     ):

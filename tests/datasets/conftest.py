@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from frankwolfe.datasets import DataFile, DatasetInfo, _registry
+from frankwolfe.datasets import DataFile, DatasetInfo, registry
 
 DATA = os.environ.get("FRANKWOLFE_DATA")
 TINY = b"1 1:0.5 3:17\n2 2:4\n1 1:-1e-3\n2 1:1 2:1 3:1\n"
@@ -47,7 +47,7 @@ def register(monkeypatch):
 
     def add(name, kind, shape, nonzeros, classes, files):
         entry = DatasetInfo(name, kind, *shape, nonzeros, classes, files, "made up", "a test")
-        monkeypatch.setitem(_registry.REGISTRY, name, entry)
+        monkeypatch.setitem(registry.REGISTRY, name, entry)
         return entry
 
     return add

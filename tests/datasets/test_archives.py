@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frankwolfe.datasets import DatasetError, load
-from frankwolfe.datasets._archives import read_file, unpack
+from frankwolfe.datasets.archives import read_file, unpack
 
 TEXT = b"1 1:0.5 3:1\n2 2:4\n" * 3
 

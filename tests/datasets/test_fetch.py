@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from frankwolfe.datasets import DataFile, DatasetError, _files, load
+from frankwolfe.datasets import DataFile, DatasetError, files, load
 
 REMEDY = (
     "put it (packed or not) in a directory, and name that directory "
@@ -144,7 +144,7 @@ def test_a_file_that_is_not_the_published_one_is_not_unpacked(server, register, 
     raw = bz2.compress(tiny())
     file = DataFile("t.bz2", (server.serve("t.bz2", raw),), 1, "0" * 64, ("t",), packed="0" * 64)
     register("tiny", "libsvm", (4, 3), 7, {1: 2, 2: 2}, {"data": file})
-    monkeypatch.setattr(_files, "unpack", None)
+    monkeypatch.setattr(files, "unpack", None)
     with pytest.raises(DatasetError, match=r"the content is not the published t\.bz2"):
         load("tiny")
 
@@ -164,7 +164,7 @@ def test_an_interrupted_download_leaves_the_cache_clean(tiny, cache, monkeypatch
 
 
 def test_a_silent_server_is_given_up(tiny, monkeypatch):
-    monkeypatch.setattr(_files, "_TIMEOUT", 0.2)
+    monkeypatch.setattr(files, "_TIMEOUT", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         tiny(f"http://127.0.0.1:{silent.getsockname()[1]}/tiny")
         with pytest.raises(DatasetError, match=r"download failed \(no answer within 0\.2 seconds\)"):
@@ -172,7 +172,7 @@ def test_a_silent_server_is_given_up(tiny, monkeypatch):
 
 
 def test_endless_downloads_are_stopped(server, tiny, monkeypatch):
-    monkeypatch.setattr(_files, "_LARGEST_DOWNLOAD", 1000)
+    monkeypatch.setattr(files, "_LARGEST_DOWNLOAD", 1000)
     tiny(server.serve("tiny", bytes(2000)))
     with pytest.raises(DatasetError, match=r"download failed \(more than 1000 bytes\)"):
         load("tiny")

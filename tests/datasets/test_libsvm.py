@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from frankwolfe.datasets import DatasetError
-from frankwolfe.datasets._libsvm import parse_libsvm
+from frankwolfe.datasets.libsvm import parse_libsvm
 
 NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 LINE = re.compile(rb"[ \t]*(?:%s(?:[ \t]+[+-]?\d+:%s)*[ \t]*)?" % (NUMBER, NUMBER))

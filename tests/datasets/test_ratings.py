@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frankwolfe.datasets import DatasetError
-from frankwolfe.datasets._ratings import fit_effects, parse_ratings
+from frankwolfe.datasets.ratings import fit_effects, parse_ratings
 
 SHAPE = (3, 4)
 TEXT = b"1\t2\t5\t881250949\n3\t4\t1\t0\n2\t1\t3\t7\n"

@@ -93,7 +93,7 @@ def test_same_iterates_by_products(client, monkeypatch, label: str, parts: int, 
     theirs, whole = iterates(fw.MatrixCompletion(*entries(m, n), shape=(m, n)), METHODS[label], 2)
     far = scattered(parts, m, n, by_rows)
     ours, found = iterates(far, METHODS[label], 2)
-    assert far.parts.whole_rows == by_rows
+    assert far.entries.whole_rows == by_rows
     assert same(ours, theirs)
     assert found.lower_bound == pytest.approx(whole.lower_bound, rel=1e-6)
 

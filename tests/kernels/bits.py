@@ -14,7 +14,7 @@ from frankwolfe.kernels.pattern import pattern_products
 from frankwolfe.kernels.pattern.pattern_matrix import Pattern
 from frankwolfe.kernels.qp.coordinate_descent import Model, descended
 from frankwolfe.kernels.rows.column_layouts import Columns, SortedColumns
-from frankwolfe.kernels.rows.layouts import CHUNK, NONE, Layout, RowLosses, Rows, compiled
+from frankwolfe.kernels.rows.layouts import CHUNK, NONE, Layout, RowLayout, RowLosses, compiled
 from frankwolfe.kernels.spectral import lanczos
 from frankwolfe.losses import LogisticLoss, Loss, SquaredLoss
 
@@ -44,16 +44,16 @@ def of_layout(layout: Layout, kinds: tuple[Loss, ...] = (LogisticLoss(), Squared
 
 
 def dense_gram() -> Iterator[Any]:
-    yield Rows((random().standard_normal((N, 41)),), (N, 41)).gram(random().random(N))
+    yield RowLayout((random().standard_normal((N, 41)),), (N, 41)).gram(random().random(N))
 
 
 def dense() -> Iterator[Any]:
     for width in (41, 300):  # short rows are taken eight at a time
-        yield from of_layout(Rows((random().standard_normal((N, width)),), (N, width)))
+        yield from of_layout(RowLayout((random().standard_normal((N, width)),), (N, width)))
 
 
 def sparse_rows() -> Iterator[Any]:
-    yield from of_layout(Rows(*sparse_arrays("csr")))
+    yield from of_layout(RowLayout(*sparse_arrays("csr")))
 
 
 def sparse_columns() -> Iterator[Any]:

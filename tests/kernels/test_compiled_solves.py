@@ -13,7 +13,7 @@ from frankwolfe.kernels.qp.ball_qp import ball_qp
 from frankwolfe.kernels.qp.simplex_qp import l1_qp
 from frankwolfe.kernels.rows import compact_storage
 from frankwolfe.kernels.rows.column_layouts import Columns, SortedColumns
-from frankwolfe.kernels.rows.layouts import Rows
+from frankwolfe.kernels.rows.layouts import RowLayout
 from frankwolfe.methods import SubspaceFrankWolfe
 from frankwolfe.methods.active_set.fully_corrective import runners_up
 from frankwolfe.points import Point, mix
@@ -68,7 +68,7 @@ def test_compiled_solves_follow_plain_ones(form, method, domain, monkeypatch) ->
 def test_methods_cost_what_they_say(compiled) -> None:
     """Momentum: one read a step. The second-order step: two, and two to confirm the end."""
     f = fw.Logistic(A, B)
-    assert isinstance(f.data.layout, Rows)
+    assert isinstance(f.data.layout, RowLayout)
     steps = fw.minimize(f, fw.L2Ball(1.0), method="afw", tol=0, max_iter=20)
     assert steps.n_pass <= 20 + 2
     newton = fw.minimize(f, fw.L2Ball(1.0), method="newton", tol=1e-10)

@@ -16,7 +16,7 @@ from frankwolfe.kernels import threads
 from frankwolfe.kernels.rows import compact_storage
 from frankwolfe.kernels.rows.column_layouts import Columns, SortedColumns
 from frankwolfe.kernels.rows.compact_storage import carrying, dense_layout, sparse_layout
-from frankwolfe.kernels.rows.layouts import CHUNK, NONE, Layout, RowLosses, Rows
+from frankwolfe.kernels.rows.layouts import CHUNK, NONE, Layout, RowLayout, RowLosses
 from frankwolfe.losses import LogisticLoss, Loss, SquaredLoss
 
 
@@ -33,33 +33,33 @@ def unsigned(matrix: sp.csr_array | sp.csc_array, short: bool = False) -> tuple[
 
 
 def dense_form(A: np.ndarray) -> tuple[np.ndarray, Layout]:
-    return A, Rows((A,), A.shape)
+    return A, RowLayout((A,), A.shape)
 
 
 def single_form(A: np.ndarray) -> tuple[np.ndarray, Layout]:
     narrow = A.astype(np.float32)
-    return narrow.astype(np.float64), Rows((narrow,), A.shape)
+    return narrow.astype(np.float64), RowLayout((narrow,), A.shape)
 
 
 def byte_form(A: np.ndarray) -> tuple[np.ndarray, Layout]:
     grey = np.abs(40 * A).astype(np.uint8)
-    return grey / 255.0, Rows((grey,), A.shape, 1 / 255)
+    return grey / 255.0, RowLayout((grey,), A.shape, 1 / 255)
 
 
 def csr_form(A: np.ndarray) -> tuple[np.ndarray, Layout]:
-    """Rows with every nonzero stored twice, out of order."""
+    """RowLayout with every nonzero stored twice, out of order."""
     rows, cols = np.nonzero(A)
     order = np.argsort(np.concatenate([rows, rows]), kind="stable")
     cols = np.concatenate([cols, cols[::-1] if rows.size and rows[0] == rows[-1] else cols])[order]
     indptr = np.concatenate([[0], np.cumsum(2 * np.bincount(rows, minlength=A.shape[0]))])
     values = np.arange(1.0, cols.size + 1) / max(1, cols.size)
     matrix = sp.csr_array((values, cols, indptr), shape=A.shape)
-    return matrix.toarray(), Rows((*unsigned(matrix), values), A.shape)
+    return matrix.toarray(), RowLayout((*unsigned(matrix), values), A.shape)
 
 
 def pattern_form(A: np.ndarray) -> tuple[np.ndarray, Layout]:
     matrix = sp.csr_array((A != 0).astype(float))
-    return 2.5 * matrix.toarray(), Rows((*unsigned(matrix, short=True), None), A.shape, 2.5)
+    return 2.5 * matrix.toarray(), RowLayout((*unsigned(matrix, short=True), None), A.shape, 2.5)
 
 
 def csc_form(A: np.ndarray) -> tuple[np.ndarray, Layout]:
@@ -68,7 +68,7 @@ def csc_form(A: np.ndarray) -> tuple[np.ndarray, Layout]:
 
 
 def wide_form(A: np.ndarray) -> tuple[np.ndarray, Layout]:
-    """Rows with every nonzero stored twice, to be turned into sorted columns."""
+    """RowLayout with every nonzero stored twice, to be turned into sorted columns."""
     twice, rows = csr_form(A)
     return 0.5 * twice, SortedColumns(rows.arrays, A.shape, 0.5, by_columns=False)
 
@@ -122,7 +122,7 @@ def test_passes_equal_their_plain_twins(form, problem) -> None:
     close(swept.slope, A.T @ slope)
     close(swept.image, A @ x)
     close(swept.watched_image, watched)
-    if isinstance(layout, Rows):
+    if isinstance(layout, RowLayout):
         whole = layout.sweep(loss, mixing, known, x, hessian=True)
         close(whole.hessian, (A * curvature[:, None]).T @ A)
         close(whole.slope, swept.slope)
@@ -182,7 +182,9 @@ def test_the_number_of_threads_does_not_show(form, monkeypatch) -> None:
             assert threads.count() == n_threads
             parts = [layout.product(x), layout.adjoint(known), layout.sweep(loss, (0.5, 0.5, 0.1, 0.9), known, x)]
             carry = isinstance(layout, SortedColumns)
-            last = layout.sweep(loss, (1.0, 0.0, 1.0, 0.0), known, NONE, hessian=isinstance(layout, Rows), carry=carry)
+            last = layout.sweep(
+                loss, (1.0, 0.0, 1.0, 0.0), known, NONE, hessian=isinstance(layout, RowLayout), carry=carry
+            )
             parts.append(last)
         results.append(np.concatenate([np.ravel(np.asarray(a)) for p in parts for a in flat(p)]))
     assert results[0].tobytes() == results[1].tobytes() == results[2].tobytes()
@@ -255,7 +257,7 @@ def test_wide_data_are_sorted_by_columns_where_that_pays(monkeypatch) -> None:
     rng = np.random.default_rng(4)
     wide = sp.random_array((40, 9000), density=0.5, rng=rng, format="csr")
     layout = sparse_layout(wide, by_columns=False)
-    assert isinstance(layout, Rows)
+    assert isinstance(layout, RowLayout)
     assert carrying(layout) is None
     monkeypatch.setattr(compact_storage, "WIDE_ENOUGH", 8000)
     assert isinstance(carrying(layout), SortedColumns)
@@ -266,7 +268,7 @@ def test_wide_data_are_sorted_by_columns_where_that_pays(monkeypatch) -> None:
         assert carrying(layout) is layout
         close(layout.adjoint(np.ones(40)), wide.toarray().sum(axis=0))
     tall = sparse_layout(sp.random_array((9000, 40), density=0.5, rng=rng, format="csr"), by_columns=False)
-    assert isinstance(tall, Rows)
+    assert isinstance(tall, RowLayout)
     assert carrying(tall) is None
     assert carrying(dense_layout(rng.standard_normal((40, 9000)))) is None
     assert carrying(None) is None

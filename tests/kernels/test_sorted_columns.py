@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from frankwolfe.kernels import threads
 from frankwolfe.kernels.rows import sorted_columns, sparse
 from frankwolfe.kernels.rows.column_layouts import A_COLUMN, Columns, SortedColumns
-from frankwolfe.kernels.rows.layouts import NONE, RowLosses, Rows
+from frankwolfe.kernels.rows.layouts import NONE, RowLayout, RowLosses
 from frankwolfe.losses import LogisticLoss
 
 
@@ -92,7 +92,7 @@ def test_passes_over_entries_that_do_not_fit_the_cache_equal_their_plain_twins(p
     assert given[1].nbytes > sparse.CACHED
     A = A.astype(bool).astype(float) if pattern else A
     rng = np.random.default_rng(3)
-    for layout, B in ((Rows(given, A.shape), A), (Columns(given, A.shape[::-1]), A.T)):
+    for layout, B in ((RowLayout(given, A.shape), A), (Columns(given, A.shape[::-1]), A.T)):
         x, r = rng.standard_normal(B.shape[1]), rng.standard_normal(B.shape[0])
         close(layout.product(x), B @ x)
         close(layout.adjoint(r), B.T @ r)

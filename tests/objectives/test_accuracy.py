@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from tests.objectives import exact
 
 import frankwolfe as fw
-from frankwolfe.kernels.rows.layouts import RowLosses, Rows
+from frankwolfe.kernels.rows.layouts import RowLayout, RowLosses
 from frankwolfe.losses import LogisticLoss, SquaredLoss
 
 RNG = np.random.default_rng(0)
@@ -63,7 +63,7 @@ def test_logistic_loss_of_eight_rows_at_a_time() -> None:
             continue
         A = np.zeros((8, 8))
         np.fill_diagonal(A, m)
-        swept = Rows((A,), A.shape).sweep(
+        swept = RowLayout((A,), A.shape).sweep(
             RowLosses(LogisticLoss(), np.ones(8), np.ones(8)), (0.0, 1.0, 0.0, 1.0), np.zeros(0), np.ones(8)
         )
         wanted = [exact.logistic(exact.number(x), exact.ONE) for x in m.tolist()]
@@ -107,7 +107,7 @@ def test_sums_over_many_rows_are_made_in_blocks() -> None:
     """A gradient of a million equal terms: one after the other they would be off by hundreds of times as much."""
     n = 1 << 20
     for A in (np.ones((n, 1)), np.ones((n, 9)), np.ones((n, 300), np.uint8)):
-        layout = Rows((A,), A.shape)
+        layout = RowLayout((A,), A.shape)
         assert layout.additions <= A.shape[1] + 2 * 1024 + n // 1024 + 16
         r = np.full(n, 0.1)
         wanted = float(exact.number(0.1) * n)

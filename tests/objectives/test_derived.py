@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import frankwolfe as fw
-from frankwolfe.kernels.rows.layouts import RowLosses, Rows
+from frankwolfe.kernels.rows.layouts import RowLayout, RowLosses
 from frankwolfe.objectives.derive import derive
 
 RNG = np.random.default_rng(0)
@@ -97,4 +97,4 @@ def test_a_loss_that_the_kernels_do_not_know_is_an_error() -> None:
         loss.value(np.zeros(8))
     A = np.ones((8, 3))
     with pytest.raises(numba.TypingError, match="unknown loss"):
-        Rows((A,), A.shape).sweep(loss, (0.0, 1.0, 0.0, 1.0), np.zeros(0), np.ones(3))
+        RowLayout((A,), A.shape).sweep(loss, (0.0, 1.0, 0.0, 1.0), np.zeros(0), np.ones(3))

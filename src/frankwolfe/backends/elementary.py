@@ -45,7 +45,7 @@ def pick_above(a: Any, bound: Any, yes: Any, no: Any) -> Any:
     >>> pick_above(np.array([-1.0, 2.0]), 0.0, 1.0, 0.0)
     array([0., 1.])
     """
-    like = next(x for x in (a, bound, yes, no) if not isinstance(x, float))
+    like = next(x for x in (a, bound, yes, no) if not isinstance(x, float)) if isinstance(a, float) else a
     xp = namespace(like)
     if xp is np:
         return np.where(a > bound, *(like.dtype.type(x) if isinstance(x, float) else x for x in (yes, no)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from frankwolfe.backends.vector_with_image import Imaged
 
+NUMPY = (np.ndarray, np.generic)
 PIECE = 1 << 16  # numbers of a long vector that stay in the second-level cache
 Array: TypeAlias = Any  # any array of an array-API namespace
 Scalar: TypeAlias = Any  # a float, or a 0-d array that has not been read back yet
@@ -24,9 +26,10 @@ def namespace(*arrays: Array) -> Any:
     >>> namespace(np.zeros(2)).__name__.endswith("numpy")
     True
     """
-    if all(isinstance(a, np.ndarray | np.generic) for a in arrays):
-        return np  # NumPy 2 is an array-API namespace itself; skip the look-up on the hot path
-    return array_api_compat.array_namespace(*arrays)
+    for a in arrays:
+        if not isinstance(a, NUMPY):
+            return array_api_compat.array_namespace(*arrays)
+    return np  # NumPy 2 is an array-API namespace itself; skip the look-up on the hot path
 
 
 def own(x: Array) -> Array:
@@ -272,6 +275,25 @@ def fetch(numbers: list[Scalar]) -> list[float]:
     wide = xp.result_type(*on_device)
     read = iter(host(xp.stack([xp.astype(xp.reshape(number, ()), wide) for number in on_device])).tolist())
     return [float(number) if isinstance(number, here) else next(read) for number in numbers]
+
+
+def fetch_arrays(*arrays: Array) -> tuple[np.ndarray, ...]:
+    """Return arrays as NumPy arrays in double precision, with one read of the device for all of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fetch_arrays(np.float32(0.5), np.ones(2))
+    (array(0.5), array([1., 1.]))
+    """
+    on_device = [a for a in arrays if is_foreign(a)]
+    if not on_device:
+        return tuple(np.asarray(a, dtype=np.float64) for a in arrays)
+    xp = namespace(*on_device)
+    wide = xp.result_type(*on_device)
+    row = host(xp.concat([xp.reshape(xp.astype(a, wide), (-1,)) for a in on_device])).astype(np.float64)
+    parts = iter(np.split(row, np.cumsum([math.prod(a.shape) for a in on_device])[:-1]))
+    return tuple(next(parts).reshape(a.shape) if is_foreign(a) else np.asarray(a, np.float64) for a in arrays)
 
 
 def fetch_rows(numbers: list[Any], size: int) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import Any
 
 from frankwolfe.backends import triton_rows
 from frankwolfe.backends.precision import fast_products
-from frankwolfe.backends.torch_rows import Pass, Rows, blocks, has_triton
+from frankwolfe.backends.torch_rows import DeviceModel, Pass, blocks, has_triton
 from frankwolfe.backends.triton_losses import with_loss
 
 kernels: Any = triton_rows  # functions that Triton compiles
@@ -14,7 +14,7 @@ kernels: Any = triton_rows  # functions that Triton compiles
 BLOCK = 1024
 
 
-def batch_pass(model: Rows, V: Any, known: Any, coef: Any) -> Pass:
+def batch_pass(model: DeviceModel, V: Any, known: Any, coef: Any) -> Pass:
     """Return, for a vector to a row of V, products, images, gradients and values; `coef` has a row for each.
 
     float32 products on a GPU are in TF32, ten bits of mantissa, while a run is in progress: good for steps, never for
@@ -28,7 +28,7 @@ def batch_pass(model: Rows, V: Any, known: Any, coef: Any) -> Pass:
         for rows in blocks(A, V.element_size()):
             block = A[rows].to(V.dtype)
             q = V @ block.T
-            part = Rows(block, b[rows], share if share.ndim == 0 else share[rows], loss)
+            part = DeviceModel(block, b[rows], share if share.ndim == 0 else share[rows], loss)
             middle = _fused if q.is_cuda and has_triton() else _plain
             watched, residual, *sums = middle(part, q, None if known is None else known[:, rows].contiguous(), coef)
             seen.append((q, watched, residual @ block, *sums))
@@ -38,7 +38,7 @@ def batch_pass(model: Rows, V: Any, known: Any, coef: Any) -> Pass:
     return Pass(*images, *(torch.stack([s[i] for s in seen]).sum(dim=0) for i in range(2, 6)))
 
 
-def _fused(model: Rows, q: Any, known: Any, coef: Any) -> tuple[Any, ...]:
+def _fused(model: DeviceModel, q: Any, known: Any, coef: Any) -> tuple[Any, ...]:
     import torch
 
     size, n = q.shape
@@ -55,7 +55,7 @@ def _fused(model: Rows, q: Any, known: Any, coef: Any) -> tuple[Any, ...]:
     return watched, residual, *sums.sum(dim=1).unbind(dim=1)
 
 
-def _plain(model: Rows, q: Any, known: Any, coef: Any) -> tuple[Any, ...]:
+def _plain(model: DeviceModel, q: Any, known: Any, coef: Any) -> tuple[Any, ...]:
     import torch
 
     x, y = coef[:, 1:2] * q, coef[:, 3:4] * q

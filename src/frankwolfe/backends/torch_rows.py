@@ -41,7 +41,7 @@ class Tile(NamedTuple):
     apart: bool = False  # whether values are computed in a kernel of their own
 
 
-class Rows(NamedTuple):
+class DeviceModel(NamedTuple):
     """A linear model's data: matrix, targets, weights of the rows (one number if equal) and the loss."""
 
     A: Any
@@ -50,7 +50,7 @@ class Rows(NamedTuple):
     loss: Any
 
 
-def row_pass(model: Rows, v: Any, known: Any, coef: Any) -> Pass:
+def row_pass(model: DeviceModel, v: Any, known: Any, coef: Any) -> Pass:
     """Take one read; `coef` holds x's weights of `known` and of A v, then y's."""
     if fits(model.A):
         return fused_pass(model, v, known, coef)
@@ -94,7 +94,7 @@ def tile(cols: int, size: int, wide: bool) -> Tile:
     return Tile(4096 // cols, 2, 4, 3)
 
 
-def fused_pass(model: Rows, v: Any, known: Any, coef: Any) -> Pass:
+def fused_pass(model: DeviceModel, v: Any, known: Any, coef: Any) -> Pass:
     """Take one read with the kernel."""
     import torch
 
@@ -108,7 +108,7 @@ def fused_pass(model: Rows, v: Any, known: Any, coef: Any) -> Pass:
 class Scratch:
     """What a kernel writes beside images: the parts of the gradient and of the values, and their totals."""
 
-    def __init__(self, model: Rows, v: Any, chosen: Tile | None = None) -> None:
+    def __init__(self, model: DeviceModel, v: Any, chosen: Tile | None = None) -> None:
         import torch
 
         n, d = model.A.shape
@@ -161,7 +161,7 @@ class Scratch:
         )
 
 
-def plain_pass(model: Rows, v: Any, known: Any, coef: Any) -> Pass:
+def plain_pass(model: DeviceModel, v: Any, known: Any, coef: Any) -> Pass:
     """Do what the kernel does, in torch."""
     import torch
 

@@ -114,7 +114,7 @@ def _problem(
     from scipy.sparse import issparse
 
     import frankwolfe as fw
-    from frankwolfe.datasets._labels import split_rows
+    from frankwolfe.datasets.labels import split_rows
     from frankwolfe.estimators.constraints import constraint_set
     from frankwolfe.estimators.scaling import Scaling
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.datasets._archives import SUFFIXES, read_file, unpack
-from frankwolfe.datasets._errors import DatasetError
+from frankwolfe.datasets.archives import SUFFIXES, read_file, unpack
+from frankwolfe.datasets.errors import DatasetError
 from frankwolfe.validation import nearest, optional
 
 SEPARATORS = (",", "\t", ";", "|")

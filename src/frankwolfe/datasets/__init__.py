@@ -23,10 +23,10 @@ Examples
 Dataset('a9a', 32561 samples x 123 features, 451592 nonzeros, classes -1 and 1)
 """
 
-from ._errors import DatasetError
-from ._load import info, load, names, table
-from ._registry import DataFile, DatasetInfo
-from ._types import Counts, Dataset, Ratings, count
+from frankwolfe.datasets.errors import DatasetError
+from frankwolfe.datasets.loading import info, load, names, table
+from frankwolfe.datasets.registry import DataFile, DatasetInfo
+from frankwolfe.datasets.types import Counts, Dataset, Ratings, count
 
 __all__ = [
     "Counts",

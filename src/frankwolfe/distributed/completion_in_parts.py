@@ -26,84 +26,10 @@ FETCH_UP_TO = 1 << 18  # entries of a gradient that are sooner brought to the or
 COMPRESS_FROM = 128  # factors of an average of points; its rank is far less
 
 
-class CompletionInParts(MatrixCompletion):
-    """Half the sum of squared errors on observed entries that are in parts, usually by rows of the matrix.
-
-    Entries never move. The gradient at X is the observed part of X minus the values, so an average of gradients belongs
-    to the average of the points: it is kept as a low-rank matrix and a weight, and what moves for a product with it is
-    a vector. Made by `MatrixCompletion` from Dask arrays or lists of delayed blocks.
-
-    The oracle takes the same steps from the same random start as in memory, so that iterates agree up to rounding.
-
-    Examples
-    --------
-    >>> import dask.array as da, frankwolfe as fw
-    >>> i, j = da.from_array([0, 1, 2], chunks=2), da.from_array([0, 1, 0], chunks=2)
-    >>> f = fw.MatrixCompletion(i, j, da.from_array([3.0, 4.0, 0.0], chunks=2), shape=(3, 2))
-    >>> float(f.value(f.start(None, dense=False)))
-    12.5
-    """
-
-    def __init__(self, rows: Any, cols: Any, values: Any, shape: Any, *, weights: Any = None) -> None:
-        self.parts = _entries_on_cluster(rows, cols, values, shape, weights)
-        self.shape = self.parts.shape
-
-    @property
-    def holds_images(self) -> bool:
-        return False
-
-    @cached_property
-    def smoothness(self) -> float:
-        return float(self.parts.total(observed_entries.heaviest, reads=False)[0])
-
-    @property
-    def note(self) -> str:
-        return self.parts.note
-
-    def grad(self, x: Any) -> Any:
-        return Residuals(self.parts, x, 1.0)
-
-    def start(self, x0: Any, dense: bool) -> Any:
-        if dense:
-            raise TypeError("projected methods need the whole matrix in memory; use 'fw' or 'afw'")
-        if x0 is None:
-            return LowRank.zero(self.parts.shape, self.parts.dtype)
-        if not isinstance(x0, LowRank):
-            raise TypeError(f"x0 must be a LowRank over entries in parts, got {type(x0).__name__}")
-        return x0
-
-    def evaluate(self, y: Point, watch: Point) -> Evaluation:
-        for leaf in (*y.pending, *watch.pending):
-            leaf.resolve(UNKEPT)
-        end = None if watch is y else watch.coords
-        value, inner, watched = self.parts.total(observed_entries.errors, y.coords, end)
-        return Evaluation(value, self.grad(y.coords), inner, watched, 1.0, float(np.finfo(self.parts.dtype).eps))
-
-    @property
-    def additions(self) -> int:
-        return self.parts.entries + sum(self.shape)
-
-    def value_at(self, x: Point) -> tuple[Scalar, float]:
-        return self.parts.total(observed_entries.errors, x.coords, None)[0], 1.0
-
-    def line(self, x: Point, v: Point) -> tuple[Line, float]:
-        return _Parabola(self.parts, x.coords, v.coords), 1.0
-
-    def doubled(self) -> None:
-        return None
-
-    def dual(self, values: Any) -> Residuals:
-        return Residuals(self.parts, *values)
-
-    def fingerprint(self, start: Any) -> list[Any]:
-        (number,) = self.parts.total(observed_entries.checksum)
-        return ["MatrixCompletion", *self.shape, self.parts.entries, number]
-
-
 class Residuals(ImplicitMatrix):
     """The observed part of `point` minus `weight` times the values: a gradient, or an average of gradients."""
 
-    def __init__(self, parts: CompletionParts, point: Any, weight: float) -> None:
+    def __init__(self, parts: EntriesInParts, point: Any, weight: float) -> None:
         self.parts, self.shape, self.dtype = parts, parts.shape, parts.dtype
         many = isinstance(point, LowRank) and point.stored > COMPRESS_FROM
         self.point, self.weight = point.compress(1e-14) if many else point, float(weight)
@@ -162,15 +88,32 @@ register(Residuals, lambda g: [g.point, g.weight], lambda f, dual: dual(f))  # p
 class _Parabola(Line):
     """The segment on entries that stay with the parts; f is a parabola on it, so two numbers are all."""
 
-    def __init__(self, parts: CompletionParts, x: Any, v: Any) -> None:
+    def __init__(self, parts: EntriesInParts, x: Any, v: Any) -> None:
         self.first, self.second = parts.total(observed_entries.along, x, v)
 
     def __call__(self, gamma: float) -> tuple[float, float]:
         return self.first + gamma * self.second, self.second
 
 
-class CompletionParts(ClusterParts):
-    """Observed entries of a matrix on the workers of a cluster."""
+class EntriesInParts(ClusterParts):
+    """Observed entries that are on the workers of a cluster, usually by rows of the matrix.
+
+    Entries never move. The gradient at X is the observed part of X minus the values, so an average of gradients belongs
+    to the average of the points: it is kept as a low-rank matrix and a weight, and what moves for a product with it is
+    a vector. Made by `MatrixCompletion` from Dask arrays or lists of delayed blocks.
+
+    The oracle takes the same steps from the same random start as in memory, so that iterates agree up to rounding.
+
+    Examples
+    --------
+    >>> import dask.array as da, frankwolfe as fw
+    >>> i, j = da.from_array([0, 1, 2], chunks=2), da.from_array([0, 1, 0], chunks=2)
+    >>> f = fw.MatrixCompletion(i, j, da.from_array([3.0, 4.0, 0.0], chunks=2), shape=(3, 2))
+    >>> float(f.value(f.start(None, dense=False)))
+    12.5
+    """
+
+    holds_images = False
 
     def __init__(self, client: Any, held: list[Any], entries: int, shape: tuple[int, int], dtype: np.dtype) -> None:
         super().__init__(client, held, [])
@@ -187,8 +130,50 @@ class CompletionParts(ClusterParts):
         """Whether every row of the matrix has all its entries in one part."""
         return int(self.total(observed_entries.rows_held, reads=False)[0].max()) <= 1
 
+    @property
+    def heaviest(self) -> float:
+        return float(self.total(observed_entries.heaviest, reads=False)[0])
 
-def _entries_on_cluster(rows: Any, cols: Any, values: Any, shape: Any, weights: Any) -> CompletionParts:
+    @property
+    def additions(self) -> int:
+        return self.entries + sum(self.shape)
+
+    def start(self, x0: Any, dense: bool) -> Any:
+        if dense:
+            raise TypeError("projected methods need the whole matrix in memory; use 'fw' or 'afw'")
+        if x0 is None:
+            return LowRank.zero(self.shape, self.dtype)
+        if not isinstance(x0, LowRank):
+            raise TypeError(f"x0 must be a LowRank over entries in parts, got {type(x0).__name__}")
+        return x0
+
+    def evaluate(self, model: MatrixCompletion, y: Point, watch: Point) -> Evaluation:
+        for leaf in (*y.pending, *watch.pending):
+            leaf.resolve(UNKEPT)
+        end = None if watch is y else watch.coords
+        value, inner, watched = self.total(observed_entries.errors, y.coords, end)
+        return Evaluation(value, Residuals(self, y.coords, 1.0), inner, watched, 1.0, float(np.finfo(self.dtype).eps))
+
+    def value_at(self, model: MatrixCompletion, x: Point) -> tuple[Scalar, float]:
+        return self.total(observed_entries.errors, x.coords, None)[0], 1.0
+
+    def line(self, model: MatrixCompletion, x: Point, v: Point) -> tuple[Line, float]:
+        return _Parabola(self, x.coords, v.coords), 1.0
+
+    def current(self) -> EntriesInParts:
+        return self
+
+    def doubled(self) -> None:
+        return None
+
+    def dual(self, values: Any) -> Residuals:
+        return Residuals(self, *values)
+
+    def identity(self) -> list[Any]:
+        return [self.entries, self.total(observed_entries.checksum)[0]]
+
+
+def entries_on_cluster(rows: Any, cols: Any, values: Any, shape: Any, weights: Any) -> EntriesInParts:
     """Return entries on a cluster from three or four collections, cut alike."""
     import dask.array as da
 
@@ -211,7 +196,7 @@ def _entries_on_cluster(rows: Any, cols: Any, values: Any, shape: Any, weights: 
         raise ValueError("values is empty; at least one observed entry is needed")
     dtype = np.result_type(*{np.dtype(kind) for _, kind in found})
     size = int(shape[0]), int(shape[1])
-    return CompletionParts(client, held, sum(n for n, _ in found), size, dtype)
+    return EntriesInParts(client, held, sum(n for n, _ in found), size, dtype)
 
 
 def _shard(loaded: list[Array], kinds: int, shape: tuple[int, int]) -> shards.Shard:

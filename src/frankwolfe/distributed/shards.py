@@ -13,7 +13,7 @@ from frankwolfe.kernels.threads import limited
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.rows.parts import Part, PartTask, tree_sum
 from frankwolfe.rows.rows import Sums
-from frankwolfe.rows.user_data import DataMatrix, OperatorMatrix, data_matrix
+from frankwolfe.rows.user_data import DataMatrix, data_matrix
 from frankwolfe.validation import optional
 
 
@@ -81,7 +81,7 @@ class Answer(NamedTuple):
 def load(name: str, blocks: list[Any]) -> list[DataMatrix | None]:
     """Check blocks of rows; an empty one (dataframes have them) is None."""
     loaded = [None if block.shape[0] == 0 else data_matrix(name, block) for block in blocks]
-    if any(isinstance(block, OperatorMatrix) for block in loaded):
+    if any(block is not None and not block.stored for block in loaded):
         raise TypeError(f"the blocks of {name} must be arrays or sparse matrices, not operators")
     return loaded
 

@@ -103,7 +103,7 @@ def _begin(method: Method, state: Any) -> tuple[float, Any, Any] | None:
 
 
 def _engine(problem: Problem, rule: OpenLoop, momentum: bool) -> Any:
-    from frankwolfe.backends.torch_rows import Rows
+    from frankwolfe.backends.torch_rows import DeviceModel
     from frankwolfe.engine.triton_steps import Engine
 
     if "engine" not in problem.scratch:
@@ -113,7 +113,7 @@ def _engine(problem: Problem, rule: OpenLoop, momentum: bool) -> Any:
         data: Any = objective.data
         options = (BALLS[domain.exponent or 2.0], domain.radius, rule.offset + rule.shift, momentum)
         share = objective.share if objective.weighted else objective.share[0]
-        rows = Rows(data.matrix, objective.b, share, objective.row_loss)
+        rows = DeviceModel(data.matrix, objective.b, share, objective.row_loss)
         problem.scratch["engine"] = Engine(rows, data.dtype, *options)
     return problem.scratch["engine"]
 
@@ -128,7 +128,8 @@ def _average(ys: Any, state: AFWState, deltas: np.ndarray) -> Any:
 
 
 def _tangent(problem: Problem, value: float, inner: float) -> Tangent:
-    return problem.judged(Evaluation(value, None, inner, value, 0.0, problem.eps), NOWHERE).tangent
+    unused: Any = None  # the slope stays on the device
+    return problem.judged(Evaluation(value, unused, inner, value, 0.0, problem.eps), NOWHERE).tangent
 
 
 def _records(problem: Problem, steps: Any) -> list[list[float]]:

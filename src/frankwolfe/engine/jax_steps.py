@@ -46,7 +46,7 @@ class JaxSteps(Way):
         known = _known(problem)
         if "never" in known:
             return False
-        form, arrays, key = _taken_apart(state)
+        form, arrays, key = _taken_apart(problem, state)
         if key not in known:
             if len(known) >= CACHE:
                 return False
@@ -55,7 +55,7 @@ class JaxSteps(Way):
         return key in known
 
     def take(self, problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]]:
-        _, arrays, key = _taken_apart(state)
+        _, arrays, key = _taken_apart(problem, state)
         compiled = _known(problem)[key]
         assert compiled is not None
         after, evidence = put_together(compiled.form, compiled.run(arrays))
@@ -68,12 +68,16 @@ def _known(problem: Problem) -> dict[str, Compiled | None]:
     return problem.scratch.setdefault("compiled", {})
 
 
-def _taken_apart(state: Any) -> tuple[Any, list[Any], str]:
-    """Return the form of a state, its arrays, and what names both forms."""
+def _taken_apart(problem: Problem, state: Any) -> tuple[Any, list[Any], str]:
+    """Return the form of a state, its arrays, and what names both forms; of the last state, as found before."""
     import jax.numpy as jnp
 
-    form, arrays = take_apart(state._replace(k=np.asarray(state.k)), number=jnp.asarray)
-    return form, arrays, repr((form, [(a.shape, str(a.dtype)) for a in arrays]))
+    last, *found = problem.scratch.get("taken apart", (None,))
+    if last is not state:
+        form, arrays = take_apart(state._replace(k=np.asarray(state.k)), number=jnp.asarray)
+        found = [form, arrays, repr((form, [(a.shape, str(a.dtype)) for a in arrays]))]
+        problem.scratch["taken apart"] = (state, *found)
+    return found[0], found[1], found[2]
 
 
 def _traced(problem: Problem, method: Method, form: Any, arrays: list[Any], n: int) -> Compiled | None:

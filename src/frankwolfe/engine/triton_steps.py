@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from frankwolfe.backends import triton_rows
-from frankwolfe.backends.torch_rows import Rows, Scratch, Tile
+from frankwolfe.backends.torch_rows import DeviceModel, Scratch, Tile
 from frankwolfe.engine.cuda_graph import Letter, ask_for, captured
 
 kernels: Any = triton_rows  # functions that Triton compiles
@@ -44,7 +44,7 @@ class Engine:
 
     Parameters
     ----------
-    model : Rows
+    model : DeviceModel
         The data, on a GPU.
     ball : {"l2", "l1", "linf"}
         The set.
@@ -56,7 +56,7 @@ class Engine:
 
     def __init__(
         self,
-        model: Rows,
+        model: DeviceModel,
         dtype: Any,
         ball: str,
         radius: float,

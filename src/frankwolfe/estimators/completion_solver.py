@@ -11,7 +11,7 @@ import numpy as np
 
 from frankwolfe.backends import host
 from frankwolfe.backends.namespace import columns
-from frankwolfe.datasets._ratings import fit_effects
+from frankwolfe.datasets.ratings import fit_effects
 from frankwolfe.interruption import interruptible
 from frankwolfe.lowrank import LowRank
 from frankwolfe.minimize import minimize

@@ -213,15 +213,12 @@ def squared_search(
     n, d = objective.data.shape
     if not (isinstance(matrix, np.ndarray) or sp.issparse(matrix)) or (isinstance(radii, str) and radii != "auto"):
         return None
-    if n * d * d > READS * (n * d if isinstance(matrix, np.ndarray) else matrix.nnz):
+    if n * d * d > READS * getattr(matrix, "nnz", n * d):
         return None
     held_out = [_moments(task, test) for _, test in parts]
     apart = n == sum(len(test) for _, test in parts) == len(np.unique(np.concatenate([test for _, test in parts])))
-    total = (
-        Moments(np.sum([m.of for m in held_out], axis=0), objective.intercept)
-        if apart
-        else _moments(task, np.arange(n))
-    )
+    moments = np.sum([m.of for m in held_out], axis=0)
+    total = Moments(moments, objective.intercept) if apart else _moments(task, np.arange(n))
     path = path_of(*total.normal())
     if not (path.null > 0 and np.abs(path.c).max() > 0):
         return None

@@ -40,7 +40,7 @@ class Task:
 
     def _state(self, model: Any, objective: Any, scaling: Scaling, weight: np.ndarray | None, dtype: np.dtype) -> None:
         self.objective, self.scaling, self.weight, self.dtype = objective, scaling, weight, dtype
-        objective.remember = True
+        objective.warm_intercepts = True
         self.shape: tuple[int, ...] = objective.shape or ()
         self.tol, self.unit = nonnegative("tol", model.tol), model._loss_unit
 

@@ -12,8 +12,10 @@ from frankwolfe.methods.active_set.decomposition_invariant import DecompositionI
 from frankwolfe.methods.active_set.fully_corrective import FullyCorrective
 from frankwolfe.methods.active_set.lazy import Lazy
 from frankwolfe.methods.active_set.pairwise import PairwiseFrankWolfe
-from frankwolfe.methods.auto import Auto
-from frankwolfe.methods.base import Evidence, Method, State
+from frankwolfe.methods.auto import Auto as Auto
+from frankwolfe.methods.base import Evidence as Evidence
+from frankwolfe.methods.base import Method
+from frankwolfe.methods.base import State as State
 from frankwolfe.methods.low_rank.factored import FactoredFrankWolfe
 from frankwolfe.methods.low_rank.in_face import InFaceFrankWolfe
 from frankwolfe.methods.open_loop.boosted import BoostedFrankWolfe
@@ -26,7 +28,8 @@ from frankwolfe.methods.projected.projected_gradient import AcceleratedProjected
 from frankwolfe.methods.projected.sliding import ConditionalGradientSliding
 from frankwolfe.methods.second_order.newton import NewtonFrankWolfe
 from frankwolfe.methods.second_order.subspace import SubspaceFrankWolfe
-from frankwolfe.methods.step_sizes import Backtracking, ExactLineSearch, OpenLoop, ShortStep, StepSize
+from frankwolfe.methods.step_sizes import Backtracking, ExactLineSearch, OpenLoop, ShortStep
+from frankwolfe.methods.step_sizes import StepSize as StepSize
 from frankwolfe.methods.stochastic.block_coordinate import BlockCoordinateFrankWolfe
 from frankwolfe.methods.stochastic.stochastic import StochasticFrankWolfe
 from frankwolfe.validation import nearest
@@ -85,11 +88,9 @@ def named(method: str | Method) -> Method:
 
 
 __all__ = [
-    "METHODS",
     "AcceleratedFrankWolfe",
     "AcceleratedGradient",
     "AcceleratedProjectedGradient",
-    "Auto",
     "AwayFrankWolfe",
     "Backtracking",
     "BlendedConditionalGradients",
@@ -98,7 +99,6 @@ __all__ = [
     "BoostedFrankWolfe",
     "ConditionalGradientSliding",
     "DecompositionInvariant",
-    "Evidence",
     "ExactLineSearch",
     "ExtraFrankWolfe",
     "FactoredFrankWolfe",
@@ -114,10 +114,7 @@ __all__ = [
     "ProjectedGradient",
     "Richardson",
     "ShortStep",
-    "State",
-    "StepSize",
     "StochasticFrankWolfe",
     "StronglyConvexAGM",
     "SubspaceFrankWolfe",
-    "named",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
-from frankwolfe.methods.base import Evidence, Method
+from frankwolfe.methods.base import MOMENTUM_ERROR, Evidence, Method
 from frankwolfe.methods.step_sizes import OpenLoop, warm_shift
 from frankwolfe.points import Point, Tangent, mix
 from frankwolfe.problem import Problem
@@ -93,7 +93,7 @@ class AcceleratedFrankWolfe(Method):
         y = problem.ahead(x, v, delta)
         at_y = problem.evaluate(y, watch=x)
         theta = mix(theta, at_y.tangent, delta)
-        vertex = problem.lmo(theta.slope, k, share=0.1 * delta**2, keep=v)
+        vertex = problem.lmo(theta.slope, k, share=MOMENTUM_ERROR * delta**2, keep=v)
         if not (self.sticky and problem.inner(theta.slope, v) <= vertex.value):
             v = vertex.point
         gamma = problem.line_search(x, v, look=False) if self.line_search else delta

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from frankwolfe.lowrank import LowRank
+from frankwolfe.atoms import Mixable
 from frankwolfe.methods.accelerated import AcceleratedFrankWolfe
 from frankwolfe.methods.active_set.decomposition_invariant import DecompositionInvariant
 from frankwolfe.methods.active_set.fully_corrective import FullyCorrective
@@ -23,23 +23,15 @@ from frankwolfe.methods.projected.accelerated_gradient import AcceleratedGradien
 from frankwolfe.methods.projected.projected_gradient import AcceleratedProjectedGradient
 from frankwolfe.methods.second_order import working_set
 from frankwolfe.methods.second_order.newton import NewtonFrankWolfe, products_only
-from frankwolfe.methods.second_order.subspace import SubspaceFrankWolfe, ball_radius
+from frankwolfe.methods.second_order.subspace import SubspaceFrankWolfe
 from frankwolfe.methods.step_sizes import Backtracking, ExactLineSearch
 from frankwolfe.objectives.composite import ImageObjective
-from frankwolfe.objectives.linear_model import LinearModel
-from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
-from frankwolfe.sets.base import IterativeSet, ProjectableSet
-from frankwolfe.sets.combinations.sums_products_unions import Product
-from frankwolfe.sets.norm_balls.lp_balls import L1Ball
-from frankwolfe.sets.norm_balls.total_variation import TotalVariationBall
-from frankwolfe.sets.polytopes.hypersimplex import Hypersimplex
-from frankwolfe.sets.polytopes.simplex import Simplex
-from frankwolfe.sets.spectral.singular_value_balls import SchattenBall, SpectralBall
-from frankwolfe.sets.spectral.spectrahedron import Spectrahedron
+from frankwolfe.sets.base import ProjectableSet
 
+# What was tuned, each on `python -m benchmarks auto_grid` and `unseen`:
 SMALL = 500  # variables up to which a Hessian is cheap
 TALL = 100  # rows for each variable from which on passes over the data outweigh all else
 FIRST_LOOK = 16  # steps before a method is judged; then at twice as many, and so on
@@ -87,7 +79,7 @@ class Facts:
     @property
     def ball(self) -> bool:
         """The set is a Euclidean ball."""
-        return ball_radius(self.problem.domain) is not None
+        return self.problem.ball_radius is not None
 
     @property
     def curved(self) -> bool:
@@ -98,20 +90,17 @@ class Facts:
     def sparse(self) -> bool:
         """An atom is an entry or a group, so that few of them, and few columns of the data, make up a solution."""
         domain = self.problem.domain
-        mixed = isinstance(domain, Product | Hypersimplex)  # atoms combine many choices: a solution mixes many of them
-        return domain is not None and domain.sparse_atoms and not mixed
+        return domain is not None and domain.sparse_atoms and not domain.mixes_atoms
 
     @property
     def spectral(self) -> bool:
         """Atoms are matrices from a decomposition, which hardly ever come twice."""
-        return isinstance(self.problem.domain, IterativeSet | Spectrahedron | SpectralBall | SchattenBall)
+        return self.problem.domain is not None and self.problem.domain.spectral_atoms
 
     @property
     def expensive_oracle(self) -> bool:
         """The oracle solves a linear programme or a flow: far more work than a look at the atoms seen before."""
-        domain = self.problem.domain
-        image = isinstance(domain, TotalVariationBall) and len(self.x0.coords.shape) > 1
-        return domain is not None and (image or not domain.closed_form)
+        return self.problem.domain is not None and self.problem.domain.slow_oracle(tuple(self.x0.coords.shape))
 
     @property
     def projects(self) -> bool:
@@ -119,25 +108,22 @@ class Facts:
         objective = self.problem.objective
         constant = isinstance(objective, ImageObjective) or objective.smoothness is not None
         constant = constant and objective.smooth_everywhere  # on a set alone it is far too large for a step
-        return isinstance(self.problem.domain, ProjectableSet) and constant and not isinstance(self.x0.coords, LowRank)
+        return isinstance(self.problem.domain, ProjectableSet) and constant and not isinstance(self.x0.coords, Mixable)
 
     @property
     def tall(self) -> bool:
         """There are few variables and very many rows of data: what counts is how often they are read."""
-        objective = self.problem.objective
-        if not isinstance(objective, LinearModel) or not objective.holds_images:
-            return False
-        n, d = objective.data.shape
+        n, d = self.problem.objective.data_shape or (0, 1)
         return d <= SMALL and n >= TALL * d
 
     @property
     def small(self) -> bool:
         """Few variables on a ball, where the quadratic model is solved exactly; else tall, and more than quadratic."""
-        objective = self.problem.objective
-        if not self.ball:
-            return self.tall and isinstance(objective, LinearModel) and not objective.row_loss.quadratic
-        if not isinstance(objective, LinearModel | Quadratic) or not objective.holds_images:
+        objective = self.problem.hessian_objective
+        if objective is None or not objective.holds_images:
             return False
+        if not self.ball:
+            return self.tall and not objective.constant_hessian
         return products_only(self.problem) or objective.data.shape[1] <= min(SMALL, objective.data.shape[0])
 
     @property
@@ -146,12 +132,10 @@ class Facts:
 
         On a device it is a matrix product.
         """
-        objective = self.problem.objective
-        if not isinstance(objective, LinearModel) or not isinstance(self.problem.domain, L1Ball | Simplex):
+        objective = self.problem.hessian_objective
+        if objective is None or objective.data_shape is None or self.problem.coordinate_set is None:
             return False
-        if not objective.holds_images:
-            return False
-        n, d = objective.data.shape
+        n, d = objective.data_shape
         return n >= 10 * d and d <= SMALL if self.problem.on_device else not working_set.applies(self.problem)
 
     def allow(self, name: str) -> bool:
@@ -267,7 +251,7 @@ class Auto(Method):
         halvings, steps = math.log2(max(state.before, 1e-300) / max(gap, 1e-300)), (state.k - state.began) // 2
         inside = depth(problem, x, evidence) > INSIDE
         method, _, pace = CHOICES[state.plan[state.turn]]
-        if inside and not isinstance(method, AcceleratedProjectedGradient):
+        if inside and not method.dense:  # which projections need
             pace = pace / INTERIOR_SPEEDUP
         if halvings * pace >= steps:
             return state._replace(before=gap)

@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 from frankwolfe.backends import Scalar, fetch
 from frankwolfe.methods.drift import settled
 from frankwolfe.objectives.base import Evaluation
-from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem, Vertex
 from frankwolfe.sets.base import ProjectableSet
-from frankwolfe.sets.spectral.nuclear import NuclearBall
 from frankwolfe.validation import positive
 
 if TYPE_CHECKING:
     from frankwolfe.methods.step_sizes import OpenLoop
+
+
+# By how much an oracle that iterates may err, as shares of what the step itself may cost (`Problem.lmo`): the constant
+# of Frank-Wolfe's rate grows by 1 + ORACLE_ERROR. `python -m benchmarks completion` runs on them.
+ORACLE_ERROR = 0.03  # times δ
+MOMENTUM_ERROR = 0.1  # times δ², for methods whose averages remember every answer
 
 
 class State(Protocol):
@@ -142,6 +146,11 @@ class GradientMethod(Method):
         return require_smoothness(self, problem, self.L) or 1.0
 
 
+def oracle_share(k: int) -> float:
+    """Return the error that a Frank-Wolfe step k allows an oracle that iterates, as a share of LD²/2."""
+    return ORACLE_ERROR * 2.0 / (k + 2)
+
+
 def closed(problem: Problem, value: Scalar, tangent: Tangent, vertex: Vertex) -> bool:
     """Tell whether the gap at a point is within the run's goal, so that moving on from it would be for nothing.
 
@@ -165,7 +174,7 @@ def require_set(method: Method, problem: Problem) -> None:
     """Raise a TypeError if there is no set."""
     if problem.domain is None:
         raise TypeError(f"method {method.name!r} needs a set; domain=None works with 'agm' and 'agm_sc' only")
-    if isinstance(problem.objective, MatrixCompletion) and not problem.domain.keeps_factors:
+    if problem.objective.keeps_factors and not problem.domain.keeps_factors:
         raise TypeError(
             "MatrixCompletion is for a NuclearBall, whose matrices are kept as factors, not for "
             f"{type(problem.domain).__name__}; on other sets use 'fw' or 'apgd' with Function(f, grad) on arrays"
@@ -193,16 +202,23 @@ def require_smoothness(method: Method, problem: Problem, given: float | None) ->
 
 def require_completion(method: Method, problem: Problem, others: str) -> None:
     """Raise a TypeError unless the problem is matrix completion over a nuclear ball; `others` would apply."""
-    if not isinstance(problem.domain, NuclearBall):
+    if problem.domain is None or problem.domain.nuclear_radius is None:
         raise TypeError(
             f"method {method.name!r} is for the NuclearBall, whose points have factors, not "
             f"{type(problem.domain).__name__}; use {others}"
         )
-    if not isinstance(problem.objective, MatrixCompletion) or not problem.objective.holds_images:
+    if not problem.objective.keeps_factors or not problem.objective.holds_images:
         raise TypeError(
             f"method {method.name!r} needs the MatrixCompletion objective, whose entries are read from factors, not "
             f"{type(problem.objective).__name__}; use 'afw' or 'fw'"
         )
+
+
+def nuclear_radius(problem: Problem) -> float:
+    """Return the radius of the nuclear ball, for a method that has asked for one."""
+    assert problem.domain is not None
+    assert problem.domain.nuclear_radius is not None
+    return problem.domain.nuclear_radius
 
 
 def require_unconstrained(method: Method, problem: Problem) -> None:

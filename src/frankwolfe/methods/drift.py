@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from frankwolfe.lowrank import LowRank
+from frankwolfe.atoms import Mixable
 from frankwolfe.points import Point
 from frankwolfe.problem import ROUNDED, Problem
 
@@ -26,9 +26,9 @@ def settled(problem: Problem, k: int, x: Point) -> Point:
     to it that nothing adds up there.
     """
     domain, coords = problem.domain, x.coords
-    quick = problem.quick_membership or isinstance(coords, LowRank)  # whose factors tell
+    quick = problem.quick_membership or isinstance(coords, Mixable)  # whose factors tell
     if domain is not None and quick:
         exact = coords.astype(np.float64) if isinstance(coords, np.ndarray) else coords
         if not domain.contains(exact, ROUNDED * problem.eps):
             return Point.at(problem.pulled_in(coords))
-    return x if k % AFRESH or problem.on_device or isinstance(coords, LowRank) else Point.at(coords)
+    return x if k % AFRESH or problem.on_device or isinstance(coords, Mixable) else Point.at(coords)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from frankwolfe.methods.base import Evidence
+from frankwolfe.methods.base import Evidence, oracle_share
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 
@@ -12,7 +12,7 @@ def answered(problem: Problem, k: int, evidence: Evidence) -> Evidence:
     tangent, vertex = evidence.minorants[-1]
     if vertex is not None:
         return evidence
-    vertex = problem.lmo(tangent.slope, k, share=0.03 * 2.0 / (k + 2))
+    vertex = problem.lmo(tangent.slope, k, share=oracle_share(k))
     return evidence._replace(minorants=(*evidence.minorants[:-1], (tangent, vertex)))
 
 

@@ -20,6 +20,9 @@ class StepSize(ABC):
     in_arrays: ClassVar[bool] = False
     """Whether the step may be an array on a device, which nobody has looked at."""
 
+    open_loop: ClassVar[bool] = False
+    """Whether the steps are fixed in advance."""
+
     @property
     def schedule(self) -> OpenLoop | None:
         """The rule itself where it does not look at f; None elsewhere."""
@@ -69,6 +72,7 @@ class OpenLoop(StepSize):
     """
 
     in_arrays: ClassVar[bool] = True
+    open_loop: ClassVar[bool] = True
     offset: float = 2.0
     shift: float = 0.0
 
@@ -100,6 +104,8 @@ class Averaging(StepSize):
     >>> [Averaging()(k) for k in range(3)]
     [1.0, 0.5, 0.333...]
     """
+
+    open_loop: ClassVar[bool] = True
 
     def __call__(self, k: int) -> float:
         return 1.0 / (k + 1)

@@ -2,10 +2,11 @@
 
 from frankwolfe.objectives import linear_models
 from frankwolfe.objectives.base import Objective
-from frankwolfe.objectives.composite import Composite
+from frankwolfe.objectives.composite import Composite as Composite
 from frankwolfe.objectives.function import Function
 from frankwolfe.objectives.gradient_check import check_gradient
-from frankwolfe.objectives.linear_model import CLASSIFICATION, REGRESSION
+from frankwolfe.objectives.linear_model import CLASSIFICATION as CLASSIFICATION
+from frankwolfe.objectives.linear_model import REGRESSION as REGRESSION
 from frankwolfe.objectives.linear_models import *  # noqa: F403
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.objectives.multinomial import Multinomial
@@ -15,9 +16,6 @@ from frankwolfe.rows.disk_stream import stream
 from frankwolfe.rows.placement import place
 
 __all__ = [
-    "CLASSIFICATION",
-    "REGRESSION",
-    "Composite",
     "Function",
     "MatrixCompletion",
     "Multinomial",

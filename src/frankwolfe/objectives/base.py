@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frankwolfe.backends import Array, Scalar, all_finite, fetch
-from frankwolfe.points import Point, Tangent
+from frankwolfe.points import Coordinates, Point, Slope, Tangent
 from frankwolfe.rounding import FEW, Extent
 
 
@@ -17,7 +17,7 @@ class Evaluation(NamedTuple):
     """f and its gradient at one point, with the value at a second one that shared the read of the data."""
 
     value: Scalar
-    slope: Any  # the gradient
+    slope: Slope  # the gradient
     inner: Scalar  # <gradient, point>, from the image where there is one
     watched: Scalar  # f at the second point
     passes: float  # reads of the whole data this took
@@ -91,6 +91,19 @@ class Objective(ABC):
 
     proven: bool = False
     """Whether convexity and gradient are beyond doubt: what contradicts them can only be rounding."""
+
+    keeps_factors: bool = False
+    """Whether f sees entries of a matrix only, so that points are kept as factors."""
+
+    @property
+    def data_shape(self) -> tuple[int, int] | None:
+        """Rows and variables of the data where f is a mean over rows that anybody may read; None elsewhere."""
+        return None
+
+    @property
+    def linear_term(self) -> Array | None:
+        """c where f(x) = <x, Qx>/2 + <c, x> and images are Qx; None where f is not of this form."""
+        return None
 
     @property
     def holds_images(self) -> bool:
@@ -207,7 +220,7 @@ class Objective(ABC):
         """Return the same objective with its data laid out for the set's atoms; itself where nothing is gained."""
         return self
 
-    def natural(self, coords: Any) -> Any:
+    def natural(self, coords: Coordinates) -> Any:
         """Return coordinates in the form that the user gave the starting point in."""
         return coords
 

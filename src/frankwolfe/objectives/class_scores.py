@@ -10,7 +10,7 @@ from frankwolfe.atoms import Atom, OneHot, RankOne, Sparse
 from frankwolfe.backends import Array, namespace
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.lowrank import LowRank
-from frankwolfe.rows.user_data import DataMatrix, OperatorMatrix
+from frankwolfe.rows.user_data import DataMatrix
 
 SCATTERED = 8  # numbers that a device fetches for each one of a single column of rows
 
@@ -41,7 +41,7 @@ class ClassScores:
         if isinstance(coords, RankOne):
             return coords.right[:, None] * (coords.scale * self.data.product(coords.left))
         matrix: Array = coords.toarray() if isinstance(coords, Atom | LowRank) else coords
-        if isinstance(self.data, OperatorMatrix):
+        if not self.data.stored:
             return np.stack([self.data.product(matrix[:, k]) for k in range(self.K)])
         return self.data.product(matrix).T
 
@@ -74,6 +74,6 @@ class ClassScores:
 
     def adjoint(self, r: Array) -> Array:
         r = namespace(r).reshape(r, (self.K, -1)).T
-        if isinstance(self.data, OperatorMatrix):
+        if not self.data.stored:
             return np.stack([self.data.adjoint(r[:, k]) for k in range(self.K)], axis=1)
         return self.data.adjoint(r)

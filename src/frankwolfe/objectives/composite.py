@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,7 +13,7 @@ from frankwolfe.backends.precision import exact_products
 from frankwolfe.backends.vector_with_image import Imaged
 from frankwolfe.objectives.base import ArrayLine, Evaluation, Line, Objective
 from frankwolfe.objectives.line_search import PROBES
-from frankwolfe.points import Point
+from frankwolfe.points import Coordinates, Point
 from frankwolfe.rows.reading import Query, Sweep, TwoReads, array_of
 
 
@@ -21,11 +22,11 @@ class LinearMap(Protocol):
 
     adjoint_cost: float  # reads of the data that `adjoint` takes
 
-    def apply(self, coords: Any) -> Array:
+    def apply(self, coords: Coordinates) -> Array:
         """Return A applied to coordinates."""
         ...
 
-    def cost(self, coords: Any) -> float:
+    def cost(self, coords: Coordinates) -> float:
         """Return how many reads of the data `apply` takes: one for a dense vector, a sliver for a one-hot atom."""
         ...
 
@@ -66,6 +67,42 @@ class ImageObjective(Objective):
             passes += self.map.cost(leaf.coords)
             leaf.resolve(self.map.apply(leaf.coords))
         return passes
+
+
+HessianProduct = Callable[[Array], tuple[Array, Array, float]]
+"""Of a direction: its image, the Hessian times it, and the reads of the data that took."""
+
+
+class HessianObjective(ImageObjective):
+    """An objective whose Hessian comes from the data."""
+
+    data: Any  # the matrix behind the map
+
+    @property
+    def forms_hessian(self) -> bool:
+        """Whether the data are there as a matrix, so that `evaluate_twice` can be asked."""
+        return self.holds_images and self.data.stored
+
+    @property
+    @abstractmethod
+    def constant_hessian(self) -> bool:
+        """Whether the Hessian is the same everywhere."""
+
+    @abstractmethod
+    def evaluate_twice(self, x: Point, every: int = 1) -> tuple[Evaluation, np.ndarray]:
+        """Return f, gradient and Hessian at x; compiled, the Hessian may be estimated from one row in `every`."""
+
+    @abstractmethod
+    def hessian_along(self, x: Point) -> HessianProduct:
+        """Return products with the Hessian at x."""
+
+    @abstractmethod
+    def steepest_bend(self, x: Point, v: Point) -> Scalar:
+        """Return a bound on the second derivative anywhere on the segment between two points with known images."""
+
+    def tail(self, m: Array) -> Scalar | None:
+        """Return a number t with gg' <= tH where most losses are in exponential tails; None elsewhere."""
+        return None
 
 
 class Composite(ImageObjective):

@@ -12,14 +12,13 @@ import numpy as np
 from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
 from frankwolfe.backends import double as double_of
 from frankwolfe.backends.compile_policy import READS, choices_of_run
-from frankwolfe.backends.fetch_arrays import together
-from frankwolfe.backends.namespace import as_like, nonzero
+from frankwolfe.backends.namespace import as_like, fetch_arrays, nonzero
 from frankwolfe.backends.vector_with_image import Imaged
 from frankwolfe.kernels.rows.layouts import CHUNK, RowLosses, double
 from frankwolfe.kernels.spectral.lanczos import least_eigenvalue
-from frankwolfe.losses import Loss
+from frankwolfe.losses import Loss, SquaredLoss
 from frankwolfe.objectives.base import Evaluation, Line
-from frankwolfe.objectives.composite import Composite
+from frankwolfe.objectives.composite import Composite, HessianObjective, HessianProduct, ridge_along
 from frankwolfe.objectives.derive import TARGETS, derive
 from frankwolfe.objectives.line_search import Lines
 from frankwolfe.objectives.profiled_intercept import (
@@ -39,9 +38,10 @@ from frankwolfe.rows.reading import Query, array_of, products
 from frankwolfe.rows.row_weights import shares
 from frankwolfe.rows.rows import Rows, Sums, Task
 from frankwolfe.rows.rows_in_parts import UNKEPT, KeptImage, RowsInParts
-from frankwolfe.rows.user_data import OperatorMatrix, data_matrix, is_in_parts, picked, reoriented, rows_in_parts
+from frankwolfe.rows.user_data import data_matrix, is_in_parts, picked, reoriented, rows_in_parts
 from frankwolfe.validation import nonnegative, vector
 
+IN_CACHE = 1 << 20  # entries of sparse data that stay in cache between two reads
 GRAM_LIMIT = 2000  # features up to which the smallest eigenvalue is computed from the Gram matrix
 
 REGRESSION: dict[str, Any] = {}
@@ -54,7 +54,7 @@ CLASSIFICATION: dict[str, Any] = {}
 class WeightedMean(Composite):
     """A weighted mean over the rows of data of a function of each row's product with x, plus an optional ridge term."""
 
-    remember = False
+    warm_intercepts = False
     """Whether the search for an intercept starts from the last one: faster, but a run resumed from a checkpoint, where
     there is no last one, may then differ in the last digits."""
 
@@ -216,7 +216,7 @@ class WeightedMean(Composite):
         return [type(self).__name__, self.ridge, int(self.intercept), *self.data.identity(self)]
 
 
-class LinearModel(WeightedMean):
+class LinearModel(WeightedMean, HessianObjective):
     """Mean of a loss of each row's product with x, optionally weighted, plus an optional ridge term.
 
     With a free intercept φ(m) is min over c of the mean loss of m + c: the intercept is no variable, it is found afresh
@@ -226,6 +226,7 @@ class LinearModel(WeightedMean):
     """
 
     row_loss: Loss
+    loss_class: ClassVar[type[Loss]]
 
     level = 0.0  # what was taken off the targets: the intercept carries it
 
@@ -233,6 +234,7 @@ class LinearModel(WeightedMean):
         """Register a class of models under the name of its loss."""
         super().__init_subclass__(**options)
         if loss is not None:
+            cls.loss_class = loss
             (CLASSIFICATION if loss.labels else REGRESSION)[loss.name] = cls
 
     def __init__(
@@ -280,8 +282,16 @@ class LinearModel(WeightedMean):
         return self.data
 
     @property
+    def data_shape(self) -> tuple[int, int] | None:
+        return self.data.shape if self.holds_images else None
+
+    @property
+    def constant_hessian(self) -> bool:
+        return self.row_loss.quadratic
+
+    @property
     def takes_many(self) -> bool:
-        return self.separable and not isinstance(self.data, OperatorMatrix)
+        return self.separable and self.data.stored
 
     @property
     def additions(self) -> int:
@@ -400,14 +410,16 @@ class LinearModel(WeightedMean):
         t = self.row_loss.tail(self._shifted(m), self.b)
         return None if t is None else vdot(self.share, t)
 
-    def steepest_between(self, start: Array, end: Array) -> Array:
-        """Return the largest second derivatives of the mean loss anywhere between two images."""
-        loss = self.row_loss
+    def steepest_bend(self, x: Point, v: Point) -> Scalar:
+        loss, start, end = self.row_loss, x.image, v.image
         if loss.bounded:
-            return loss.bend(1.0) * self.share
-        if self.intercept:
+            steepest = loss.bend(1.0) * self.share
+        elif self.intercept:
             raise TypeError(f"the curvature of {type(self).__name__} has no bound on a segment with a free intercept")
-        return namespace(start).maximum(self.loss_curvature(start), self.loss_curvature(end))  # it is monotone
+        else:  # it is monotone
+            steepest = namespace(start).maximum(self.loss_curvature(start), self.loss_curvature(end))
+        move, ridge = end - start, ridge_along(self.ridge, x, v)[1]
+        return float(vdot(steepest * move, move)) + float(ridge)
 
     @cached_property
     def compiled(self) -> RowLosses | None:
@@ -437,12 +449,40 @@ class LinearModel(WeightedMean):
             at_x, H = at_x._replace(passes=at_x.passes + 1), self._hessian(self.loss_curvature(x.image))
         return at_x, H + self.ridge * np.eye(len(H))
 
+    def hessian_along(self, x: Point) -> HessianProduct:
+        c, data, layout = self.loss_curvature(x.image), self.data, self.data.layout
+        if layout is None:
+
+            def plain_bent(way: Array) -> tuple[Array, Array, float]:
+                along = data.product(way)
+                return along, data.adjoint(self.bend(c, along)) + self.ridge * way, 2.0
+
+            return plain_bent
+        c = double(c)
+        # An intercept is profiled out: the curvature along it is free.
+        free = layout.adjoint(c) if self.intercept else None
+
+        # In cache two reads of sparse data take less time than one that does everything.
+        twice = len(layout.arrays) > 1 and layout.entries < IN_CACHE
+
+        def bent(way: Array) -> tuple[Array, Array, float]:
+            if twice:
+                along = layout.product(way)
+                turned = layout.adjoint(c * along)
+            else:
+                along, turned = layout.bent(SquaredLoss(), way, c)
+            if free is not None:
+                turned = turned - free * (float(free @ way) / max(float(c.sum()), 1e-300))
+            return along, turned + self.ridge * way, 2.0 if twice else layout.reads
+
+        return bent
+
     def _hessian(self, curvature: Array) -> np.ndarray:
         """Return the Hessian of the mean loss, on the host."""
         H = self.data.gram(curvature)
         if self.intercept:  # profiled out: the curvature along the intercept is free
             total = namespace(curvature).sum(curvature, dtype=double_of(curvature))
-            along, total = together(self.data.adjoint(curvature), total)
+            along, total = fetch_arrays(self.data.adjoint(curvature), total)
             H -= np.outer(along, along) / max(float(total), 1e-300)
         return H
 
@@ -505,7 +545,7 @@ class LinearModel(WeightedMean):
         product = super().quadratic_form(curvature, images)
         if self.intercept:
             total = namespace(curvature).sum(curvature, dtype=double_of(curvature))
-            along, total = together(images.T @ curvature, total)
+            along, total = fetch_arrays(images.T @ curvature, total)
             product -= np.outer(along, along) / nonzero(total[()])
         return product
 
@@ -535,7 +575,7 @@ class LinearModel(WeightedMean):
 
     @property
     def _remembered(self) -> float | None:
-        return self._last[1] if self.remember and self._last is not None else None
+        return self._last[1] if self.warm_intercepts and self._last is not None else None
 
     def _solve(self, m: Array) -> float:
         known = self.row_loss.intercept(m, self.b, self.share, self._odds)

@@ -18,7 +18,6 @@ from frankwolfe.losses import (
     SquaredHingeLoss,
     SquaredLoss,
 )
-from frankwolfe.losses.base import Loss
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.rows.user_data import data_matrix, is_in_parts
 from frankwolfe.validation import distinct, plain, positive
@@ -26,7 +25,16 @@ from frankwolfe.validation import distinct, plain, positive
 __all__ = ["Gamma", "Huber", "LeastSquares", "Logistic", "Poisson", "Quantile", "SquaredHinge"]
 
 
-class LeastSquares(LinearModel, loss=SquaredLoss):
+class Regression(LinearModel):
+    """A model of numbers whose loss has no parameters."""
+
+    def __init__(
+        self, A: Any, b: Any, *, sample_weight: Any = None, intercept: bool = False, ridge: float = 0.0
+    ) -> None:
+        super().__init__(A, b, self.loss_class(), sample_weight, ridge, intercept)
+
+
+class LeastSquares(Regression, loss=SquaredLoss):
     """Mean squared error of a linear model, f(x) = ‖Ax - b‖²/(2n) + (ridge/2)‖x‖².
 
     Parameters
@@ -50,11 +58,6 @@ class LeastSquares(LinearModel, loss=SquaredLoss):
     >>> float(f.value(np.zeros(2))), f.grad(np.zeros(2)), round(f.smoothness, 9)
     (1.0, array([-1.,  0.]), 0.5)
     """
-
-    def __init__(
-        self, A: Any, b: Any, *, sample_weight: Any = None, intercept: bool = False, ridge: float = 0.0
-    ) -> None:
-        super().__init__(A, b, SquaredLoss(), sample_weight, ridge, intercept)
 
 
 class Huber(LinearModel, loss=HuberLoss):
@@ -161,7 +164,7 @@ class Quantile(LinearModel, loss=QuantileLoss):
         super().__init__(A, b, loss, sample_weight, ridge, intercept, quantile=level, delta=delta)
 
 
-class Poisson(LinearModel, loss=PoissonLoss):
+class Poisson(Regression, loss=PoissonLoss):
     """Poisson regression of counts or rates with mean exp(a_i'x): half the mean deviance.
 
     f(x) = mean (exp(m_i) - b_i m_i + b_i log b_i - b_i) + (ridge/2)‖x‖², where m = Ax: zero for a perfect fit.
@@ -193,13 +196,8 @@ class Poisson(LinearModel, loss=PoissonLoss):
     (0.647918, array([ 0., -1.]))
     """
 
-    def __init__(
-        self, A: Any, b: Any, *, sample_weight: Any = None, intercept: bool = False, ridge: float = 0.0
-    ) -> None:
-        super().__init__(A, b, PoissonLoss(), sample_weight, ridge, intercept)
 
-
-class Gamma(LinearModel, loss=GammaLoss):
+class Gamma(Regression, loss=GammaLoss):
     """Gamma regression of positive targets with mean exp(a_i'x): half the mean deviance.
 
     f(x) = mean (b_i exp(-m_i) + m_i - log b_i - 1) + (ridge/2)‖x‖², where m = Ax: relative errors count.
@@ -231,17 +229,19 @@ class Gamma(LinearModel, loss=GammaLoss):
     (0.15342641, array([ 0. , -0.5]))
     """
 
-    def __init__(
-        self, A: Any, b: Any, *, sample_weight: Any = None, intercept: bool = False, ridge: float = 0.0
-    ) -> None:
-        super().__init__(A, b, GammaLoss(), sample_weight, ridge, intercept)
-
 
 class Classifier(LinearModel):
     """A model of two labels, the larger of which is the positive class."""
 
     def __init__(
-        self, A: Any, b: Any, loss: Loss, classes: Any, sample_weight: Any, ridge: float, intercept: bool
+        self,
+        A: Any,
+        b: Any,
+        *,
+        sample_weight: Any = None,
+        intercept: bool = False,
+        classes: Any = None,
+        ridge: float = 0.0,
     ) -> None:
         if not is_in_parts(A):
             labels = plain("b", b)
@@ -251,7 +251,7 @@ class Classifier(LinearModel):
             A, b = data_matrix("A", A), np.where(labels == classes[1], 1.0, -1.0)
             if labels.shape != (A.shape[0],):
                 raise ValueError(f"b must have one label per row of A, {A.shape[0]}, got shape {labels.shape}")
-        super().__init__(A, b, loss, sample_weight, ridge, intercept, classes=classes)
+        super().__init__(A, b, self.loss_class(), sample_weight, ridge, intercept, classes=classes)
 
     @classmethod
     def survey(cls, b: Any, weights: Any) -> np.ndarray:
@@ -298,18 +298,6 @@ class Logistic(Classifier, loss=LogisticLoss):
     0.5
     """
 
-    def __init__(
-        self,
-        A: Any,
-        b: Any,
-        *,
-        sample_weight: Any = None,
-        intercept: bool = False,
-        classes: Any = None,
-        ridge: float = 0.0,
-    ) -> None:
-        super().__init__(A, b, LogisticLoss(), classes, sample_weight, ridge, intercept)
-
 
 class SquaredHinge(Classifier, loss=SquaredHingeLoss):
     """Mean squared hinge loss of a linear classifier, f(x) = mean max(1 - b_i a_i'x, 0)²/2 + (ridge/2)‖x‖².
@@ -339,18 +327,6 @@ class SquaredHinge(Classifier, loss=SquaredHingeLoss):
     >>> float(f.value(np.zeros(2))), f.grad(np.zeros(2))
     (0.5, array([ 0.5, -1. ]))
     """
-
-    def __init__(
-        self,
-        A: Any,
-        b: Any,
-        *,
-        sample_weight: Any = None,
-        intercept: bool = False,
-        classes: Any = None,
-        ridge: float = 0.0,
-    ) -> None:
-        super().__init__(A, b, SquaredHingeLoss(), classes, sample_weight, ridge, intercept)
 
 
 def _of_two(labels: np.ndarray, classes: Any) -> np.ndarray:

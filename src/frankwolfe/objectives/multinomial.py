@@ -189,7 +189,7 @@ class Multinomial(WeightedMean):
 
     def balanced_slope(self, images: list[KeptImage]) -> tuple[np.ndarray, float, list[float]]:
         """Return the gradient at the first of some images of rows in parts, its product with X, and all values."""
-        last = self._last[1].intercepts if self.remember and self._last is not None else None
+        last = self._last[1].intercepts if self.warm_intercepts and self._last is not None else None
         found = [intercepts_by_sums(self, image, near=last) for image in images]
         self._last = (images[0], found[0])
         mixed = sliver(found[0].mean, self.frequency, 4 * self.data.eps)
@@ -272,7 +272,7 @@ class Multinomial(WeightedMean):
         if not self.intercept:
             return _Softmax(np.zeros(len(self.classes)), *self._at(scores, None, slice(None)))
         c = np.log(self.frequency) - self._sum(scores)
-        if self.remember and self._last is not None:
+        if self.warm_intercepts and self._last is not None:
             here = self._last[1].intercepts
             return self._balance(scores, here if np.abs(here - c).max() < 20 else c, slice(None))
         for step in STEPS:

@@ -148,6 +148,8 @@ def _sums(slope: Array, bend: Array) -> tuple[float, float, float]:
 
 
 def _sum(values: Array) -> Scalar:
+    if isinstance(values, np.ndarray):
+        return values.sum(dtype=np.float64)
     return namespace(values).sum(values, dtype=double_of(values))
 
 

@@ -11,20 +11,20 @@ from frankwolfe.backends import Array, Scalar, eps, host, vdot, zeros
 from frankwolfe.backends.precision import exact_products
 from frankwolfe.kernels.spectral.lanczos import least_eigenvalue
 from frankwolfe.objectives.base import ArrayLine, Evaluation, Line
-from frankwolfe.objectives.composite import ImageObjective
+from frankwolfe.objectives.composite import HessianObjective, HessianProduct
 from frankwolfe.objectives.derive import derive
 from frankwolfe.objectives.line_search import Lines
 from frankwolfe.points import Point
 from frankwolfe.rounding import FEW, Extent
 from frankwolfe.rows.reading import array_of, products
-from frankwolfe.rows.user_data import DataMatrix, OperatorMatrix, data_matrix, reoriented
+from frankwolfe.rows.user_data import DataMatrix, data_matrix, reoriented
 from frankwolfe.validation import number, vector
 
 SMALL = 500  # size up to which all eigenvalues cost no more than one by Lanczos
 DENSE_LIMIT = 3000  # size up to which eigenvalues come from LAPACK
 
 
-class Quadratic(ImageObjective):
+class Quadratic(HessianObjective):
     """f(x) = x'Qx/2 + c'x + constant, with Q symmetric and positive semidefinite.
 
     The point's image is Qx, so the gradient at a mixture is a mixture of gradients and no product with Q is ever
@@ -75,7 +75,7 @@ class Quadratic(ImageObjective):
     @cached_property
     def _extreme_eigenvalues(self) -> tuple[float, float | None]:
         d = self.data.shape[0]
-        if d <= DENSE_LIMIT and not isinstance(self.data, OperatorMatrix):
+        if d <= DENSE_LIMIT and self.data.stored:
             values = np.linalg.eigvalsh(self._dense)
             return float(values[-1]), float(values[0])
         from frankwolfe.kernels.spectral.lanczos import spectral_norm
@@ -86,12 +86,12 @@ class Quadratic(ImageObjective):
     def _dense(self) -> np.ndarray:
         """Q on the host, in double precision."""
         matrix = self.data.matrix
-        return host(matrix.toarray() if hasattr(matrix, "toarray") else matrix).astype(np.float64)
+        return host(matrix.toarray() if hasattr(matrix, "toarray") else matrix).astype(np.float64, copy=False)
 
     @cached_property
     def smoothness(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
         d = self.data.shape[0]
-        if d <= SMALL or isinstance(self.data, OperatorMatrix):
+        if d <= SMALL or not self.data.stored:
             return self._extreme_eigenvalues[0]
         from frankwolfe.kernels.spectral.lanczos import top_singular
 
@@ -161,8 +161,30 @@ class Quadratic(ImageObjective):
         return segment.along(gamma)
 
     @property
+    def constant_hessian(self) -> bool:
+        return True
+
+    @property
+    def linear_term(self) -> Array:
+        return self.c
+
+    def hessian_along(self, x: Point) -> HessianProduct:
+        def bent(way: Array) -> tuple[Array, Array, float]:
+            along = self.data.product(way)
+            return along, along, 1.0
+
+        return bent
+
+    def evaluate_twice(self, x: Point, every: int = 1) -> tuple[Evaluation, np.ndarray]:
+        return self.evaluate(x, x), self._dense
+
+    def steepest_bend(self, x: Point, v: Point) -> Scalar:
+        move = v.image - x.image
+        return max(float(products(move, v.array) - products(move, x.array)), 0.0)
+
+    @property
     def takes_many(self) -> bool:
-        return not isinstance(self.data, OperatorMatrix)
+        return self.data.stored
 
     def _value(self, x: Point) -> Scalar:
         return products(0.5 * x.image + self.c, array_of(x.coords)) + self.constant

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.backends import namespace
+from frankwolfe.backends.namespace import is_foreign
 from frankwolfe.methods import Method
 from frankwolfe.minimize import conclude, drive
 from frankwolfe.objectives.base import Objective
-from frankwolfe.objectives.linear_model import LinearModel
-from frankwolfe.objectives.quadratic import Quadratic
+from frankwolfe.objectives.composite import HessianObjective
 from frankwolfe.path.lockstep import Lockstep
 from frankwolfe.path.warm_start import SHELF, Proof, begin, continued, proof_of
 from frankwolfe.problem import Problem
@@ -72,9 +72,9 @@ def pays_together(method: Method, objective: Objective) -> bool:
     Measured on the CPU: dense data are read at a small share of the price for each further point, sparse data are not;
     exact line searches take more time than reading does, and nothing of it is shared.
     """
-    if not isinstance(objective, LinearModel | Quadratic) or not objective.data.shared:
+    if not isinstance(objective, HessianObjective) or not objective.data.shared:
         return False
-    on_device = objective.holds_images and not isinstance(objective.data.matrix, np.ndarray)
+    on_device = objective.holds_images and is_foreign(objective.data.matrix)
     return method.forgets_start or on_device
 
 

@@ -10,7 +10,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Self
 
 import array_api_compat
 import numpy as np
@@ -41,20 +41,12 @@ IN_ARRAYS = (ArrayBlocks(), TwoReads())
 COMPILED = (Compiled(), CompiledMany(), *IN_ARRAYS)
 
 
-@runtime_checkable
-class Picked(Protocol):
-    """A matrix on a device whose rows can be picked one by one."""
-
-    def rows_at(self, places: Array) -> Array:
-        """Return some of the rows."""
-        ...
-
-
 class DataMatrix(Rows):
     """Rows whose numbers are at hand, as a matrix or an operator of some library."""
 
     carries: bool = False  # whether gradients come with their own images
     solves = 1  # how many problems the data are for: the more, the sooner compiled passes pay
+    on_host: bool = False  # whether kernels could read the numbers, if they were compiled
     loss: str = ""  # the name of the loss that they are read with, for which kernels are compiled
 
     def __init__(self, matrix: Any) -> None:
@@ -69,11 +61,6 @@ class DataMatrix(Rows):
     @property
     def additions(self) -> int:
         return self.stacked_additions if self.layout is None else self.layout.additions
-
-    @property
-    def on_host(self) -> bool:
-        """Whether kernels could read the numbers, if they were compiled."""
-        return False
 
     def current(self) -> Self:
         """Return the data as the next run is to read them: compiled, perhaps, where up to now that did not pay."""
@@ -257,7 +244,8 @@ class DenseMatrix(RowBlocks):
 
     def __init__(self, matrix: Any) -> None:
         super().__init__(matrix)
-        self.paths = COMPILED if isinstance(matrix, np.ndarray) else IN_ARRAYS
+        self.on_host = isinstance(matrix, np.ndarray)
+        self.paths = COMPILED if self.on_host else IN_ARRAYS
 
     def reads(self, size: int, fresh: int) -> float:
         matrix = self.matrix
@@ -296,10 +284,6 @@ class DenseMatrix(RowBlocks):
     def layout(self) -> Layout | None:
         return dense_layout(self.matrix, self.solves, self.loss) if self.on_host else None
 
-    @property
-    def on_host(self) -> bool:
-        return isinstance(self.matrix, np.ndarray)
-
     def _column_squares(self, weights: Array | None) -> np.ndarray | None:
         if isinstance(self.matrix, np.ndarray):
             return _squares(self.matrix, weights)  # of all rows at once, without a copy
@@ -326,6 +310,9 @@ class DenseMatrix(RowBlocks):
 
 class OperatorMatrix(DataMatrix):
     """A SciPy LinearOperator: products only."""
+
+    stored = False
+    picks_rows = False
 
     def product(self, x: Array) -> Array:
         return self.matrix.matvec(x)

@@ -21,6 +21,8 @@ from frankwolfe.validation import optional
 class StreamedMatrix(DataMatrix):
     """A dense matrix in main memory that a device reads in row blocks, copy and work overlapped."""
 
+    picks_rows = False
+
     shared = True
 
     def __init__(self, matrix: Any, device: Any, dtype: Any = None, block_bytes: int = BLOCK_BYTES) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frankwolfe.atoms import Atom, Dense, StackedAtoms
+from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, Scalar, namespace, row_dot, vdot
 from frankwolfe.points import Leaf, Point, weighted_sum
 
@@ -149,13 +149,7 @@ class TwoReads(Path):
 
 def array_of(coords: Any) -> Array:
     """Return coordinates as an array."""
-    return (
-        coords.array
-        if isinstance(coords, Dense | StackedAtoms)
-        else coords.toarray()
-        if isinstance(coords, Atom)
-        else coords
-    )
+    return coords.toarray() if isinstance(coords, Atom) else coords
 
 
 def products(a: Array, b: Array) -> Scalar:

@@ -28,6 +28,8 @@ class Rows(ABC):
     layout: Any = None  # the rows as the compiled kernels read them; None where they do not
     adjoint_cost = 1.0  # reads of the data that `adjoint` takes
     shared: bool = False  # whether many points share a read at little more than the price of one
+    stored: bool = True  # whether the numbers are at hand: not those of an operator, nor those on disk or a cluster
+    picks_rows: bool = True  # whether single rows can be picked from the matrix
     holds_images: bool = True  # whether images are arrays that anybody may look at
     paths: tuple[Path, ...] = (TwoReads(),)  # the ways in which evaluations may read the rows, the best first
     note: str = ""  # a few words on throughput, for the line of progress

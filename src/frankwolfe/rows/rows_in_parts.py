@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from frankwolfe.backends import Array
-from frankwolfe.kernels.row_sample import rows_drawn
 from frankwolfe.points import Point
 from frankwolfe.rows.parts import Most, Part, Parts, checksum
 from frankwolfe.rows.reading import Path, Query, Sweep
@@ -96,7 +95,7 @@ class RowsInParts(Rows):
         Whether the rows are, and not sparse.
     """
 
-    holds_images = False
+    holds_images = stored = picks_rows = False
     paths = (EachPart(), EachPartTwice())
 
     def __init__(
@@ -165,8 +164,14 @@ class RowsInParts(Rows):
         start = np.random.default_rng(0).standard_normal(d)
         return float(eigsh(operator, k=1, which="LA", v0=start, return_eigenvectors=False)[0])
 
-    def columns(self, indices: Array) -> NoReturn:
-        raise TypeError("columns of rows in parts cannot be picked; use a method that reads all of them, such as 'afw'")
+    def columns(self, indices: Array) -> Any:
+        (pieces,) = self.parts.total(columns_at, indices)
+        ordered = [piece for _, piece in sorted(pieces, key=lambda numbered: numbered[0])]
+        if not hasattr(ordered[0], "tocsr"):
+            return np.concatenate(ordered)
+        from scipy.sparse import vstack
+
+        return vstack(ordered, format="csr")
 
     def array(self, values: Any) -> np.ndarray:
         return np.asarray(values, dtype=self.dtype)
@@ -236,9 +241,6 @@ def row_products(part: Part, coefs: np.ndarray) -> Sums:
     return ([(part.first, np.asarray(part.objective.data.matrix @ coefs))],)
 
 
-def some_rows(part: Part, step: int) -> Sums:
-    """Numbers and rows, in a list: two in `step`, drawn at random."""
-    matrix = part.objective.data.matrix
-    drawn = (rows_drawn(matrix.shape[0], step, part.first, turn) for turn in (0, 1))
-    chosen = np.sort(np.concatenate(list(drawn)))
-    return ([(part.first + chosen, matrix[chosen])],)
+def columns_at(part: Part, indices: Array) -> Sums:
+    """The number of the first row, and some columns, in a list, which adds up to all of them."""
+    return ([(part.first, part.objective.data.columns(indices))],)

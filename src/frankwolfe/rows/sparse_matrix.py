@@ -10,7 +10,7 @@ import numpy as np
 
 from frankwolfe.backends import Array
 from frankwolfe.kernels.rows.compact_storage import sparse_layout
-from frankwolfe.kernels.rows.layouts import Layout, Rows, compiled
+from frankwolfe.kernels.rows.layouts import Layout, RowLayout, compiled
 from frankwolfe.objectives.derive import derive
 from frankwolfe.rows import data_matrix
 from frankwolfe.rows.compiled_paths import Compiled
@@ -77,7 +77,7 @@ class CSRMatrix(RowBlocks):
     def by_columns(self) -> DataMatrix:
         if self.layout is None:
             return self._turned
-        if isinstance(self.layout, Rows):  # compiled rows find columns themselves
+        if isinstance(self.layout, RowLayout):  # compiled rows find columns themselves
             return self
         # With sparse atoms a solve takes few passes: sorting would take longer.
         layout = sparse_layout(self.matrix, by_columns=False, solves=self.solves, loss=self.loss, sort=False)

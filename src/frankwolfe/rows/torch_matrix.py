@@ -13,8 +13,7 @@ from frankwolfe.backends import Array, host
 from frankwolfe.backends.device_gram import gram_by_columns
 from frankwolfe.backends.device_pattern import quiet
 from frankwolfe.backends.torch_batch import batch_pass
-from frankwolfe.backends.torch_rows import Pass, blocks, fits, row_pass
-from frankwolfe.backends.torch_rows import Rows as PassRows
+from frankwolfe.backends.torch_rows import DeviceModel, Pass, blocks, fits, row_pass
 from frankwolfe.points import Leaf
 from frankwolfe.rows.data_matrix import DataMatrix
 from frankwolfe.rows.reading import ArrayBlocks, Path, Query, Sweep, TwoReads, array_of
@@ -44,7 +43,7 @@ class TorchPass(Path):
         base, share = known[0].value if known else None, model.share if model.weighted else model.share[0]
         seen = []
         for few, block in rows.stored_blocks():
-            own = PassRows(block, model.b[few], share[few] if model.weighted else share, model.row_loss)
+            own = DeviceModel(block, model.b[few], share[few] if model.weighted else share, model.row_loss)
             seen.append(take(own, coords, None if base is None else base[..., few], coef))
         if len(seen) == 1:
             total = seen[0]
@@ -167,6 +166,8 @@ def _coefficients(weights: list[Any], like: Any, dtype: Any) -> Any:
 class TorchCSR(DataMatrix):
     """A sparse torch tensor stored by rows, and again by columns for the adjoint; products by cuSPARSE on a GPU."""
 
+    picks_rows = False
+
     def __init__(self, matrix: Any, dtype: Any = None, by_columns: Any = None) -> None:
         import torch
 
@@ -227,6 +228,8 @@ class TorchCSR(DataMatrix):
 
 class CupyCSR(DataMatrix):
     """A sparse CuPy matrix stored by rows, and again by columns for the adjoint; products by cuSPARSE."""
+
+    picks_rows = False
 
     def __init__(self, matrix: Any, by_columns: Any = None) -> None:
         super().__init__(matrix)

@@ -1,8 +1,13 @@
 """Feasible sets, each known by its linear minimisation oracle."""
 
-from frankwolfe.atoms import Atom, Dense, OneHot, RankOne, Sparse
-from frankwolfe.sets.base import IterativeSet, ProjectableSet, Set
-from frankwolfe.sets.combinations.intersection import BallIntersection
+from frankwolfe.atoms import Atom as Atom
+from frankwolfe.atoms import Dense as Dense
+from frankwolfe.atoms import OneHot as OneHot
+from frankwolfe.atoms import RankOne as RankOne
+from frankwolfe.atoms import Sparse as Sparse
+from frankwolfe.sets.base import IterativeSet as IterativeSet
+from frankwolfe.sets.base import ProjectableSet, Set
+from frankwolfe.sets.combinations.intersection import BallIntersection as BallIntersection
 from frankwolfe.sets.combinations.linear_maps import LinearImage, Scaled, Shifted
 from frankwolfe.sets.combinations.sums_products_unions import MinkowskiSum, Product, UnionHull
 from frankwolfe.sets.norm_balls.ellipsoid import Ellipsoid
@@ -27,17 +32,13 @@ from frankwolfe.sets.spectral.singular_value_balls import SchattenBall, Spectral
 from frankwolfe.sets.spectral.spectrahedron import Spectrahedron
 
 __all__ = [
-    "Atom",
-    "BallIntersection",
     "Birkhoff",
     "Box",
     "ConvexHull",
-    "Dense",
     "Ellipsoid",
     "FlowPolytope",
     "GroupBall",
     "Hypersimplex",
-    "IterativeSet",
     "KSupportBall",
     "L1Ball",
     "L2Ball",
@@ -47,19 +48,16 @@ __all__ = [
     "MinkowskiSum",
     "NuclearBall",
     "OWLBall",
-    "OneHot",
     "OracleSet",
     "Permutahedron",
     "Polytope",
     "Product",
     "ProjectableSet",
-    "RankOne",
     "Scaled",
     "SchattenBall",
     "Set",
     "Shifted",
     "Simplex",
-    "Sparse",
     "Spectrahedron",
     "SpectralBall",
     "TotalVariationBall",

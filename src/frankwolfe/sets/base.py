@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -50,15 +50,35 @@ class Set(ABC):
     coordinate_signs: ClassVar[tuple[float, ...]] = ()
     """Where the vertices are the unit vectors times `radius` and a sign: the signs. Empty for other sets."""
 
+    spectral_atoms: ClassVar[bool] = False
+    """Whether atoms are matrices from a decomposition, which hardly ever come twice."""
+
+    mixes_atoms: ClassVar[bool] = False
+    """Whether a vertex is several choices at once, so that a solution mixes many of them, however few entries each."""
+
+    @property
+    def factors(self) -> tuple[Factor, ...]:
+        """The factors of a product of sets; empty for other sets."""
+        return ()
+
     @property
     def keeps_factors(self) -> bool:
         """Whether points may be low-rank matrices, and slopes the entries of a sparse one."""
         return False
 
     @property
+    def nuclear_radius(self) -> float | None:
+        """The radius where the set is the ball of the nuclear norm, of matrices kept as factors; None elsewhere."""
+        return None
+
+    @property
     def exponent(self) -> float | None:
         """p where the set is a ball of l_p, centred at zero; None elsewhere."""
         return None
+
+    def slow_oracle(self, shape: tuple[int, ...]) -> bool:
+        """Tell whether the oracle, for points of this shape, is far more work than a look at the atoms seen before."""
+        return not self.closed_form
 
     @property
     def oracle_in_arrays(self) -> bool:
@@ -121,6 +141,20 @@ class Set(ABC):
     def with_radius(self, radius: float) -> Self:
         """Return the same kind of set with another radius."""
 
+    @property
+    def _key(self) -> Any:
+        """What tells the set from others of its class: its fields, of arrays the numbers."""
+        if not is_dataclass(self):
+            return id(self)
+        values = (getattr(self, entry.name) for entry in fields(self))
+        return tuple((v.shape, (v + 0.0).tobytes()) if isinstance(v, np.ndarray) else v for v in values)
+
+    def __eq__(self, other: object) -> bool:
+        return self._key == other._key if isinstance(other, Set) and type(other) is type(self) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
     @classmethod
     def from_lmo(cls, lmo: Any, **options: Any) -> Set:
         """Return the set of a user's own oracle, with optional `shape`, `diameter`, `contains` and `project`.
@@ -170,6 +204,14 @@ class Set(ABC):
         return transform(matrix, self)
 
 
+class Factor(NamedTuple):
+    """One factor of a product: where its block is in a point, the set, and the shape of the block."""
+
+    block: slice
+    part: Set
+    shape: tuple[int, ...]
+
+
 class ProjectableSet(Set):
     """A set whose Euclidean projection is cheap enough to use."""
 
@@ -180,7 +222,24 @@ class ProjectableSet(Set):
         """Return the point of the set nearest to x."""
 
 
-@dataclass(frozen=True)
+class CoordinateSet(ProjectableSet):
+    """A set whose vertices are the unit vectors times `radius` and each of `coordinate_signs`."""
+
+    sparse_atoms: ClassVar[bool] = True
+    holds_magnitudes: ClassVar[bool] = True
+    radius: float
+
+    @property
+    def signed(self) -> bool:
+        """Whether vertices come with both signs."""
+        return -1.0 in self.coordinate_signs
+
+    @abstractmethod
+    def of_size(self, count: int) -> CoordinateSet:
+        """Return the set of the points with so many entries, of the same radius."""
+
+
+@dataclass(frozen=True, eq=False)
 class Ball(Set):
     """A set with a positive radius, its first field."""
 
@@ -219,6 +278,7 @@ class IterativeSet(Set):
     """A set whose oracle iterates (Lanczos, say), to an accuracy that the method chooses."""
 
     closed_form: ClassVar[bool] = False
+    spectral_atoms: ClassVar[bool] = True
 
     @abstractmethod
     def minimise(self, g: Any, accuracy: float, rng: np.random.Generator) -> LinearMinimum:

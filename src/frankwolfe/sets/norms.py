@@ -64,6 +64,8 @@ def norm(x: Array, p: float) -> Scalar:
     """Return the l_p norm of all entries of x, whatever its shape."""
     if p == 2 and is_long(x) and squares_are_safe(x):
         return x.dtype.type(math.sqrt(vdot(x, x)))
+    if p >= AS_INFINITE:
+        return largest(x)
     return norms(namespace(x).reshape(x, (-1,)), p)
 
 

@@ -49,7 +49,7 @@ class Descent(NamedTuple):
 
 
 def descended(
-    model: Model, radius: float, start: np.ndarray, level: float, signed: bool, tol: float, most: int
+    model: Model, radius: float, start: np.ndarray, level: float, signed: bool, tol: float, most: int, least: int = 2
 ) -> Descent:
     """Return the z that minimises the model over the l1 ball (signed) or the simplex of this radius, from a start.
 
@@ -69,6 +69,8 @@ def descended(
         The Frank-Wolfe gap of the model, as seen on the way, at which to stop.
     most : int
         Rounds over the columns at most.
+    least : int, default 2
+        And at least.
 
     Notes
     -----
@@ -97,7 +99,7 @@ def descended(
         excess = float(np.abs(z).sum()) - radius
         place[-1] = max(place[-1] + firm * excess, 0.0 if signed else -np.inf)
         gap = max(inner + radius * best, SCALED * abs(place[-1] * excess))
-        done = rounds > 1 and gap <= tol
+        done = rounds >= least and gap <= tol
         if before is not None and gap > before[1]:
             place[:], past = before[0], []
         past.append(place.copy())

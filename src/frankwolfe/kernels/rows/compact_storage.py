@@ -11,7 +11,7 @@ import numpy as np
 
 from frankwolfe.backends.compile_policy import pays
 from frankwolfe.kernels.rows.column_layouts import Columns, SortedColumns
-from frankwolfe.kernels.rows.layouts import Layout, Rows, compiled
+from frankwolfe.kernels.rows.layouts import Layout, RowLayout, compiled
 
 COMPILED_FROM = 1 << 17  # entries from which a solve or two repays loading the kernels; plain NumPy below
 WIDE = 1 << 17  # features from which a gradient does not fit the second-level cache
@@ -37,14 +37,14 @@ def is_compiled(matrix: Any, solves: int, loss: str) -> bool:
     return family is not None and pays(*family, solves)
 
 
-def dense_layout(A: np.ndarray, solves: int = 1, loss: str = "") -> Rows | None:
+def dense_layout(A: np.ndarray, solves: int = 1, loss: str = "") -> RowLayout | None:
     """Return the layout of a dense matrix: bytes where it holds grey values. None where NumPy is to read it."""
     if not is_compiled(A, solves, loss):
         return None
     for scale in BYTE_SCALES:
         if A.dtype == np.float64 and _are_bytes(A[:: max(1, len(A) // 16)], scale) and _are_bytes(A, scale):
-            return Rows((_to_bytes(A, scale),), A.shape, scale)
-    return Rows((A,), A.shape)
+            return RowLayout((_to_bytes(A, scale),), A.shape, scale)
+    return RowLayout((A,), A.shape)
 
 
 def sparse_layout(matrix: Any, by_columns: bool, solves: int = 1, loss: str = "", sort: bool = True) -> Layout | None:
@@ -68,7 +68,7 @@ def sparse_layout(matrix: Any, by_columns: bool, solves: int = 1, loss: str = ""
     arrays, shape = (indptr, unsigned, values), tuple(matrix.shape)
     if wide:  # the gradient is longer than the margins: jump in those
         return SortedColumns(arrays, shape, scale, by_columns)
-    return Columns(arrays, shape, scale) if by_columns else Rows(arrays, shape, scale)
+    return Columns(arrays, shape, scale) if by_columns else RowLayout(arrays, shape, scale)
 
 
 def carrying(layout: Layout | None) -> SortedColumns | None:

@@ -144,7 +144,7 @@ class Layout(ABC):
         """
 
 
-class Rows(Layout):
+class RowLayout(Layout):
     """By rows: everything in one read."""
 
     reads = 1.0

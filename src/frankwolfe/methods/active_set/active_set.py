@@ -11,14 +11,13 @@ import numpy as np
 from frankwolfe.backends import Array, Scalar, fetch, largest, namespace
 from frankwolfe.backends.namespace import nonzero
 from frankwolfe.methods.active_set.atom_bundle import Bundle
-from frankwolfe.methods.base import Evidence, Method
+from frankwolfe.methods.base import Evidence, Method, oracle_share
 from frankwolfe.methods.drift import settled
 from frankwolfe.methods.step_sizes import ExactLineSearch, StepSize
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.points import Point, mix
 from frankwolfe.problem import Problem, Vertex
 from frankwolfe.serialisation import plain
-from frankwolfe.sets.base import IterativeSet
 
 TIE = 4e-12  # differences of scores, relative to their size, that rounding and a line search may leave
 ROUNDED = 16.0  # the same in units of epsilon, for single precision
@@ -167,8 +166,8 @@ class ActiveState(NamedTuple):
 
 def ask(problem: Problem, k: int, at_x: Evaluation, x: Point, gap: float) -> Vertex:
     """Return the vertex for the gradient at x, from an iterative oracle to a tenth of the last Frank-Wolfe gap."""
-    share = 0.06 / (k + 2)
-    if isinstance(problem.domain, IterativeSet) and problem.curvature > 0:
+    share = oracle_share(k)
+    if problem.oracle_iterates and problem.curvature > 0:
         share = max(min(share, 0.1 * gap / problem.curvature), 1e-14)
     vertex = problem.lmo(at_x.slope, k, share, keep=x)
     assert problem.domain is not None

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from frankwolfe.atoms import Mixable
 from frankwolfe.backends.namespace import as_like, is_foreign
-from frankwolfe.lowrank import LowRank
-from frankwolfe.methods.active_set.atom_stacks import Images, SparseStack, Stack, key, low_rank_sum
+from frankwolfe.methods.active_set.atom_stacks import Images, Stack, key
 from frankwolfe.points import Leaf, Point, weighted_sum
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
@@ -93,17 +93,14 @@ class Bundle(_Points):
 
     def light(self, like: Any) -> bool:
         """Tell whether `sum` costs no more than a few operations on a single point."""
-        return (
-            isinstance(like, LowRank)
-            or sum(len(places) for places, stack in self._stacks if not isinstance(stack, SparseStack)) <= 1
-        )
+        return isinstance(like, Mixable) or sum(len(places) for places, stack in self._stacks if not stack.light) <= 1
 
     def sum(self, weights: Any, like: Any) -> Any:
         """Return the coordinates of the weighted sum, in the form of `like`."""
         weights = np.asarray(weights, dtype=np.float64)
-        if isinstance(like, LowRank):
-            return low_rank_sum(weights, [p.coords for p in self.points], like)
-        if not isinstance(like, np.ndarray):
+        if isinstance(like, Mixable):
+            return like.sum_of(weights, [p.coords for p in self.points])
+        if is_foreign(like):
             arrays = [p.array for p in self.points]
             return weighted_sum(list(zip(weights.tolist(), arrays, strict=True)))
         total = np.zeros(like.size, like.dtype)

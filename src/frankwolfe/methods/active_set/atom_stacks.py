@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from array_api_compat import is_array_api_obj
 
-from frankwolfe.atoms import Atom, Dense, OneHot, RankOne, Sparse
+from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, fetch, host, namespace
 from frankwolfe.backends.namespace import as_index, is_foreign
-from frankwolfe.lowrank import LowRank
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 
@@ -21,6 +20,8 @@ SPARSE_IMAGES = 0.3  # density below which images are stacked as a sparse matrix
 
 class Stack(ABC):
     """Atoms of one form, as arrays with one row each."""
+
+    light: ClassVar[bool] = False  # whether a sum of them costs no more than a few operations on a single point
 
     def __init__(self, rows: tuple[np.ndarray, ...]) -> None:
         self.rows = rows
@@ -55,10 +56,11 @@ class Stack(ABC):
 class SparseStack(Stack):
     """One-hot and sparse atoms: indices and values, filled up with zeros to a common length."""
 
+    light = True
+
     @staticmethod
     def row(p: Point) -> tuple[np.ndarray, ...]:
-        a = p.coords
-        indices, values = (a.index, a.value) if isinstance(a, OneHot) else (a.indices, a.values)
+        indices, values = p.coords.indices, p.coords.values
         return np.reshape(indices, (1, -1)), np.reshape(values, (1, -1)), np.array([np.size(values)])
 
     def kept(self, mask: np.ndarray) -> Stack:
@@ -75,12 +77,12 @@ class SparseStack(Stack):
         np.add.at(total, indices, values * weights[:, None])
 
 
-class _DenseStack(Stack):
+class DenseStack(Stack):
     """Dense atoms and plain arrays, as rows of a matrix."""
 
     @staticmethod
     def row(p: Point) -> tuple[np.ndarray, ...]:
-        return (np.reshape(p.coords.array if isinstance(p.coords, Dense) else p.coords, (1, -1)),)
+        return (np.reshape(p.array, (1, -1)),)
 
     def inner(self, problem: Problem, slope: Any) -> np.ndarray:
         return self.rows[0] @ slope.reshape(-1)
@@ -89,7 +91,7 @@ class _DenseStack(Stack):
         total += weights @ self.rows[0]
 
 
-class _RankOneStack(Stack):
+class RankOneStack(Stack):
     """Rank-one atoms: scales, left and right vectors."""
 
     @staticmethod
@@ -105,7 +107,7 @@ class _RankOneStack(Stack):
         total += ((left * (weights * scale)[:, None]).T @ right).reshape(-1)
 
 
-class _OtherStack(Stack):
+class OtherStack(Stack):
     """Whatever else, one by one: low-rank starting points, arrays that are not NumPy's."""
 
     @staticmethod
@@ -130,40 +132,28 @@ def _joined(parts: tuple[np.ndarray, ...]) -> np.ndarray:
     return np.concatenate(parts)
 
 
-def form(coords: Any) -> type[Stack]:
-    """Return the kind of stack that holds such coordinates."""
-    arrays = tuple(vars(coords).values()) if isinstance(coords, Atom) else (coords,)
-    if any(not isinstance(a, np.ndarray | np.generic | int | float | tuple) for a in arrays):
-        return _OtherStack
-    if isinstance(coords, OneHot | Sparse):
-        return SparseStack
-    if isinstance(coords, RankOne):
-        return _RankOneStack
-    return _DenseStack if isinstance(coords, Dense | np.ndarray) else _OtherStack
-
-
 def key(coords: Any) -> tuple[type[Stack], Any]:
-    """Return form and numbers of an atom, or a digest of them; the object itself where it is no array."""
-    kind = form(coords)
-    if isinstance(coords, OneHot):
-        return kind, (coords.index, float(coords.value))
-    parts = tuple(vars(coords).values()) if isinstance(coords, Atom) else (coords,)
-    if kind is _OtherStack:
+    """Return the kind of stack that holds an atom, and a digest of its numbers; the object where it is no array."""
+    is_atom = isinstance(coords, Atom)
+    parts = tuple(vars(coords).values()) if is_atom else (coords,)
+    kind = STACKS[coords.form if is_atom else "dense"]
+    if any(not isinstance(part, HOST_NUMBERS) for part in parts):
         if not any(is_array_api_obj(part) for part in parts):
-            return kind, id(coords)
-        parts = tuple(host(part) if is_array_api_obj(part) else part for part in parts)
+            return OtherStack, id(coords)
+        kind, parts = OtherStack, tuple(host(part) if is_array_api_obj(part) else part for part in parts)
     digest = hashlib.blake2b(type(coords).__name__.encode(), digest_size=16)
     for part in parts:
         digest.update(np.ascontiguousarray(part).tobytes())
     return kind, digest.digest()
 
 
-def low_rank_sum(weights: np.ndarray, coords: list[Any], like: LowRank) -> LowRank:
-    """Return the weighted sum of rank-one atoms, and perhaps low-rank matrices, with shared factors."""
-    if all(isinstance(c, RankOne) for c in coords):
-        left, right = [c.left for c in coords], [c.right for c in coords]
-        return LowRank(weights * [c.scale for c in coords], left, right, like.shape, dtype=like.dtype)
-    return LowRank.combine(weights.tolist(), [LowRank.from_atom(c) if isinstance(c, RankOne) else c for c in coords])
+STACKS: dict[str, type[Stack]] = {
+    "sparse": SparseStack,
+    "dense": DenseStack,
+    "rank one": RankOneStack,
+    "other": OtherStack,
+}
+HOST_NUMBERS = (np.ndarray, np.generic, int, float, tuple)
 
 
 class Images(NamedTuple):
@@ -194,7 +184,7 @@ class Images(NamedTuple):
             parts.append(np.stack(columns).T)
             counts = np.append(counts, [np.count_nonzero(column) for column in columns])
         if np.sum(counts) > SPARSE_IMAGES * counts.size * parts[0].shape[0]:
-            arrays = [part if isinstance(part, np.ndarray) else part.toarray() for part in parts]
+            arrays = [part.toarray() if hasattr(part, "toarray") else part for part in parts]
             return Images(np.ascontiguousarray(np.concatenate(arrays, axis=1)), counts)
         from scipy.sparse import csc_array, hstack
 

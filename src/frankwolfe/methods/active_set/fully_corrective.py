@@ -15,8 +15,6 @@ from frankwolfe.kernels.threads import calm
 from frankwolfe.methods.active_set.active_set import ZERO, ActiveSet, ask
 from frankwolfe.methods.active_set.atom_bundle import Bundle
 from frankwolfe.methods.base import Evidence, Method, looked
-from frankwolfe.objectives.composite import Composite
-from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Point, mix
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
@@ -201,9 +199,9 @@ class _Model(NamedTuple):
 
     def renewed(self, x: Point) -> _Model:
         """Return the model with the curvature at x."""
-        objective, atoms = self.problem.objective, self.atoms
-        if not isinstance(objective, Composite):
+        if self.problem.objective.linear_term is not None:
             return self._replace(hessian=self._rows(0))
+        objective, atoms = self.problem.composite, self.atoms
         curvature = objective.loss_curvature(x.image)
         model = self._replace(curvature=curvature, hessian=objective.quadratic_form(curvature, atoms.images))
         if objective.ridge:
@@ -212,10 +210,10 @@ class _Model(NamedTuple):
 
     def slope(self, x: Point) -> np.ndarray:
         """Return the derivative of f in each weight, at x."""
-        objective = self.problem.objective
-        if isinstance(objective, Quadratic):
-            return self.atoms.inner(self.problem, x.image + objective.c)
-        assert isinstance(objective, Composite)
+        c = self.problem.objective.linear_term
+        if c is not None:
+            return self.atoms.inner(self.problem, x.image + c)
+        objective = self.problem.composite
         slope = host(self.atoms.images.T @ objective.loss_slope(x.image)).astype(np.float64, copy=False)
         if objective.ridge:
             slope = slope + objective.ridge * self.atoms.inner(self.problem, x.coords)
@@ -232,9 +230,9 @@ class _Model(NamedTuple):
         """Tell whether the model's curvature on the way to the target is about that of f at x."""
         if not self.hessian.size:
             return False
-        objective = self.problem.objective
-        if not isinstance(objective, Composite):
+        if self.problem.objective.linear_term is not None:
             return True
+        objective = self.problem.composite
         move = target.image - x.image
         now = objective.loss_curvature(x.image)
         met, modelled = fetch([vdot(objective.bend(bent, move), move) for bent in (now, self.curvature)])
@@ -242,9 +240,10 @@ class _Model(NamedTuple):
 
     def _rows(self, first: int) -> np.ndarray:
         """Return the rows of the Hessian from one of them on."""
-        objective, images = self.problem.objective, [p.image for p in self.atoms.points[first:]]
-        if not isinstance(objective, Composite):
+        images = [p.image for p in self.atoms.points[first:]]
+        if self.problem.objective.linear_term is not None:
             return np.stack([self.atoms.inner(self.problem, image) for image in images])
+        objective = self.problem.composite
         bent = objective.bend(self.curvature, namespace(*images).stack(images))
         rows = host(self.atoms.images.T @ bent.T).T.astype(np.float64, copy=False)
         if objective.ridge:

@@ -16,15 +16,17 @@ from frankwolfe.kernels.lbfgs import Smooth, lbfgs
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 from frankwolfe.kernels.pattern.pattern_products import entries, fit
 from frankwolfe.lowrank import LowRank
-from frankwolfe.methods.base import Evidence, Method, require_completion
+from frankwolfe.methods.base import ORACLE_ERROR, Evidence, Method, nuclear_radius, require_completion
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.points import Leaf, Point
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
-from frankwolfe.sets.spectral.nuclear import NuclearBall
 from frankwolfe.validation import integer
 
+# What was tuned, each on `python -m benchmarks completion`:
+ASKED = 0.2  # share of the last gap that the oracle's answer may be wrong by
+WEAK = 0.25  # weight of directions that do not beat the multiplier yet, in terms of the best one's excess, all together
 FIRST = 16  # new directions looked for in the first step, and least number in every other
 GROWTH = 2.0  # most new directions of a step, as a share of the rank: two triples it
 BLOCKS = 4  # blocks of the Krylov space that new directions are taken from
@@ -33,6 +35,8 @@ CUT = 0.1  # singular values are dropped while that costs at most this share of 
 SETTLED = 0.2  # a correction ends when the factors can promise no more than this share of the gap
 SINGLE = 2e-4  # corrections run in single precision while the gap is above this share of R|G|, G the gradient at zero
 STALLED = 0.9  # and while a step brings it below this share of the last one
+RANGE = 1e-8, 1e8  # of radius and gradient, where their squares are safe in single precision
+UNSEEN = 1e-3  # share of the gap that cutting singular values may cost at most
 
 
 @plain
@@ -110,13 +114,13 @@ class FactoredFrankWolfe(Method):
     def step(self, problem: Problem, state: FactoredState) -> tuple[FactoredState, Evidence]:
         k, x, before, more = state
         at_x = problem.evaluate(x)
-        share = min(0.03, 0.2 * before / problem.curvature)
+        share = min(ORACLE_ERROR, ASKED * before / problem.curvature)
         vertex = problem.lmo(at_x.slope, k, share=share, keep=x)
         gap = max(float(at_x.inner - vertex.value), 0.0)
 
         U, V = x.coords.factors
         rank = U.shape[1]
-        if isinstance(vertex.point.coords, RankOne) and gap > problem.eps * abs(float(vertex.value)):
+        if vertex.point is not x and gap > problem.eps * abs(float(vertex.value)):
             U, V = self._grown(problem, k, x, at_x, vertex.point.coords, more)
         found = U.shape[1] - rank
         more = max(FIRST, min(2 * found, int(GROWTH * U.shape[1])))
@@ -126,23 +130,25 @@ class FactoredFrankWolfe(Method):
 
     def _single(self, problem: Problem, gap: float, before: float) -> bool:
         """Tell whether single precision does: squares in its range, rounding small beside the gap, and getting on."""
-        objective, radius = _completion(problem), _radius(problem)
+        objective, radius = _completion(problem), nuclear_radius(problem)
         slope = objective.values if objective.weights is None else objective.weights * objective.values  # at zero
         size = math.sqrt(float(vdot(slope, slope)))
-        return 1e-8 < min(radius, size) <= max(radius, size) < 1e8 and SINGLE * radius * size < gap < STALLED * before
+        least, most = RANGE
+        return least < min(radius, size) <= max(radius, size) < most and SINGLE * radius * size < gap < STALLED * before
 
     def _grown(
         self, problem: Problem, k: int, x: Point, at_x: Evaluation, top: RankOne, more: int
     ) -> tuple[Array, Array]:
         """Return the factors of the best point between x and a mixture of atoms that beat the multiplier."""
-        objective, radius, slope = _completion(problem), _radius(problem), at_x.slope
+        slope: Any = at_x.slope
+        objective, radius = _completion(problem), nuclear_radius(problem)
         best, multiplier = float(top.inner(slope)) / -radius, -float(at_x.inner) / radius
         level = multiplier - AHEAD * (best - multiplier)
         left, sigma, right = _new_pairs(slope, x.coords, more, level, problem.rng(k))
         problem.counts.n_matvec += 2 * BLOCKS * _width(slope, x.coords, more)
         left, right = _beside(top.left[:, None], left), _beside(top.right[:, None], right)
         # Those that do not beat the multiplier yet start with next to nothing: together they cannot spoil the step.
-        excess = np.maximum(np.append(best, sigma) - multiplier, 0.25 * (best - multiplier) / (1 + len(sigma)))
+        excess = np.maximum(np.append(best, sigma) - multiplier, WEAK * (best - multiplier) / (1 + len(sigma)))
         share = radius * excess / (excess.sum() or 1.0)  # nothing beats the multiplier: towards zero
         image = entries(objective.pattern, left * as_like(-share, left), right)
         problem.counts.n_pass += len(share)
@@ -156,7 +162,7 @@ class FactoredFrankWolfe(Method):
 
     def _corrected(self, problem: Problem, U: Array, V: Array, value: float, gap: float, kind: Any) -> Point:
         """Return the point after L-BFGS on the factors, as an SVD without what the gap does not notice."""
-        objective, radius = _completion(problem), _radius(problem)
+        objective, radius = _completion(problem), nuclear_radius(problem)
         (m, n), rank, corrected, xp = objective.pattern.shape, U.shape[1], value, namespace(U)
         if rank:
             slack = max(2 * radius - float(vdot(U, U) + vdot(V, V)), 0.0) ** 0.5
@@ -175,7 +181,7 @@ class FactoredFrankWolfe(Method):
         tail = np.cumsum(sigma[::-1])[::-1]  # what would be lost by cutting from here on
         # Cutting a part of nuclear norm t moves f by at most t|G| + Lt²/2, and |G| is at most the root of 2Lf.
         L = objective.smoothness
-        kept = tail * ((2 * L * corrected) ** 0.5 + 0.5 * L * tail) > min(1e-3 * gap, CUT * (value - corrected))
+        kept = tail * ((2 * L * corrected) ** 0.5 + 0.5 * L * tail) > min(UNSEEN * gap, CUT * (value - corrected))
         rank = int(np.count_nonzero(kept))  # the first ones: what is lost falls with each
         left, sigma, right = left[:, :rank], sigma[:rank], right[:, :rank]
         sigma = sigma * min(1.0, radius / max(float(sigma.sum()), 1e-300))
@@ -188,11 +194,6 @@ class FactoredFrankWolfe(Method):
 def _completion(problem: Problem) -> MatrixCompletion:
     assert isinstance(problem.objective, MatrixCompletion)
     return problem.objective
-
-
-def _radius(problem: Problem) -> float:
-    assert isinstance(problem.domain, NuclearBall)
-    return problem.domain.radius
 
 
 def _width(G: PatternMatrix, x: LowRank, more: int) -> int:

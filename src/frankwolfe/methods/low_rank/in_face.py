@@ -12,11 +12,10 @@ from frankwolfe.atoms import RankOne
 from frankwolfe.backends import host
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.lowrank import LowRank
-from frankwolfe.methods.base import Evidence, Method, require_completion
+from frankwolfe.methods.base import Evidence, Method, nuclear_radius, oracle_share, require_completion
 from frankwolfe.points import Leaf, Point
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
-from frankwolfe.sets.spectral.nuclear import NuclearBall
 
 NEAR_VERTEX = 1e-4  # nearer to a vertex than that, the way to the other end of the face is too long to be accurate
 CUT, ULPS = 1e-12, 32  # singular values below this share of the largest, or so many ulps of it, are rounding
@@ -104,9 +103,9 @@ class InFaceFrankWolfe(Method):
         if x_next is not None:
             return InFaceState(k + 1, x_next, bound), Evidence(seen)
 
-        vertex = problem.lmo(at_x.slope, k, share=0.03 * 2.0 / (k + 2), keep=x)
+        vertex = problem.lmo(at_x.slope, k, share=oracle_share(k), keep=x)
         bound = max(bound, float(at_x.value - at_x.inner + vertex.value))
-        if isinstance(vertex.point.coords, RankOne):
+        if vertex.point is not x:
             gamma = problem.line_search(x, vertex.point)
             x = _settled(problem, problem.mix(x, vertex.point, gamma))
         return InFaceState(k + 1, x, bound), Evidence(seen, ((at_x.tangent, vertex),))
@@ -153,12 +152,7 @@ def _settled(problem: Problem, x: Point) -> Point:
         return Point.at(coords)
     nothing = 0.0 * problem.image(x)
     origin = Point(LowRank.zero(coords.shape, like=coords.like), ((1.0, Leaf(None, nothing)),))
-    scale = problem.line_search(origin, x, cap=_radius(problem) / norm)
+    scale = problem.line_search(origin, x, cap=nuclear_radius(problem) / norm)
     weights = (scale * coords.weights).astype(np.float64)
     terms = tuple((scale * weight, leaf) for weight, leaf in x.terms)
     return Point(LowRank(weights, coords.left, coords.right, coords.shape, like=coords.like), terms)
-
-
-def _radius(problem: Problem) -> float:
-    assert isinstance(problem.domain, NuclearBall)
-    return problem.domain.radius

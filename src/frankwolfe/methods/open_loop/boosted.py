@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, vdot
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
-from frankwolfe.methods.base import Evidence, Method
+from frankwolfe.methods.base import Evidence, Method, oracle_share
 from frankwolfe.methods.step_sizes import ExactLineSearch, StepSize
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
@@ -78,7 +78,7 @@ class BoostedFrankWolfe(Method):
     def step(self, problem: Problem, state: BoostedState) -> tuple[BoostedState, Evidence]:
         k, x, memory = state
         at_x = problem.evaluate(x)
-        vertex = problem.lmo(at_x.slope, k, share=0.03 * 2.0 / (k + 2), keep=x)
+        vertex = problem.lmo(at_x.slope, k, share=oracle_share(k), keep=x)
         evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
         if not at_x.inner - vertex.value > 0:
             return BoostedState(k + 1, x, memory), evidence
@@ -98,7 +98,7 @@ class BoostedFrankWolfe(Method):
         for _ in range(1, self.rounds):
             problem.tick()
             r = -g - d
-            v = problem.lmo(-r, k, share=0.03 * 2.0 / (k + 2)).point
+            v = problem.lmo(-r, k, share=oracle_share(k)).point
             u = _array(v.coords) - x.coords
             forward, length = float(vdot(r, u)), float(vdot(d, d)) ** 0.5
             back = -float(vdot(r, d)) / length if length > 0 else 0.0

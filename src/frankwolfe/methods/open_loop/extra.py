@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
-from frankwolfe.methods.base import Evidence, Method
+from frankwolfe.methods.base import MOMENTUM_ERROR, Evidence, Method
 from frankwolfe.methods.step_sizes import OpenLoop, warm_shift
 from frankwolfe.points import Point, Tangent, mix
 from frankwolfe.problem import Problem
@@ -71,7 +71,7 @@ class ExtraFrankWolfe(Method):
     def step(self, problem: Problem, state: ExtraState) -> tuple[ExtraState, Evidence]:
         k, x, v, theta = state
         delta = OpenLoop(self.offset, self.shift)(k)
-        share = 0.1 * delta**2
+        share = MOMENTUM_ERROR * delta**2
 
         y = problem.ahead(x, v, delta)
         at_y = problem.evaluate(y, watch=x)

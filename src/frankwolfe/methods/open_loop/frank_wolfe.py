@@ -11,6 +11,8 @@ from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
 
+OPEN_LOOP_ERROR = 0.02  # times δ, by how much an oracle that iterates may err
+
 
 @plain
 class FWState(NamedTuple):
@@ -68,7 +70,7 @@ class FrankWolfe(Method):
     def step(self, problem: Problem, state: FWState) -> tuple[FWState, Evidence]:
         k, x, memory = state
         at_x = problem.evaluate(x)
-        vertex = problem.lmo(at_x.slope, k, share=0.02 * 2.0 / (k + 2), keep=x)
+        vertex = problem.lmo(at_x.slope, k, share=OPEN_LOOP_ERROR * 2.0 / (k + 2), keep=x)
         gap = at_x.inner - vertex.value
         delta, memory = self.step_size.choose(problem, k, x, vertex.point, at_x.value, gap, memory)
         x_next = problem.move(x, vertex.point, delta)
@@ -80,6 +82,6 @@ class FrankWolfe(Method):
         return replace(self, step_size=OpenLoop(2.0, warm_shift(gap, curvature)))
 
     def averaging(self) -> Method:
-        if not isinstance(self.step_size, OpenLoop | Averaging):
+        if not self.step_size.open_loop:
             return super().averaging()
         return replace(self, step_size=Averaging())

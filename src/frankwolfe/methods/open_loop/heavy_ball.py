@@ -6,16 +6,12 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
-from frankwolfe.backends import vdot
-from frankwolfe.methods.base import Evidence, Method, require_smoothness
+from frankwolfe.methods.base import MOMENTUM_ERROR, Evidence, Method, require_smoothness
 from frankwolfe.methods.step_sizes import ShortStep, clipped, warm_shift
 from frankwolfe.objectives.base import Evaluation
-from frankwolfe.objectives.linear_model import LinearModel
-from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Point, Tangent, mix
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
-from frankwolfe.sets.base import IterativeSet
 from frankwolfe.validation import nonnegative
 
 WEIGHTS = ("weighted", "uniform")
@@ -96,13 +92,12 @@ class HeavyBallFrankWolfe(Method):
         super().check(problem)
         if self.restart or self.steps == "smooth":
             require_smoothness(self, problem, None)
-        modelled = isinstance(problem.objective, LinearModel | Quadratic) and problem.objective.holds_images
-        if self.steps == "directional" and not modelled:
+        if self.steps == "directional" and (problem.hessian_objective is None or not problem.objective.holds_images):
             raise TypeError(
                 "steps='directional' needs the image of the direction under the data (Logistic, LeastSquares or "
                 f"Quadratic), not {type(problem.objective).__name__}; use steps='smooth' or steps='search'"
             )
-        if self.restart and isinstance(problem.domain, IterativeSet):
+        if self.restart and problem.oracle_iterates:
             raise TypeError(
                 f"restart=True needs a proven gap at every step, which the oracle of {type(problem.domain).__name__} "
                 "does not give; use restart=False"
@@ -121,7 +116,7 @@ class HeavyBallFrankWolfe(Method):
             theta, age, shift, floor = self._restarted(problem, state, at_x.tangent, float(at_x.value))
         delta = 1.0 / (age + 1) if self.weights == "uniform" else 2.0 / (age + 2 + shift)
         theta = mix(theta, at_x.tangent, delta)
-        vertex = problem.lmo(theta.slope, k, share=0.1 * delta**2, keep=x)
+        vertex = problem.lmo(theta.slope, k, share=MOMENTUM_ERROR * delta**2, keep=x)
         x_next = problem.move(x, vertex.point, self._eta(problem, k, x, vertex.point, at_x, delta))
 
         bound = max(bound, floor, float(problem.bound(theta, vertex.lower, k)))
@@ -163,9 +158,8 @@ class HeavyBallFrankWolfe(Method):
 
 def bend(problem: Problem, x: Point, v: Point) -> float:
     """Return a bound on the second derivative of f anywhere on the segment from x to v, by way of the image."""
-    objective, move = problem.objective, problem.image(v) - problem.image(x)
-    if isinstance(objective, Quadratic):
-        return max(float(problem.inner(move, v) - problem.inner(move, x)), 0.0)
-    assert isinstance(objective, LinearModel)
-    steepest = objective.steepest_between(problem.image(x), problem.image(v))
-    return float(vdot(steepest * move, move)) + objective.ridge * float(problem.distance2(x, v))
+    objective = problem.hessian_objective
+    assert objective is not None
+    for point in (x, v):
+        problem.image(point)
+    return float(objective.steepest_bend(x, v))

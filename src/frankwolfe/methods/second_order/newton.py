@@ -7,10 +7,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from frankwolfe.atoms import Atom
-from frankwolfe.backends import host
-from frankwolfe.backends.fetch_arrays import together
-from frankwolfe.backends.namespace import as_like
+from frankwolfe.backends import Array, host
+from frankwolfe.backends.namespace import as_like, fetch_arrays
 from frankwolfe.kernels.qp.ball_qp import ball_qp, ball_qp_by_products
 from frankwolfe.kernels.qp.simplex_qp import l1_qp, simplex_qp
 from frankwolfe.kernels.rows.layouts import double
@@ -18,17 +16,11 @@ from frankwolfe.kernels.threads import calm
 from frankwolfe.methods.active_set.active_set import steady
 from frankwolfe.methods.base import Evidence, Method, closed, looked
 from frankwolfe.methods.second_order import working_set
-from frankwolfe.methods.second_order.subspace import EPS, ball_radius, curvature_along
+from frankwolfe.methods.second_order.subspace import EPS
 from frankwolfe.objectives.base import Evaluation
-from frankwolfe.objectives.linear_model import LinearModel
-from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem, Vertex
-from frankwolfe.rows.user_data import OperatorMatrix
 from frankwolfe.serialisation import plain
-from frankwolfe.sets.base import IterativeSet
-from frankwolfe.sets.norm_balls.lp_balls import L1Ball
-from frankwolfe.sets.polytopes.simplex import Simplex
 from frankwolfe.validation import integer
 
 # What was tuned, each on `python -m benchmarks unseen` and `accuracy`:
@@ -37,7 +29,9 @@ FACTORED = 500  # and on a ball, of a quadratic, factored: more take more than p
 SEARCH, ROUGH_SEARCH = 1e-3, 0.05  # accuracy of the line search; far away, where the step is long anyway
 FAR = 1.0  # while the last gap exceeds f so many times, the model is rough, and some rows tell enough of its curvature:
 ROWS, FEWEST = 25, 8  # so many for each variable, but one in eight at least
+ROUGH, ROUGH_FACE = 0.3, 3.0  # of what a rough model gains, what may be left to gain: on a ball, on a polytope
 POOR = 0.5  # share of such a step that the search must take, or the next Hessians are of all rows
+STEADY, FALLEN = 0.1, 0.3  # how near to a whole step, and from what share of the gap before, the next is not searched
 SPEED = 1.5  # power by which the gap falls faster at each step near the solution
 TAIL = 0.7  # share of the difference between the curvatures of f and log f that is taken off
 
@@ -52,6 +46,8 @@ class NewtonState(NamedTuple):
     sample: bool = True  # whether some rows tell enough of the Hessian: so far no step from them was poor
     likely: float = np.inf  # the gap that is left at x, by the pace of the last steps
     multiplier: float | None = None  # of the ball, in the last model
+    steady: bool = False  # whether the last search took about the whole step, so that the next needs none
+    value: float = np.inf  # f where the last step began
 
 
 @dataclass(frozen=True)
@@ -61,7 +57,8 @@ class NewtonFrankWolfe(Method):
     Parameters
     ----------
     accuracy : float, default 0.01
-        The model is solved when its Frank-Wolfe gap is at most this share of the decrease it promises.
+        The model is solved when its Frank-Wolfe gap is at most this share of what it gains; more while the model is
+        rough.
     max_inner : int, default 1000
         Most oracle calls on one model.
 
@@ -117,11 +114,11 @@ class NewtonFrankWolfe(Method):
 
     def check(self, problem: Problem) -> None:
         super().check(problem)
-        objective = problem.objective
-        known = isinstance(objective, LinearModel | Quadratic)
-        if not known or not objective.holds_images or isinstance(objective.data, OperatorMatrix):
+        objective = problem.hessian_objective
+        if objective is None or not objective.forms_hessian:
+            name = type(problem.objective).__name__
             raise TypeError(
-                f"method 'newton' forms the Hessian from the data, which {type(objective).__name__} does not hold as a "
+                f"method 'newton' forms the Hessian from the data, which {name} does not hold as a "
                 "matrix; use 'subspace' or 'afw'"
             )
         if objective.data.shape[1] > LARGEST and not working_set.applies(problem) and not products_only(problem):
@@ -129,7 +126,7 @@ class NewtonFrankWolfe(Method):
                 f"method 'newton' forms a p x p Hessian, and p = {objective.data.shape[1]} is more than {LARGEST}; use "
                 "'subspace'"
             )
-        if isinstance(problem.domain, IterativeSet):
+        if problem.oracle_iterates:
             raise TypeError(
                 f"method 'newton' asks its oracle very often, and that of {type(problem.domain).__name__} iterates; "
                 "use 'afw' or 'factored'"
@@ -167,31 +164,33 @@ class NewtonFrankWolfe(Method):
             return state._replace(k=k + 1, rested=True), evidence
         gap = max(float(at_x.inner - vertex.value), 0.0)
         relative = gap / max(abs(float(at_x.value)), 1e-300)
-        g, here = together(at_x.slope, x.coords) if problem.on_device else (at_x.slope, x.coords)
+        g: Array = at_x.slope
+        g, here = fetch_arrays(g, x.coords) if problem.on_device else (g, x.coords)
         if by_products:
             return NewtonState(k + 1, Point.at(as_like(by_lanczos(problem, x, g), x.coords)), relative), evidence
         if H is None:
             H = _expansion(problem, x, 1)[1]
-        rtol, radius = SEARCH, ball_radius(problem.domain)
-        whole = radius is not None or isinstance(problem.domain, L1Ball | Simplex)
-        objective = problem.objective
-        tail = objective.tail(x.image) if far and whole and isinstance(objective, LinearModel) else None
+        rtol, radius = SEARCH, problem.ball_radius
+        whole, objective = radius is not None or problem.coordinate_set is not None, problem.hessian_objective
+        tail = objective.tail(x.image) if far and whole and objective is not None else None
         if tail is not None:
             rtol = ROUGH_SEARCH  # the model of log f is good for long steps, not for their last digits
             H = H - np.multiply.outer(TAIL / float(tail) * g, g)
         with calm(H.size):
             target, multiplier = self._target(problem, H, g, here, vertex.point, state, relative > FAR)
         z = Point.at(as_like(target, x.coords))
-        if "hessian" in problem.scratch:  # the model is f: there is nothing to search for
-            return NewtonState(k + 1, z, relative, multiplier=multiplier), evidence
+        value, steady = float(at_x.value), state.steady and not far and float(at_x.value) <= state.value
+        likely = gap * min(relative / before, 1.0) ** SPEED if 0 < before < np.inf else np.inf
+        after = NewtonState(k + 1, z, relative, False, state.rounds, state.sample, likely, multiplier, steady, value)
+        if steady or "hessian" in problem.scratch:  # the model is f, or as good: there is nothing to search for
+            return after, evidence
         step = problem.line_search(x, z, rtol=rtol)
         if not step > 0:  # f does not show what the step gains, but the model does: taken if f does not rise either
-            value = float(at_x.value)
             step = float(float(problem.value(z)) <= value + 4 * problem.eps * abs(value))
         x_next = problem.mix(x, z, step)
         sample = state.sample and not (far and step < POOR)
-        likely = gap * min(relative / before, 1.0) ** SPEED if 0 < before < np.inf else np.inf
-        return NewtonState(k + 1, x_next, relative, False, state.rounds, sample, likely, multiplier), evidence
+        steady = not far and abs(step - 1) <= STEADY and relative <= FALLEN * before
+        return after._replace(x=x_next, sample=sample, steady=steady), evidence
 
     def _target(
         self, problem: Problem, H: np.ndarray, g: np.ndarray, x: np.ndarray, first: Point, state: NewtonState, far: bool
@@ -200,23 +199,23 @@ class NewtonFrankWolfe(Method):
 
         As accurately as what is gained by it deserves; where the model is f itself, as the run asks for.
         """
-        domain, b, radius = problem.domain, g - H @ x, ball_radius(problem.domain)
-        exact = "hessian" in problem.scratch
-        tol, share = 0.5 * problem.goal, (0.0 if exact else min(30 * self.accuracy, 0.3) if far else self.accuracy)
+        radius, coordinates, b = problem.ball_radius, problem.coordinate_set, g - H @ x
+        tol, rough = 0.5 * problem.goal, ROUGH_FACE if radius is None else ROUGH
+        share = 0.0 if "hessian" in problem.scratch else rough if far else self.accuracy
         if radius is not None:
             guess = float(g @ g) ** 0.5 / radius if state.multiplier is None else state.multiplier
             return ball_qp(H, b, radius, guess, x, tol, share)
-        if isinstance(domain, L1Ball):
-            return l1_qp(H, b, domain.radius, x, tol, problem.tick, share), None
-        if isinstance(domain, Simplex):
-            r = domain.radius
-            return r * simplex_qp(r**2 * H, r * b, x / r, tol, problem.tick, share), None
-        return self._corrective(problem, H, g, x, first), None
+        if coordinates is None:
+            return self._corrective(problem, H, g, x, first), None
+        r = coordinates.radius
+        if coordinates.signed:
+            return l1_qp(H, b, r, x, tol, problem.tick, share), None
+        return r * simplex_qp(r**2 * H, r * b, x / r, tol, problem.tick, share), None
 
     def _corrective(self, problem: Problem, H: np.ndarray, g: np.ndarray, x: np.ndarray, first: Point) -> np.ndarray:
         """Return z in the set that minimises <g, z> + (z - x)'H(z - x)/2 up to a Frank-Wolfe gap of its decrease."""
         assert problem.domain is not None
-        atoms, weights = np.stack([x, _dense(first)]), np.array([1.0, 0.0])
+        atoms, weights = np.stack([x, host(first.array)]), np.array([1.0, 0.0])
         products = atoms @ H
         for _ in range(self.max_inner):
             gram = atoms @ products.T
@@ -232,7 +231,7 @@ class NewtonFrankWolfe(Method):
             if gap <= max(self.accuracy * decrease, rounding):
                 break
             kept = weights > 0
-            row = _dense(vertex.point)
+            row = host(vertex.point.array)
             atoms = np.vstack([atoms[kept], row])
             products, weights = np.vstack([products[kept], row @ H]), np.append(weights[kept], 0.0)
         return z
@@ -240,14 +239,10 @@ class NewtonFrankWolfe(Method):
 
 def _expansion(problem: Problem, x: Point, every: int) -> tuple[Evaluation, np.ndarray]:
     """Return f, gradient and Hessian at x."""
-    objective = problem.objective
-    assert isinstance(objective, LinearModel | Quadratic)
-    if isinstance(objective, Quadratic):
-        matrix = objective.data.matrix
-        dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
-        return problem.evaluate(x), host(dense).astype(np.float64, copy=False)
+    objective = problem.hessian_objective
+    assert objective is not None
     n, d = objective.data.shape
-    same = objective.row_loss.quadratic  # everywhere
+    same = objective.constant_hessian and objective.data_shape is not None
     at_x, H = objective.evaluate_twice(x, 1 if same else max(1, min(every, n // (ROWS * d))))
     if same:
         problem.scratch["hessian"] = H
@@ -257,24 +252,24 @@ def _expansion(problem: Problem, x: Point, every: int) -> tuple[Evaluation, np.n
 
 def products_only(problem: Problem) -> bool:
     """Tell whether the model is f itself, on a ball of so many variables that products with its Hessian do."""
-    objective = problem.objective
-    if not isinstance(objective, LinearModel) or problem.on_device or ball_radius(problem.domain) is None:
+    objective = problem.hessian_objective
+    if objective is None or objective.data_shape is None or problem.on_device or problem.ball_radius is None:
         return False
-    return objective.holds_images and objective.row_loss.quadratic and objective.data.shape[1] > FACTORED
+    return objective.constant_hessian and objective.data_shape[1] > FACTORED
 
 
 def by_lanczos(problem: Problem, x: Point, g: np.ndarray) -> np.ndarray:
     """Return the minimiser of a quadratic f over the ball from products with its Hessian, g being its slope at x."""
-    objective, radius = problem.objective, ball_radius(problem.domain)
-    assert isinstance(objective, LinearModel)
+    objective, radius = problem.hessian_objective, problem.ball_radius
+    assert objective is not None
     assert radius is not None
-    along = curvature_along(objective, x)
+    along = objective.hessian_along(x)
 
     def bent(v: np.ndarray) -> np.ndarray:
         problem.tick()
         _, turned, passes = along(v)
         problem.counts.n_pass += passes
-        return turned + objective.ridge * v
+        return turned
 
     here = double(x.coords)
     b = double(g) - bent(here) if here.any() else double(g)
@@ -288,7 +283,3 @@ def _vertex(problem: Problem, slope: np.ndarray, inner: float) -> Vertex:
     atom = problem.domain.lmo(slope)
     vertex = Vertex(Point.at(atom), float(atom.inner(slope)), 0.0)
     return steady(problem, slope, inner, vertex) if problem.domain.combines_choices else vertex
-
-
-def _dense(v: Point) -> np.ndarray:
-    return host(v.coords.toarray() if isinstance(v.coords, Atom) else v.coords)

@@ -9,26 +9,18 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, namespace
-from frankwolfe.backends.fetch_arrays import together
-from frankwolfe.backends.namespace import as_like
+from frankwolfe.backends.namespace import as_like, fetch_arrays
 from frankwolfe.kernels.long_vectors import blend, combined, near, orthonormal, products
 from frankwolfe.kernels.qp.ball_qp import small_ball_qp
 from frankwolfe.kernels.qp.simplex_qp import simplex_qp
 from frankwolfe.kernels.rows.layouts import double
 from frankwolfe.kernels.threads import calm
-from frankwolfe.losses import SquaredLoss
-from frankwolfe.methods.base import Evidence, Method, closed, looked
+from frankwolfe.methods.base import Evidence, Method, closed, looked, oracle_share
 from frankwolfe.objectives.base import Evaluation
-from frankwolfe.objectives.composite import Composite
-from frankwolfe.objectives.linear_model import LinearModel
-from frankwolfe.objectives.quadratic import Quadratic
 from frankwolfe.points import Leaf, Point, Tangent
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
-from frankwolfe.sets.base import Set
-from frankwolfe.sets.norm_balls.lp_balls import L2Ball, LpBall
 from frankwolfe.validation import integer
 
 Small = Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]]
@@ -133,12 +125,12 @@ class SubspaceFrankWolfe(Method):
     def step(self, problem: Problem, state: SubspaceState) -> tuple[SubspaceState, Evidence]:
         k, x, past, tangents, gram, rested, before = state
         at_x = problem.evaluate(x)
-        vertex = problem.lmo(at_x.slope, k, share=0.03 * 2.0 / (k + 2), keep=x)
+        vertex = problem.lmo(at_x.slope, k, share=oracle_share(k), keep=x)
         at_x, vertex = looked(problem, at_x, vertex)
         evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
         gap = max(float(at_x.inner - vertex.value), 0.0)
         goal, matters = ENOUGH * gap, gap <= ALMOST * problem.goal or not problem.goal > 0
-        radius = ball_radius(problem.domain)
+        radius = problem.ball_radius
         if radius is not None:
             tangents, gram = (at_x.tangent, *tangents)[: self.bundle], gram if matters else NO_PRODUCTS
             if matters and len(tangents) > 1:
@@ -162,7 +154,7 @@ class SubspaceFrankWolfe(Method):
     def _toward(self, problem: Problem, x: Point, v: Point) -> Point:
         """Return v - x, not v: near the solution the two are hardly apart, and their difference is what counts."""
         problem.image(v)
-        return known(blend([1.0, -1.0], [_dense(v.coords), x.coords]), v.image - x.image)
+        return known(blend([1.0, -1.0], [v.array, x.coords]), v.image - x.image)
 
     def _in_ball(
         self,
@@ -188,7 +180,7 @@ class SubspaceFrankWolfe(Method):
         T = orthonormal(short, gram, problem.eps**DEPENDENT, problem.eps**NOISE)  # rows: basis vectors as sums
         if not len(T):  # x is zero, and so is the slope
             return x, past
-        small = restriction(problem.objective, vectors, combined(T, images), np.eye(len(T)), T)
+        small = restriction(problem, vectors, combined(T, images), np.eye(len(T)), T)
         start, slope = T @ gram[:, 0], T @ products([at_x.slope], vectors)[0]
 
         def corner(q: np.ndarray, H: np.ndarray, z: np.ndarray) -> np.ndarray:
@@ -216,11 +208,11 @@ class SubspaceFrankWolfe(Method):
         """Return the minimiser over the hull of x, v and the past atoms, and the atoms to remember."""
         problem.image(v)
         objective, points = problem.objective, [x, v, *past]
-        needed = isinstance(objective, Quadratic) or (isinstance(objective, Composite) and objective.ridge)
+        needed = objective.linear_term is not None or problem.composite.ridge
         # Ways from x, not places: on a curved set the atoms are hardly apart, and their differences are what counts.
-        ways = [x.coords, *(_dense(p.coords) - x.coords for p in points[1:])] if needed else []
+        ways = [x.coords, *(p.array - x.coords for p in points[1:])] if needed else []
         images = namespace(x.image).stack([x.image, *(p.image - x.image for p in points[1:])])
-        along = restriction(objective, ways, images, None)
+        along = restriction(problem, ways, images, None)
 
         def small(weights: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
             value, gradient, hessian = along(np.append(1.0, weights[1:]))
@@ -240,18 +232,11 @@ class SubspaceFrankWolfe(Method):
 
 def bends(problem: Problem) -> bool:
     """Tell whether products with the Hessian are to be had on the host, and cost less than the rest of a step."""
-    objective = problem.objective
-    if problem.on_device or not isinstance(objective, LinearModel) or not objective.holds_images:
+    objective = problem.hessian_objective
+    if problem.on_device or objective is None or objective.data_shape is None:
         return False
     layout = objective.data.layout
     return (math.prod(objective.data.shape) if layout is None else layout.entries) < LARGE
-
-
-def ball_radius(domain: Set | None) -> float | None:
-    """Return the radius of an l2 ball, None for any other set."""
-    if isinstance(domain, L2Ball) or (isinstance(domain, LpBall) and domain.p == 2):
-        return domain.radius
-    return None
 
 
 def truncated_newton(problem: Problem, x: Point, at_x: Evaluation, radius: float) -> Point:
@@ -260,9 +245,10 @@ def truncated_newton(problem: Problem, x: Point, at_x: Evaluation, radius: float
     On the sphere the step is along it, and the multiplier of the ball is -<gradient, x>/|x|²; inside it is taken to be
     |gradient|/radius, which it is at the solution.
     """
-    objective = problem.objective
-    assert isinstance(objective, LinearModel)
-    g, at = double(at_x.slope), double(x.coords)
+    objective = problem.hessian_objective
+    assert objective is not None
+    slope: Array = at_x.slope
+    g, at = double(slope), double(x.coords)
     length, inward = float(at @ at) ** 0.5, -float(g @ at)
     on_sphere = length > ON_SPHERE * radius and inward > 0
 
@@ -272,7 +258,7 @@ def truncated_newton(problem: Problem, x: Point, at_x: Evaluation, radius: float
     shift = inward / length**2 if on_sphere else float(g @ g) ** 0.5 / radius
     residual = tangent(-(g + shift * at))
     step, image, way = np.zeros_like(residual), np.zeros(x.image.shape), residual
-    bent, square = curvature_along(objective, x), float(residual @ residual)
+    bent, square = objective.hessian_along(x), float(residual @ residual)
     goal = FORCING**2 * square
     for _ in range(MOST_ROUNDS):
         if not square > goal:
@@ -280,7 +266,7 @@ def truncated_newton(problem: Problem, x: Point, at_x: Evaluation, radius: float
         problem.tick()
         along, turned, passes = bent(way)
         problem.counts.n_pass += passes
-        turned = tangent(turned + (objective.ridge + shift) * way)
+        turned = tangent(turned + shift * way)
         far = square / max(float(way @ turned), 1e-300)
         step, image, residual = step + far * way, image + far * along, residual - far * turned
         before, square = square, float(residual @ residual)
@@ -288,63 +274,29 @@ def truncated_newton(problem: Problem, x: Point, at_x: Evaluation, radius: float
     return known(as_like(step, x.coords), as_like(image, x.image))
 
 
-def curvature_along(objective: LinearModel, x: Point) -> Callable[[Array], tuple[Array, Array, float]]:
-    """Return a function of a direction: its image, the Hessian of the loss at x times it, and the reads that took."""
-    c, data = objective.loss_curvature(x.image), objective.data
-    layout = data.layout
-    if layout is None:
-
-        def plain_bent(way: Array) -> tuple[Array, Array, float]:
-            along = data.product(way)
-            return along, data.adjoint(objective.bend(c, along)), 2.0
-
-        return plain_bent
-    c = double(c)
-    # An intercept is profiled out: the curvature along it is free.
-    free = layout.adjoint(c) if objective.intercept else None
-
-    # In cache two reads of sparse data take less time than one that does everything.
-    twice = len(layout.arrays) > 1 and layout.entries < LARGE
-
-    def bent(way: Array) -> tuple[Array, Array, float]:
-        if twice:
-            along = layout.product(way)
-            turned = layout.adjoint(c * along)
-        else:
-            along, turned = layout.bent(SquaredLoss(), way, c)
-        if free is not None:
-            turned = turned - free * (float(free @ way) / max(float(c.sum()), 1e-300))
-        return along, turned, 2.0 if twice else layout.reads
-
-    return bent
-
-
 def restriction(
-    objective: Any, vectors: list[Any], images: Array, gram: np.ndarray | None, T: np.ndarray | None = None
+    problem: Problem, vectors: list[Any], images: Array, gram: np.ndarray | None, T: np.ndarray | None = None
 ) -> Small:
     """Return f on the combinations of some points, as a function of their weights.
 
     `images` holds the points' images as rows, `gram` the inner products of their coordinates (None: not known yet). The
     points are T times the vectors, where a T is given.
     """
-    if isinstance(objective, Quadratic):
-        flat = [_dense(v) for v in vectors]
-        H, linear = products(flat, [images[i, ...] for i in range(images.shape[0])]), products([objective.c], flat)[0]
+    c = problem.objective.linear_term
+    if c is not None:
+        H, linear = products(vectors, [images[i, ...] for i in range(images.shape[0])]), products([c], vectors)[0]
         H, linear = (H, linear) if T is None else (T @ H, T @ linear)
         H = 0.5 * (H + H.T)
-        return lambda c: (float(0.5 * c @ H @ c + linear @ c), H @ c + linear, H.copy())
-    assert isinstance(objective, Composite)
+        return lambda w: (float(0.5 * w @ H @ w + linear @ w), H @ w + linear, H.copy())
+    objective = problem.composite
     ridge = np.zeros((images.shape[0], images.shape[0]))
     if objective.ridge:
-        if gram is None:
-            flat = [_dense(v) for v in vectors]
-            gram = products(flat, flat)
-        ridge = objective.ridge * gram
+        ridge = objective.ridge * (products(vectors, vectors) if gram is None else gram)
 
     def small(c: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         m = as_like(c, images) @ images
         slope, curvature = objective.loss_slope(m), objective.loss_curvature(m)
-        value, gradient, hessian = together(
+        value, gradient, hessian = fetch_arrays(
             objective.loss(m), images @ slope, objective.bend(curvature, images) @ images.T
         )
         return float(value + 0.5 * c @ ridge @ c), gradient + ridge @ c, hessian + ridge
@@ -434,10 +386,6 @@ def best_average(
     slope = blend(weights, slopes)
     offset, noise = (sum(w * t[i] for w, t in zip(weights, tangents, strict=True)) for i in (1, 3))
     return Tangent(slope, offset, 1.0, noise + 4 * size * eps * float(np.max(np.abs(offsets))))
-
-
-def _dense(coords: Any) -> Array:
-    return coords.toarray() if isinstance(coords, Atom) else coords
 
 
 def known(coords: Array, image: Array) -> Point:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from frankwolfe.backends import Array
 from frankwolfe.kernels.qp.coordinate_descent import Model, descended, water_level
 from frankwolfe.kernels.rows.layouts import double
 from frankwolfe.methods.base import Evidence, closed
@@ -16,8 +16,7 @@ from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.points import Leaf, Point
 from frankwolfe.problem import Problem
 from frankwolfe.rows.sparse_matrix import CSCMatrix, CSRMatrix
-from frankwolfe.sets.norm_balls.lp_balls import L1Ball
-from frankwolfe.sets.polytopes.simplex import Simplex
+from frankwolfe.sets.base import CoordinateSet
 
 Step = Callable[[Problem, Any], tuple[Any, Evidence]]
 
@@ -37,10 +36,9 @@ NEAR = 0.3  # gap, in terms of <gradient, x>, from which on a Hessian gains more
 def applies(problem: Problem) -> bool:
     """Tell whether the vertices are single columns of the data, and many; picked from NumPy arrays."""
     objective = problem.objective
-    if problem.on_device or not objective.holds_images or not isinstance(problem.domain, L1Ball | Simplex):
+    if problem.on_device or objective.data_shape is None or problem.coordinate_set is None:
         return False
-    if not isinstance(objective, LinearModel):
-        return False
+    objective = model_on(problem)[0]
     n, d = objective.data.shape
     if d <= MANY or sparse(objective) is None:
         return d > MANY
@@ -76,7 +74,7 @@ class ColumnScan(NamedTuple):
 def scan_columns(problem: Problem, x: Point, at_x: Evaluation, gap: float, first: bool) -> ColumnScan:
     """Return what the gradient tells; at first, of sparse data, the level that it would be were columns orthogonal."""
     objective, domain = model_on(problem)
-    size = np.abs if isinstance(domain, L1Ball) else np.asarray
+    size = np.abs if domain.signed else np.asarray
     worth, level = size(-at_x.slope), -float(at_x.inner) / domain.radius
     entry = level - min(0.5 * gap / domain.radius, BAND * abs(level))
     data = sparse(objective)
@@ -97,6 +95,8 @@ def by_hessians(problem: Problem, state: Any, scan: ColumnScan, newton: Step) ->
         inner, seen = newton(part.problem, inner)
         if inner.rested or inner.gap * abs(float(seen.seen[0][0])) <= goal:
             break
+    if not exact:
+        part.problem.image(inner.x)
     problem.counts.n_pass += part.problem.counts.n_pass * part.columns.size / state.x.coords.size
     return state._replace(k=state.k + 1, x=part.up(inner.x), gap=inner.gap, rested=False, sample=inner.sample)
 
@@ -104,7 +104,8 @@ def by_hessians(problem: Problem, state: Any, scan: ColumnScan, newton: Step) ->
 def by_coordinates(problem: Problem, state: Any, scan: ColumnScan) -> Any:
     """Return the state after coordinate descent on the model of all columns that matter."""
     (objective, domain), x, chosen = model_on(problem), state.x.coords, np.flatnonzero(scan.matter)
-    data, slope = sparse(objective), double(scan.at_x.slope[chosen])
+    gradient: Array = scan.at_x.slope
+    data, slope = sparse(objective), double(gradient[chosen])
     assert data is not None
     layout, c = data.column_layout, double(objective.loss_curvature(state.x.image))
     c = np.where(c > 0, c, FLAT * c.max())
@@ -112,8 +113,9 @@ def by_coordinates(problem: Problem, state: Any, scan: ColumnScan) -> Any:
     relative = scan.gap / max(abs(float(scan.at_x.value)), 1e-300)
     left = scan.gap * (EXACT if objective.row_loss.quadratic else FAR_LEFT if relative > 1 else LEFT)
     tol = max(left, 0.1 * problem.goal, 2 * float(scan.at_x.tangent.noise))
-    signed = isinstance(domain, L1Ball)
-    found = descended(model, domain.radius, double(x[chosen]), scan.level, signed, tol, MOST_ROUNDS)
+    # After a step that gained little, however good its model looked, the next takes more rounds.
+    least = min(max(state.rounds // 2, 2), MOST_ROUNDS)
+    found = descended(model, domain.radius, double(x[chosen]), scan.level, domain.signed, tol, MOST_ROUNDS, least)
     target = x.copy()
     target[chosen] = found.z
     image = state.x.image + layout.product(target - x).astype(x.dtype, copy=False)
@@ -121,7 +123,8 @@ def by_coordinates(problem: Problem, state: Any, scan: ColumnScan) -> Any:
     problem.counts.n_pass += (2 * found.rounds + 2) * float(data.lengths[chosen].sum()) / data.matrix.nnz
     x_next = problem.mix(state.x, z, problem.line_search(state.x, z, rtol=1e-3))
     slow = not found.done or relative > 0.9 * state.gap
-    rounds = 2 * max(found.rounds, state.rounds) if slow else found.rounds
+    # While steps gain little their rounds add up: Hessians take over when those have cost as much.
+    rounds = found.rounds + state.rounds if slow else found.rounds
     return state._replace(k=state.k + 1, x=x_next, gap=relative, rested=False, rounds=rounds)
 
 
@@ -153,11 +156,12 @@ def columns(x: Point, scan: ColumnScan) -> np.ndarray:
     return np.flatnonzero(used)
 
 
-def model_on(problem: Problem) -> tuple[LinearModel, L1Ball | Simplex]:
+def model_on(problem: Problem) -> tuple[LinearModel, CoordinateSet]:
     """Return objective and set, where `applies` has said yes."""
-    assert isinstance(problem.objective, LinearModel)
-    assert isinstance(problem.domain, L1Ball | Simplex)
-    return problem.objective, problem.domain
+    objective, domain = problem.objective, problem.coordinate_set
+    assert isinstance(objective, LinearModel)
+    assert domain is not None
+    return objective, domain
 
 
 def sparse(objective: LinearModel) -> CSRMatrix | CSCMatrix | None:
@@ -187,7 +191,5 @@ class Part(NamedTuple):
 def restricted(problem: Problem, chosen: np.ndarray) -> Part:
     """Return the problem on some columns."""
     objective, domain = model_on(problem)
-    if isinstance(domain, Simplex):
-        domain = replace(domain, dim=chosen.size)
-    part = Problem(objective.restricted(chosen), domain, eps=problem.eps, over=problem.over)
+    part = Problem(objective.restricted(chosen), domain.of_size(chosen.size), eps=problem.eps, over=problem.over)
     return Part(part, chosen, objective.shape)

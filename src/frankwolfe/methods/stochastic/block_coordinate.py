@@ -10,14 +10,11 @@ import numpy as np
 from frankwolfe.atoms import Sparse
 from frankwolfe.backends import Array, namespace, vdot
 from frankwolfe.backends.namespace import as_index, is_foreign
-from frankwolfe.methods.base import Evidence, Method
+from frankwolfe.methods.base import Evidence, Method, oracle_share
 from frankwolfe.methods.drift import settled
-from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.points import Point, combine, mix
 from frankwolfe.problem import Problem
-from frankwolfe.rows.user_data import OperatorMatrix
 from frankwolfe.serialisation import plain
-from frankwolfe.sets.combinations.sums_products_unions import Product
 
 STEPS = ("search", "open")
 
@@ -88,7 +85,7 @@ class BlockCoordinateFrankWolfe(Method):
 
     def check(self, problem: Problem) -> None:
         super().check(problem)
-        if not isinstance(problem.domain, Product):
+        if problem.domain is None or not problem.domain.factors:
             raise TypeError(
                 "method 'bcfw' moves one block of a Product set at a time, and "
                 f"{type(problem.domain).__name__} has no blocks; use 'fw', 'afw' or 'bpcg'"
@@ -100,21 +97,21 @@ class BlockCoordinateFrankWolfe(Method):
     def step(self, problem: Problem, state: BlockState) -> tuple[BlockState, Evidence]:
         k, mean, x = state
         at_x = problem.evaluate(mean)
-        vertex = problem.lmo(at_x.slope, k, share=0.03 * 2.0 / (k + 2), keep=mean)
+        vertex = problem.lmo(at_x.slope, k, share=oracle_share(k), keep=mean)
         seen = ((at_x.value, mean), (problem.value(x), x)) if self.average else ((at_x.value, x),)
 
-        domain = problem.domain
-        assert isinstance(domain, Product)
-        n = len(domain.parts)
+        assert problem.domain is not None
+        factors = problem.domain.factors
+        n = len(factors)
         for turn, i in enumerate(problem.rng(k).permutation(n)):
             problem.tick()
-            block = domain.blocks[i]
+            block, part, shape = factors[i]
             g = _block_gradient(problem, x, block)
             xp = namespace(g)
-            v = xp.reshape(domain.parts[i].lmo(xp.reshape(g, domain.shapes[i])).toarray(), (-1,))
+            v = xp.reshape(part.lmo(xp.reshape(g, shape)).toarray(), (-1,))
             move = v - x.coords[block]
             if float(vdot(g, move)) < 0:
-                way = Point.at(Sparse(_places(block, move), move, domain.shape))
+                way = Point.at(Sparse(_places(block, move), move, tuple(x.coords.shape)))
                 delta = 2.0 * n / (k * n + turn + 2.0 * n)
                 if self.steps == "search":
                     delta = problem.line_search(x, combine([1.0, 1.0], [x, way]))
@@ -134,12 +131,13 @@ def _block_gradient(problem: Problem, x: Point, block: slice) -> Any:
     f = problem.objective
     if isinstance(f, Blockwise):
         return f.block_gradient(problem.image(x), block)
-    if isinstance(f, LinearModel) and f.holds_images and not isinstance(f.data, OperatorMatrix):
-        indices = _places(block, x.coords)
-        g = f.data.columns(indices).T @ f.loss_slope(problem.image(x))
-        problem.counts.n_pass += (block.stop - block.start) / f.data.shape[1]
-        return g + f.ridge * x.coords[block] if f.ridge else g
-    return problem.evaluate(x).slope[block]
+    if f.data_shape is not None and problem.rows.stored:
+        model, rows = problem.composite, problem.rows
+        g = rows.columns(_places(block, x.coords)).T @ model.loss_slope(problem.image(x))
+        problem.counts.n_pass += (block.stop - block.start) / rows.shape[1]
+        return g + model.ridge * x.coords[block] if model.ridge else g
+    slope: Array = problem.evaluate(x).slope
+    return slope[block]
 
 
 def _places(block: slice, like: Array) -> Array:

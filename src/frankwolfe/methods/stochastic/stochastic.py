@@ -10,12 +10,9 @@ import numpy as np
 
 from frankwolfe.backends import Array, zeros
 from frankwolfe.backends.namespace import as_index, is_foreign
-from frankwolfe.methods.base import Evidence, Method
-from frankwolfe.objectives.linear_model import LinearModel
+from frankwolfe.methods.base import ORACLE_ERROR, Evidence, Method, oracle_share
 from frankwolfe.points import Point, mix
 from frankwolfe.problem import Problem
-from frankwolfe.rows.data_matrix import Picked
-from frankwolfe.rows.user_data import OperatorMatrix
 from frankwolfe.serialisation import plain
 from frankwolfe.validation import integer
 
@@ -92,21 +89,20 @@ class StochasticFrankWolfe(Method):
     def check(self, problem: Problem) -> None:
         super().check(problem)
         objective = problem.objective
-        if not isinstance(objective, LinearModel) or not objective.holds_images:
+        if objective.data_shape is None:
             raise TypeError(
                 "method 'stochastic' needs a sum over rows of data (Logistic or LeastSquares), not "
                 f"{type(objective).__name__}; use 'afw' or 'fw'"
             )
-        if objective.intercept:
+        if not problem.composite.separable:
             raise TypeError(
                 "method 'stochastic' takes the slope of single rows, and a free intercept ties them together; use "
                 "'afw' or 'fw', or pass intercept=False and add a column of ones"
             )
-        hidden = is_foreign(objective.b) and not isinstance(objective.data, Picked)
-        if isinstance(objective.data, OperatorMatrix) or hidden:
+        if not problem.rows.picks_rows:
             raise TypeError(
                 "method 'stochastic' picks single rows, which needs a dense array or a SciPy sparse matrix, not "
-                f"{type(objective.data).__name__}; use 'afw' or 'fw'"
+                f"{type(problem.rows).__name__}; use 'afw' or 'fw'"
             )
 
     def init(self, problem: Problem, x0: Point) -> StochasticState:
@@ -115,7 +111,7 @@ class StochasticFrankWolfe(Method):
     def step(self, problem: Problem, state: StochasticState) -> tuple[StochasticState, Evidence]:
         k, x, d = state
         at_x = problem.evaluate(x)
-        vertex = problem.lmo(at_x.slope, k, share=0.03 * 2.0 / (k + 2), keep=x)
+        vertex = problem.lmo(at_x.slope, k, share=oracle_share(k), keep=x)
 
         rows = _Rows(problem.objective)
         evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
@@ -135,7 +131,7 @@ class StochasticFrankWolfe(Method):
                 delta = 2.0 / (t + 2)
                 d = at_x.slope if i == 0 else d + rows.gradient(batch, here, before)
             problem.counts.n_pass += size / rows.n
-            v = problem.lmo(d, t, share=0.03 * delta, keep=Point.at(here))
+            v = problem.lmo(d, t, share=ORACLE_ERROR * delta, keep=Point.at(here))
             before, here = here, mix(Point.at(here), v.point, delta).coords
         return StochasticState(k + 1, Point.at(here), d), evidence
 
@@ -150,7 +146,7 @@ class StochasticFrankWolfe(Method):
             problem.counts.n_pass += size / rows.n
             d = full + rows.gradient(batch, here.coords, w.coords)
             delta = 2.0 / (j + 1)
-            here = Point.at(mix(here, problem.lmo(d, j, share=0.03 * delta, keep=here).point, delta).coords)
+            here = Point.at(mix(here, problem.lmo(d, j, share=ORACLE_ERROR * delta, keep=here).point, delta).coords)
         return here
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable
 from functools import cache
 from typing import Any, Self
 
@@ -130,9 +129,10 @@ def entries_of(atom: Atom) -> tuple[np.ndarray, np.ndarray] | None:
     return None
 
 
-def inherit(domain: Set, test: Callable[[Set], bool], name: str, parts: tuple[Set, ...]) -> None:
-    """Set a flag of the combination: true where it is for every part."""
-    object.__setattr__(domain, name, all(test(part) for part in parts))
+def inherit(domain: Combination, *names: str) -> None:
+    """Set flags of a combination: true where they are for every part."""
+    for name in names:
+        object.__setattr__(domain, name, all(getattr(part, name) for part in domain.parts))
 
 
 def _combination(domain: Any) -> Combination:

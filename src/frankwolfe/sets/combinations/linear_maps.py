@@ -20,8 +20,18 @@ from frankwolfe.sets.fixed_arrays import frozen, on_host
 from frankwolfe.sets.norms import above, norm, slack
 
 
+class MappedSet(Combination):
+    """A set moved by a map."""
+
+    part: Set
+
+    @property
+    def parts(self) -> tuple[Set, ...]:
+        return (self.part,)
+
+
 @dataclass(frozen=True)
-class Scaled(Combination):
+class Scaled(MappedSet):
     """All factor * x with x in a set; written ``factor * domain``.
 
     Parameters
@@ -50,15 +60,11 @@ class Scaled(Combination):
         if not isinstance(c, numbers.Real) or isinstance(c, bool) or c == 0 or not math.isfinite(c):
             raise ValueError(f"factor must be a nonzero finite number, got {c!r}")
         object.__setattr__(self, "factor", float(c))
-        _follow(self, self.part)
+        inherit(self, "closed_form", "exact_oracle", "sparse_atoms", "spectral_atoms")
 
     @property
     def keeps_factors(self) -> bool:
         return self.part.keeps_factors
-
-    @property
-    def parts(self) -> tuple[Set, ...]:
-        return (self.part,)
 
     @property
     def curved(self) -> bool:
@@ -100,7 +106,7 @@ class Scaled(Combination):
 
 
 @dataclass(frozen=True, eq=False)
-class Shifted(Combination):
+class Shifted(MappedSet):
     """All x + offset with x in a set; written ``domain + offset``.
 
     Parameters
@@ -129,20 +135,7 @@ class Shifted(Combination):
         if self.part.shape not in (None, offset.shape):
             raise ValueError(f"offset must have the shape of the points, {self.part.shape}, got {offset.shape}")
         object.__setattr__(self, "offset", offset)
-        inherit(self, lambda part: part.closed_form, "closed_form", self.parts)
-        inherit(self, lambda part: part.exact_oracle, "exact_oracle", self.parts)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Shifted):
-            return NotImplemented
-        return self.part == other.part and np.array_equal(self.offset, other.offset)
-
-    def __hash__(self) -> int:
-        return hash((self.part, self.offset.tobytes()))
-
-    @property
-    def parts(self) -> tuple[Set, ...]:
-        return (self.part,)
+        inherit(self, "closed_form", "exact_oracle", "spectral_atoms")
 
     @property
     def curved(self) -> bool:
@@ -196,7 +189,7 @@ class Shifted(Combination):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LinearImage(Combination):
+class LinearImage(MappedSet):
     """All B x with x in a set; written ``B @ domain`` for an array B.
 
     Parameters
@@ -241,22 +234,10 @@ class LinearImage(Combination):
                 f"got shape {matrix.shape}"
             )
         object.__setattr__(self, "matrix", matrix)
-        inherit(self, lambda part: part.closed_form, "closed_form", self.parts)
+        inherit(self, "closed_form")
 
     def __repr__(self) -> str:
         return f"LinearImage({self.part!r}, <matrix of shape {self.matrix.shape}>)"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LinearImage):
-            return NotImplemented
-        return self.part == other.part and np.array_equal(self.matrix, other.matrix)
-
-    def __hash__(self) -> int:
-        return hash((self.part, self.matrix.tobytes()))
-
-    @property
-    def parts(self) -> tuple[Set, ...]:
-        return (self.part,)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -314,9 +295,3 @@ class LinearImage(Combination):
     @cached_property
     def _factors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return np.linalg.svd(self.matrix, full_matrices=False)
-
-
-def _follow(domain: Set, part: Set) -> None:
-    inherit(domain, lambda part: part.closed_form, "closed_form", (part,))
-    inherit(domain, lambda part: part.exact_oracle, "exact_oracle", (part,))
-    inherit(domain, lambda part: part.sparse_atoms, "sparse_atoms", (part,))

@@ -7,21 +7,42 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import array_api_compat
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense, Sparse
 from frankwolfe.backends import Array, Scalar, namespace
-from frankwolfe.sets.base import Set, known_shape, require_shape
+from frankwolfe.sets.base import Factor, Set, known_shape, require_shape
 from frankwolfe.sets.combinations.combined_set import Combination, common_shape, entries_of, inherit, of_kind
 from frankwolfe.sets.combinations.linear_maps import LinearImage, Scaled, Shifted
 from frankwolfe.sets.fixed_arrays import unmasked
 
 
 @dataclass(frozen=True, init=False)
-class MinkowskiSum(Combination):
+class OfOneShape(Combination):
+    """A set made from several whose points have one shape, and which are all asked the same question."""
+
+    parts: tuple[Set, ...]
+
+    def __new__(cls, *parts: Any) -> Self:
+        return of_kind(cls, _some(cls, parts), projects=False)
+
+    def __init__(self, *parts: Set) -> None:
+        _install(self, parts)
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """Shape of the points, where a part fixes it."""
+        return common_shape(type(self).__name__, self.parts)
+
+    def _questions(self, g: Array) -> list[Array]:
+        return [g for _ in self.parts]
+
+
+@dataclass(frozen=True, init=False)
+class MinkowskiSum(OfOneShape):
     """All sums of one point from each set; written ``first + second``.
 
     Parameters
@@ -42,22 +63,9 @@ class MinkowskiSum(Combination):
     array([-1.,  3.])
     """
 
-    parts: tuple[Set, ...]
-
-    def __new__(cls, *parts: Any) -> Self:
-        return of_kind(cls, _some(cls, parts), projects=False)
-
-    def __init__(self, *parts: Set) -> None:
-        _install(self, parts)
-
     @property
     def curved(self) -> bool:
         return all(part.curved for part in self.parts)
-
-    @property
-    def shape(self) -> tuple[int, ...] | None:
-        """Shape of the points, where a part fixes it."""
-        return common_shape("MinkowskiSum", self.parts)
 
     def support(self, g: Array) -> Scalar:
         return sum(part.support(g) for part in self.parts)
@@ -68,9 +76,6 @@ class MinkowskiSum(Combination):
 
     def reach(self, c: Array) -> float:
         return sum(part.reach(c) for part in self.parts)
-
-    def _questions(self, g: Array) -> list[Array]:
-        return [g for _ in self.parts]
 
     def _atom(self, g: Array, answers: list[tuple[Atom, Scalar]]) -> Atom:
         atoms = [atom for atom, _ in answers]
@@ -91,7 +96,7 @@ class MinkowskiSum(Combination):
 
 
 @dataclass(frozen=True, init=False)
-class UnionHull(Combination):
+class UnionHull(OfOneShape):
     """The convex hull of the union of several sets.
 
     Parameters
@@ -115,22 +120,9 @@ class UnionHull(Combination):
     array([ 0., -3.,  0.,  0.])
     """
 
-    parts: tuple[Set, ...]
-
-    def __new__(cls, *parts: Any) -> Self:
-        return of_kind(cls, _some(cls, parts), projects=False)
-
-    def __init__(self, *parts: Set) -> None:
-        _install(self, parts)
-
     @property
     def keeps_factors(self) -> bool:
         return all(part.keeps_factors for part in self.parts)
-
-    @property
-    def shape(self) -> tuple[int, ...] | None:
-        """Shape of the points, where a part fixes it."""
-        return common_shape("UnionHull", self.parts)
 
     def support(self, g: Array) -> Scalar:
         return max((part.support(g) for part in self.parts), key=float)
@@ -149,9 +141,6 @@ class UnionHull(Combination):
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         return any(part.contains(x, tol) for part in self.parts) or super().contains(x, tol)
-
-    def _questions(self, g: Array) -> list[Array]:
-        return [g for _ in self.parts]
 
     def _atom(self, g: Array, answers: list[tuple[Atom, Scalar]]) -> Atom:
         return min(answers, key=lambda answer: float(answer[1]))[0]
@@ -190,6 +179,7 @@ class Product(Combination):
 
     parts: tuple[Set, ...]
     shapes: tuple[tuple[int, ...], ...]
+    mixes_atoms: ClassVar[bool] = True
 
     def __new__(cls, *parts: Any, shapes: Any = None) -> Self:
         return of_kind(cls, _some(cls, parts), projects=True)
@@ -212,6 +202,10 @@ class Product(Combination):
         """The slice of each factor's block."""
         ends = np.cumsum([math.prod(shape) for shape in self.shapes]).tolist()
         return tuple(slice(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True))
+
+    @property
+    def factors(self) -> tuple[Factor, ...]:
+        return tuple(map(Factor, self.blocks, self.parts, self.shapes))
 
     def split(self, x: Array) -> list[Array]:
         """Return the blocks of a vector, each in the shape of its factor's points."""
@@ -286,9 +280,7 @@ def _some(cls: type, parts: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _install(domain: Any, parts: tuple[Set, ...]) -> None:
     object.__setattr__(domain, "parts", parts)
-    inherit(domain, lambda part: part.closed_form, "closed_form", parts)
-    inherit(domain, lambda part: part.exact_oracle, "exact_oracle", parts)
-    inherit(domain, lambda part: part.sparse_atoms, "sparse_atoms", parts)
+    inherit(domain, "closed_form", "exact_oracle", "sparse_atoms")
     domain.shape  # noqa: B018  the parts' shapes must agree
 
 

@@ -65,15 +65,6 @@ class Ellipsoid(Set):
         object.__setattr__(self, "center", center)
         object.__setattr__(self, "matrix", matrix)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Ellipsoid):
-            return NotImplemented
-        same = np.array_equal(self.center, other.center) and np.array_equal(self.matrix, other.matrix)
-        return same and self.radius == other.radius
-
-    def __hash__(self) -> int:
-        return hash((self.radius, self.center.tobytes(), self.matrix.tobytes()))
-
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the points, that of the centre."""

@@ -83,15 +83,6 @@ class GroupBall(Ball):
         sizes = self._parts.sizes
         return f"GroupBall(radius={self.radius!r}, groups=<{len(sizes)} groups>, s={self.s!r}, p={self.p!r})"
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, GroupBall):
-            return NotImplemented
-        mine, theirs = (self.radius, self.s, self.p), (other.radius, other.s, other.p)
-        return mine == theirs and np.array_equal(self.groups, other.groups)
-
-    def __hash__(self) -> int:
-        return hash((self.radius, self.s, self.p, self.groups.tobytes()))
-
     @property
     def _parts(self) -> Partition:
         return self.__dict__["_partition"]

@@ -3,19 +3,51 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
 from frankwolfe.atoms import Atom, Dense, OneHot
-from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled
+from frankwolfe.backends import Array, Scalar, all_finite, namespace, scaled
 from frankwolfe.backends.namespace import is_long, nonzero, position
-from frankwolfe.sets.base import Ball, ProjectableSet, known_shape
+from frankwolfe.sets.base import Ball, CoordinateSet, ProjectableSet, known_shape
 from frankwolfe.sets.norms import conjugate, dual_vectors, exponent, norm, slack, squares_are_safe
-from frankwolfe.sets.projections import project_l1, project_l2, project_linf, project_lp
+from frankwolfe.sets.projections import project_lp
 
 
 @dataclass(frozen=True)
-class L1Ball(Ball, ProjectableSet):
+class NormBall(Ball, ProjectableSet):
+    """A ball of an l_p norm, which its `exponent` tells."""
+
+    holds_magnitudes: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
+    def exponent(self) -> float:
+        """The exponent p."""
+
+    @property
+    def curved(self) -> bool:
+        return 1 < self.exponent <= 3
+
+    def support(self, g: Array) -> Scalar:
+        return self.radius * norm(g, conjugate(self.exponent))
+
+    def diameter(self, shape: tuple[int, ...] | None = None) -> float:
+        """Return 2 * radius * d^max(0, 1/2 - 1/p) for points of d entries; the shape is needed when p > 2."""
+        if self.exponent <= 2:
+            return 2 * self.radius
+        return 2 * self.radius * math.prod(known_shape(self, shape)) ** (0.5 - 1 / self.exponent)
+
+    def contains(self, x: Array, tol: float = 1e-9) -> bool:
+        return all_finite(x) and bool(norm(x, self.exponent) <= self.radius * (1 + slack(x, tol)))
+
+    def project(self, x: Array) -> Array:
+        return project_lp(x, self.radius, self.exponent)
+
+
+@dataclass(frozen=True)
+class L1Ball(NormBall, CoordinateSet):
     """Points with sum of absolute values at most `radius`.
 
     Parameters
@@ -40,9 +72,10 @@ class L1Ball(Ball, ProjectableSet):
     array([0., 2., 0.])
     """
 
-    sparse_atoms: ClassVar[bool] = True
-    holds_magnitudes: ClassVar[bool] = True
     coordinate_signs: ClassVar[tuple[float, ...]] = (-1.0, 1.0)
+
+    def of_size(self, count: int) -> L1Ball:
+        return self
 
     @property
     def exponent(self) -> float:
@@ -51,21 +84,9 @@ class L1Ball(Ball, ProjectableSet):
     def lmo(self, g: Array) -> Atom:
         return _signed_coordinate(g, self.radius)
 
-    def support(self, g: Array) -> Scalar:
-        return self.radius * largest(g)
-
-    def diameter(self, shape: tuple[int, ...] | None = None) -> float:
-        return 2 * self.radius
-
-    def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        return all_finite(x) and bool(norm(x, 1) <= self.radius * (1 + slack(x, tol)))
-
-    def project(self, x: Array) -> Array:
-        return project_l1(x, self.radius)
-
 
 @dataclass(frozen=True)
-class L2Ball(Ball, ProjectableSet):
+class L2Ball(NormBall):
     """Points with Euclidean (for matrices Frobenius) norm at most `radius`.
 
     Parameters
@@ -82,11 +103,6 @@ class L2Ball(Ball, ProjectableSet):
 
     quick_support: ClassVar[bool] = True
     parallel_atoms: ClassVar[bool] = True
-    holds_magnitudes: ClassVar[bool] = True
-
-    @property
-    def curved(self) -> bool:
-        return True
 
     @property
     def exponent(self) -> float:
@@ -98,21 +114,9 @@ class L2Ball(Ball, ProjectableSet):
         g = scaled(g)
         return Dense((-self.radius / nonzero(namespace(g).linalg.vector_norm(g))) * g)
 
-    def support(self, g: Array) -> Scalar:
-        return self.radius * norm(g, 2)
-
-    def diameter(self, shape: tuple[int, ...] | None = None) -> float:
-        return 2 * self.radius
-
-    def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        return all_finite(x) and bool(norm(x, 2) <= self.radius * (1 + slack(x, tol)))
-
-    def project(self, x: Array) -> Array:
-        return project_l2(x, self.radius)
-
 
 @dataclass(frozen=True)
-class LInfBall(Ball, ProjectableSet):
+class LInfBall(NormBall):
     """Points with every entry between minus `radius` and `radius`.
 
     Parameters
@@ -133,7 +137,6 @@ class LInfBall(Ball, ProjectableSet):
     """
 
     quick_support: ClassVar[bool] = True
-    holds_magnitudes: ClassVar[bool] = True
     combines_choices: ClassVar[bool] = True
 
     @property
@@ -143,22 +146,9 @@ class LInfBall(Ball, ProjectableSet):
     def lmo(self, g: Array) -> Atom:
         return _corner(g, self.radius)
 
-    def support(self, g: Array) -> Scalar:
-        return self.radius * norm(g, 1)
-
-    def diameter(self, shape: tuple[int, ...] | None = None) -> float:
-        """Return 2 * radius * sqrt(number of entries); the shape is needed."""
-        return 2 * self.radius * math.sqrt(math.prod(known_shape(self, shape)))
-
-    def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        return all_finite(x) and bool(largest(x) <= self.radius * (1 + slack(x, tol)))
-
-    def project(self, x: Array) -> Array:
-        return project_linf(x, self.radius)
-
 
 @dataclass(frozen=True)
-class LpBall(Ball, ProjectableSet):
+class LpBall(NormBall):
     """Points with l_p norm at most `radius`, for any p from one to infinity.
 
     Parameters
@@ -189,7 +179,6 @@ class LpBall(Ball, ProjectableSet):
     """
 
     p: float
-    holds_magnitudes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -197,10 +186,6 @@ class LpBall(Ball, ProjectableSet):
         if self.p == 1:
             object.__setattr__(self, "sparse_atoms", True)
             object.__setattr__(self, "coordinate_signs", L1Ball.coordinate_signs)
-
-    @property
-    def curved(self) -> bool:
-        return 1 < self.p <= 3
 
     @property
     def exponent(self) -> float:
@@ -215,21 +200,6 @@ class LpBall(Ball, ProjectableSet):
         magnitudes = xp.reshape(xp.abs(scaled(g)), (-1,))
         v = xp.reshape(dual_vectors(magnitudes, self.p), tuple(g.shape))
         return Dense((-self.radius) * xp.sign(g) * v)
-
-    def support(self, g: Array) -> Scalar:
-        return self.radius * norm(g, conjugate(self.p))
-
-    def diameter(self, shape: tuple[int, ...] | None = None) -> float:
-        """Return 2 * radius * d^max(0, 1/2 - 1/p) for points of d entries; the shape is needed when p > 2."""
-        if self.p <= 2:
-            return 2 * self.radius
-        return 2 * self.radius * math.prod(known_shape(self, shape)) ** (0.5 - 1 / self.p)
-
-    def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        return all_finite(x) and bool(norm(x, self.p) <= self.radius * (1 + slack(x, tol)))
-
-    def project(self, x: Array) -> Array:
-        return project_lp(x, self.radius, self.p)
 
 
 def _signed_coordinate(g: Array, radius: float) -> Atom:

@@ -75,14 +75,6 @@ class OWLBall(Ball, ProjectableSet):
             )
         object.__setattr__(self, "weights", weights)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OWLBall):
-            return NotImplemented
-        return self.radius == other.radius and np.array_equal(self.weights, other.weights)
-
-    def __hash__(self) -> int:
-        return hash((self.radius, self.weights.tobytes()))
-
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the points, that of the weights."""

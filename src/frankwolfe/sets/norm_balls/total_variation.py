@@ -52,6 +52,9 @@ class TotalVariationBall(Ball):
 
     exact_oracle: ClassVar[bool] = False
 
+    def slow_oracle(self, shape: tuple[int, ...]) -> bool:
+        return len(shape) > 1  # a flow on the image
+
     def lmo(self, g: Array) -> Atom:
         return self.minimum(g).atom
 

@@ -57,14 +57,6 @@ class Box(ProjectableSet):
         for name, bound in (("lower", lower), ("upper", upper)):
             object.__setattr__(self, name, _frozen(np.broadcast_to(bound, shape)) if shape else float(bound))
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Box):
-            return NotImplemented
-        return np.array_equal(self.lower, other.lower) and np.array_equal(self.upper, other.upper)
-
-    def __hash__(self) -> int:
-        return hash((np.asarray(self.lower).tobytes(), np.asarray(self.upper).tobytes()))
-
     @property
     def shape(self) -> tuple[int, ...] | None:
         """Shape of the points, where a bound is an array."""

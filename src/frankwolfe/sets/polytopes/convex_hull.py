@@ -55,12 +55,6 @@ class ConvexHull(Set):
     def __repr__(self) -> str:
         return f"ConvexHull(<{len(self.points)} points of shape {self.shape}>)"
 
-    def __eq__(self, other: object) -> bool:
-        return np.array_equal(self.points, other.points) if isinstance(other, ConvexHull) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash((self.points.shape, self.points.tobytes()))
-
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of one point."""

@@ -106,12 +106,6 @@ class FlowPolytope(Set):
         limits = "" if self.capacity is None else ", with capacities"
         return f"FlowPolytope(<{len(self.graph)} edges{limits}>, {self.source}, {self.target}, radius={self.radius!r})"
 
-    def __eq__(self, other: object) -> bool:
-        return self._key == other._key if isinstance(other, FlowPolytope) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the points, one entry for each edge."""

@@ -52,6 +52,7 @@ class Hypersimplex(ProjectableSet):
     sparse_atoms: ClassVar[bool] = True
     holds_magnitudes: ClassVar[bool] = True
     combines_choices: ClassVar[bool] = True
+    mixes_atoms: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n", integer("n", self.n, 1))

@@ -56,12 +56,6 @@ class Permutahedron(ProjectableSet):
         down.setflags(write=False)
         object.__setattr__(self, "c", down)
 
-    def __eq__(self, other: object) -> bool:
-        return np.array_equal(self.c, other.c) if isinstance(other, Permutahedron) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.c.tobytes())
-
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the points, that of c."""

@@ -100,11 +100,9 @@ class Polytope(Set):
         n, (m, l) = self.lower.size, (self.b_ub.size, self.b_eq.size)
         return f"Polytope({n} variables, {m} inequalities, {l} equations)"
 
-    def __eq__(self, other: object) -> bool:
-        return self.digest == other.digest if isinstance(other, Polytope) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
+    @property
+    def _key(self) -> str:
+        return self.digest
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in ("_programme", "_nearest")}

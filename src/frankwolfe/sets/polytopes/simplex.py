@@ -9,14 +9,14 @@ from typing import ClassVar, Self
 from frankwolfe.atoms import Atom, OneHot
 from frankwolfe.backends import Array, Scalar, namespace
 from frankwolfe.backends.namespace import position
-from frankwolfe.sets.base import ProjectableSet, require_shape
+from frankwolfe.sets.base import CoordinateSet, require_shape
 from frankwolfe.sets.norms import slack
 from frankwolfe.sets.projections import project_simplex
 from frankwolfe.validation import integer, positive
 
 
 @dataclass(frozen=True)
-class Simplex(ProjectableSet):
+class Simplex(CoordinateSet):
     """Nonnegative vectors of length `dim` that sum to `radius`; the probability simplex by default.
 
     Parameters
@@ -43,8 +43,6 @@ class Simplex(ProjectableSet):
 
     dim: int
     radius: float = 1.0
-    sparse_atoms: ClassVar[bool] = True
-    holds_magnitudes: ClassVar[bool] = True
     coordinate_signs: ClassVar[tuple[float, ...]] = (1.0,)
 
     def __post_init__(self) -> None:
@@ -79,6 +77,9 @@ class Simplex(ProjectableSet):
         xp = namespace(x)
         room = self.radius * slack(x, tol)
         return bool(xp.min(x) >= -room) and bool(xp.abs(xp.sum(x) - self.radius) <= room)
+
+    def of_size(self, count: int) -> Simplex:
+        return replace(self, dim=count)
 
     def with_radius(self, radius: float) -> Self:
         return replace(self, radius=radius)

@@ -78,12 +78,6 @@ class TransportPolytope(Set):
     def __repr__(self) -> str:
         return f"TransportPolytope(<{self.supply.size} sources>, <{self.demand.size} sinks>)"
 
-    def __eq__(self, other: object) -> bool:
-        return self._key == other._key if isinstance(other, TransportPolytope) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the points, one row for each source and one column for each sink."""

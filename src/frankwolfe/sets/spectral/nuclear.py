@@ -53,6 +53,10 @@ class NuclearBall(Ball, IterativeSet, ProjectableSet):
     """
 
     @property
+    def nuclear_radius(self) -> float:
+        return self.radius
+
+    @property
     def keeps_factors(self) -> bool:
         return True
 

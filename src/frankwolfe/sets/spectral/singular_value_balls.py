@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,7 +17,60 @@ from frankwolfe.sets.projections import project_lp
 
 
 @dataclass(frozen=True)
-class SpectralBall(Ball, ProjectableSet):
+class SingularValueBall(Ball, ProjectableSet):
+    """A ball of the l_p norm of singular values."""
+
+    exact_oracle: ClassVar[bool] = False
+    spectral_atoms: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
+    def spectral_exponent(self) -> float:
+        """The exponent p."""
+
+    @property
+    def curved(self) -> bool:
+        return 1 < self.spectral_exponent <= 3
+
+    def lmo(self, g: Array) -> Atom:
+        return self._atom(*_svd(self, g))
+
+    def minimum(self, g: Array) -> LinearMinimum:
+        """Return an atom with its value, and a lower bound that allows for the rounding of the decomposition."""
+        factors = _svd(self, g)
+        atom = self._atom(*factors)
+        size = _norm_above(g, factors, conjugate(self.spectral_exponent))
+        return LinearMinimum(atom, atom.inner(g), -self.radius * size)
+
+    def support(self, g: Array) -> Scalar:
+        return self.radius * _norm_above(g, _svd(self, g), conjugate(self.spectral_exponent))
+
+    def diameter(self, shape: tuple[int, ...] | None = None) -> float:
+        """Return 2 * radius * min(m, n)^max(0, 1/2 - 1/p) for m x n matrices; the shape is needed when p > 2."""
+        if self.spectral_exponent <= 2:
+            return 2 * self.radius
+        return 2 * self.radius * min(known_shape(self, shape)) ** (0.5 - 1 / self.spectral_exponent)
+
+    def reach(self, c: Array) -> float:
+        return above(norm(c, 2) * (0.5 * self.diameter(tuple(c.shape))), c)
+
+    def contains(self, x: Array, tol: float = 1e-9) -> bool:
+        if not all_finite(_matrix(self, x)):
+            return False
+        size = largest(x) * norm(_singular_values(self, x), self.spectral_exponent)
+        return bool(size <= self.radius * (1 + slack(x, tol)))
+
+    def project(self, x: Array) -> Array:
+        return _project(self, x, self.spectral_exponent)
+
+    def _atom(self, U: Array, s: Array, Wt: Array) -> Atom:
+        if self.spectral_exponent == 1:
+            return RankOne(-self.radius, U[:, 0], Wt[0, :])
+        return Dense(-self.radius * ((U * dual_vectors(s, self.spectral_exponent)) @ Wt))
+
+
+@dataclass(frozen=True)
+class SpectralBall(SingularValueBall):
     """Matrices whose largest singular value is at most `radius`.
 
     Parameters
@@ -47,37 +100,13 @@ class SpectralBall(Ball, ProjectableSet):
            [0., 1.]])
     """
 
-    exact_oracle: ClassVar[bool] = False
-
-    def lmo(self, g: Array) -> Atom:
-        U, _, Wt = _svd(self, g)
-        return Dense(-self.radius * (U @ Wt))
-
-    def minimum(self, g: Array) -> LinearMinimum:
-        """Return an atom with its value, and a lower bound that allows for the rounding of the decomposition."""
-        return _minimum(self, g, 1.0, lambda U, s, Wt: Dense(-self.radius * (U @ Wt)))
-
-    def support(self, g: Array) -> Scalar:
-        return self.radius * _norm_above(g, _svd(self, g), 1.0)
-
-    def diameter(self, shape: tuple[int, ...] | None = None) -> float:
-        """Return 2 * radius * sqrt(min(m, n)) for m x n matrices; the shape is needed."""
-        return 2 * self.radius * math.sqrt(min(known_shape(self, shape)))
-
-    def reach(self, c: Array) -> float:
-        return above(norm(c, 2) * (0.5 * self.diameter(tuple(c.shape))), c)
-
-    def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        if not all_finite(_matrix(self, x)):
-            return False
-        return bool(largest(x) * _singular_values(self, x)[0] <= self.radius * (1 + slack(x, tol)))
-
-    def project(self, x: Array) -> Array:
-        return _project(self, x, math.inf)
+    @property
+    def spectral_exponent(self) -> float:
+        return math.inf
 
 
 @dataclass(frozen=True)
-class SchattenBall(Ball, ProjectableSet):
+class SchattenBall(SingularValueBall):
     """Matrices whose singular values have l_p norm at most `radius`.
 
     With p = 1 it is the nuclear-norm ball, with p = 2 the Frobenius ball, with p infinite the spectral ball.
@@ -109,47 +138,14 @@ class SchattenBall(Ball, ProjectableSet):
     """
 
     p: float
-    exact_oracle: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "p", exponent("p", self.p))
 
     @property
-    def curved(self) -> bool:
-        return 1 < self.p <= 3
-
-    def lmo(self, g: Array) -> Atom:
-        return self._atom(*_svd(self, g))
-
-    def minimum(self, g: Array) -> LinearMinimum:
-        """Return an atom with its value, and a lower bound that allows for the rounding of the decomposition."""
-        return _minimum(self, g, conjugate(self.p), self._atom)
-
-    def support(self, g: Array) -> Scalar:
-        return self.radius * _norm_above(g, _svd(self, g), conjugate(self.p))
-
-    def diameter(self, shape: tuple[int, ...] | None = None) -> float:
-        """Return 2 * radius * min(m, n)^max(0, 1/2 - 1/p) for m x n matrices; the shape is needed when p > 2."""
-        if self.p <= 2:
-            return 2 * self.radius
-        return 2 * self.radius * min(known_shape(self, shape)) ** (0.5 - 1 / self.p)
-
-    def reach(self, c: Array) -> float:
-        return above(norm(c, 2) * (0.5 * self.diameter(tuple(c.shape))), c)
-
-    def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        if not all_finite(_matrix(self, x)):
-            return False
-        return bool(largest(x) * norm(_singular_values(self, x), self.p) <= self.radius * (1 + slack(x, tol)))
-
-    def project(self, x: Array) -> Array:
-        return _project(self, x, self.p)
-
-    def _atom(self, U: Array, s: Array, Wt: Array) -> Atom:
-        if self.p == 1:
-            return RankOne(-self.radius, U[:, 0], Wt[0, :])
-        return Dense(-self.radius * ((U * dual_vectors(s, self.p)) @ Wt))
+    def spectral_exponent(self) -> float:
+        return self.p
 
 
 def _matrix(domain: Any, x: Array) -> Array:
@@ -161,12 +157,6 @@ def _matrix(domain: Any, x: Array) -> Array:
 def _svd(domain: Any, g: Array) -> tuple[Array, Array, Array]:
     """Return the decomposition of g / max|g|."""
     return namespace(g).linalg.svd(scaled(_matrix(domain, g)), full_matrices=False)
-
-
-def _minimum(domain: Any, g: Array, q: float, atom_of: Callable[[Array, Array, Array], Atom]) -> LinearMinimum:
-    factors = _svd(domain, g)
-    atom = atom_of(*factors)
-    return LinearMinimum(atom, atom.inner(g), -domain.radius * _norm_above(g, factors, q))
 
 
 def _norm_above(g: Array, factors: tuple[Array, Array, Array], q: float) -> Scalar:

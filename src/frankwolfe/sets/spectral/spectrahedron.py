@@ -51,6 +51,7 @@ class Spectrahedron(Ball, ProjectableSet):
     radius: float = 1.0
 
     exact_oracle: ClassVar[bool] = False
+    spectral_atoms: ClassVar[bool] = True
 
     def lmo(self, g: Array) -> Atom:
         q = _least(_symmetric_part(scaled(_square(g))))

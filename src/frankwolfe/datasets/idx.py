@@ -7,7 +7,7 @@ import struct
 
 import numpy as np
 
-from ._errors import DatasetError
+from frankwolfe.datasets.errors import DatasetError
 
 __all__ = ["parse_idx", "parse_images", "parse_labels"]
 
@@ -33,7 +33,7 @@ def parse_idx(content: bytes, file: str, ndim: int) -> np.ndarray:
     >>> parse_idx(bytes([0, 0, 8, 1, 0, 0, 0, 3, 7, 0]), "labels", ndim=1)
     Traceback (most recent call last):
         ...
-    frankwolfe.datasets._errors.DatasetError: labels: 10 bytes where the header (3) promises 11; fetch it again
+    frankwolfe.datasets.errors.DatasetError: labels: 10 bytes where the header (3) promises 11; fetch it again
     """
     if not content:
         raise DatasetError(f"{file}: the file is empty; fetch it again")

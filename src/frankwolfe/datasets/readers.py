@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from ._archives import read_file, unpack
-from ._errors import DatasetError
-from ._files import Access, Source, check_content, read_known, unpack_known
-from ._idx import parse_images, parse_labels
-from ._libsvm import parse_libsvm
-from ._parsed import parsed, parsed_key
-from ._ratings import parse_ratings
-from ._registry import DataFile, DatasetInfo
+from frankwolfe.datasets.archives import read_file, unpack
+from frankwolfe.datasets.errors import DatasetError
+from frankwolfe.datasets.files import Access, Source, check_content, read_known, unpack_known
+from frankwolfe.datasets.idx import parse_images, parse_labels
+from frankwolfe.datasets.libsvm import parse_libsvm
+from frankwolfe.datasets.parsed import parsed, parsed_key
+from frankwolfe.datasets.ratings import parse_ratings
+from frankwolfe.datasets.registry import DataFile, DatasetInfo
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path, PurePath
 from typing import IO, Any
 
-from ._errors import DatasetError
+from frankwolfe.datasets.errors import DatasetError
 
 __all__ = ["SUFFIXES", "read_file", "unpack"]
 
@@ -49,7 +49,7 @@ def unpack(raw: bytes, file: str, *, member: str = "", limit: int | None = None)
     >>> unpack(gzip.compress(b"+1 3:1")[:-3], "a.gz")
     Traceback (most recent call last):
         ...
-    frankwolfe.datasets._errors.DatasetError: a.gz: damaged or incomplete archive (Compressed file ended before ...
+    frankwolfe.datasets.errors.DatasetError: a.gz: damaged or incomplete archive (Compressed file ended before ...
     """
     kind = PurePath(file).suffix.lower()
     if kind not in SUFFIXES[1:]:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from frankwolfe.datasets.files import cache_directory
 from frankwolfe.files import read_arrays, write_arrays
-
-from ._files import cache_directory
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -15,7 +15,7 @@ class DatasetError(ValueError):
     >>> raise DatasetError("a9a.txt, line 17: feature index 0; LIBSVM indices start at 1")
     Traceback (most recent call last):
         ...
-    frankwolfe.datasets._errors.DatasetError: a9a.txt, line 17: feature index 0; LIBSVM indices start at 1
+    frankwolfe.datasets.errors.DatasetError: a9a.txt, line 17: feature index 0; LIBSVM indices start at 1
     """
 
 

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from frankwolfe.datasets.archives import SUFFIXES, read_file, unpack
+from frankwolfe.datasets.errors import DatasetError
+from frankwolfe.datasets.registry import DataFile
 from frankwolfe.validation import optional
-
-from ._archives import SUFFIXES, read_file, unpack
-from ._errors import DatasetError
-from ._registry import DataFile
 
 __all__ = ["Access", "Source", "cache_directory", "check_content", "local_directory", "read_known", "unpack_known"]
 

@@ -11,13 +11,13 @@ from typing import Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
-from ._errors import DatasetError
-from ._files import Access, local_directory
-from ._labels import Labels, check_options, distinct, split_rows, to_binary
-from ._ratings import Effects, fit_effects
-from ._readers import read_images, read_libsvm, read_path, read_ratings
-from ._registry import REGISTRY, DatasetInfo
-from ._types import Counts, Dataset, Ratings, count
+from frankwolfe.datasets.errors import DatasetError
+from frankwolfe.datasets.files import Access, local_directory
+from frankwolfe.datasets.labels import Labels, check_options, distinct, split_rows, to_binary
+from frankwolfe.datasets.ratings import Effects, fit_effects
+from frankwolfe.datasets.readers import read_images, read_libsvm, read_path, read_ratings
+from frankwolfe.datasets.registry import REGISTRY, DatasetInfo
+from frankwolfe.datasets.types import Counts, Dataset, Ratings, count
 
 __all__ = ["info", "load", "names", "table"]
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from frankwolfe.datasets.errors import DatasetError, show
 from frankwolfe.validation import optional
-
-from ._errors import DatasetError, show
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -60,7 +59,7 @@ def parse_libsvm(content: bytes, file: str, n_features: int | None = None) -> tu
     >>> parse_libsvm(b"1 1:2\\n2 0:1\\n", "toy.svm")
     Traceback (most recent call last):
         ...
-    frankwolfe.datasets._errors.DatasetError: toy.svm, line 2: feature index 0; LIBSVM indices start at 1
+    frankwolfe.datasets.errors.DatasetError: toy.svm, line 2: feature index 0; LIBSVM indices start at 1
     """
     text = _COMMENT.sub(b"", content) if b"#" in content else content
     if not text.strip():

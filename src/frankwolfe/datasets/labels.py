@@ -8,7 +8,7 @@ from typing import Literal, SupportsIndex, get_args
 
 import numpy as np
 
-from ._errors import DatasetError
+from frankwolfe.datasets.errors import DatasetError
 
 __all__ = ["Labels", "check_options", "distinct", "split_rows", "to_binary"]
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._errors import DatasetError, show
+from frankwolfe.datasets.errors import DatasetError, show
 
 __all__ = ["Effects", "fit_effects", "parse_ratings"]
 
@@ -43,7 +43,7 @@ def parse_ratings(content: bytes, file: str, shape: tuple[int, int]) -> tuple[np
     >>> parse_ratings(b"1\\t2\\t5\\t881250949\\n1\\t2\\t9\\t0\\n", "u.data", shape=(3, 4))
     Traceback (most recent call last):
         ...
-    frankwolfe.datasets._errors.DatasetError: u.data, line 2: rating 9 is not one of 1..5
+    frankwolfe.datasets.errors.DatasetError: u.data, line 2: rating 9 is not one of 1..5
     """
     if not content.strip():
         raise DatasetError(f"{file}: the file is empty; fetch it again")
