@@ -56,7 +56,7 @@ def test_standardising_is_what_a_scaler_does() -> None:
 
 
 def test_sparse_data_are_scaled_and_stay_sparse() -> None:
-    X = sp.random_array((200, 30), density=0.2, rng=np.random.default_rng(0), format="csr") * np.logspace(-3, 3, 30)
+    X = sp.random(200, 30, density=0.2, random_state=0, format="csr").toarray() * np.logspace(-3, 3, 30)
     X = sp.csr_array(X)
     y = X @ (1 / np.logspace(-3, 3, 30)) + 0.05 * RNG.normal(size=200)
     dense = fw.FrankWolfeRegressorCV("l1").fit(X.toarray(), y)
