@@ -9,7 +9,9 @@ import pytest
 from tests.backends.arrays import library
 
 import frankwolfe as fw
+from frankwolfe.atoms import Dense, OneHot, RankOne
 from frankwolfe.engine import jax_steps
+from frankwolfe.engine.pytree import put_together, take_apart
 
 RNG = np.random.default_rng(0)
 A = RNG.standard_normal((60, 8))
@@ -66,3 +68,13 @@ def test_what_is_taken_apart_is_put_together_again() -> None:
     assert again.terms[0][1] is again.terms[1][1]
     assert (nothing, two) == (None, 2)
     np.testing.assert_array_equal(lib.numpy(again.coords), [3.0])
+
+
+def test_points_with_atoms_of_every_kind_are_put_together_again() -> None:
+    """Without JAX: the same walk serves captured graphs."""
+    kinds = [Dense(np.ones(2)), OneHot(1, np.asarray(2.0), (3,)), RankOne(2.0, np.ones(2), np.ones(3))]
+    for atom in kinds:
+        form, arrays = take_apart(fw.points.Point.at(atom))
+        again = put_together(form, arrays)
+        assert type(again.coords) is type(atom)
+        np.testing.assert_array_equal(again.coords.toarray(), atom.toarray())

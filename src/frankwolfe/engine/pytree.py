@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -73,4 +74,4 @@ def _parts(value: Any) -> tuple[Any, ...]:
         return (value.coords, value.value)
     if hasattr(value, "_fields"):
         return tuple(value)
-    return tuple(getattr(value, name) for name in value.__dataclass_fields__)
+    return tuple(getattr(value, field.name) for field in fields(value))
