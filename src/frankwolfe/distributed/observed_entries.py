@@ -64,7 +64,8 @@ def largest(part: Part, kept: Sums) -> Sums:
 
 def heaviest(part: Part) -> Sums:
     """The largest weight of an entry."""
-    return (Most(part.objective.smoothness or 0.0),)
+    # Not by `smoothness`, whose lock the caller holds: parts may be computed in its own process.
+    return (Most(part.objective.entries.heaviest),)
 
 
 def rows_held(part: Part) -> Sums:
