@@ -291,7 +291,7 @@ class LinearModel(WeightedMean, HessianObjective):
 
     @property
     def takes_many(self) -> bool:
-        return self.separable and self.data.stored
+        return self.separable and (self.data.stored or not self.holds_images)  # an operator takes one point at a time
 
     @property
     def additions(self) -> int:
