@@ -144,12 +144,15 @@ def test_the_average_of_tangents_proves_more() -> None:
 
 @pytest.mark.data
 @pytest.mark.parametrize(
-    ("name", "every", "radius", "most"), [("mushrooms", 1, 12.3, 67), ("a9a", 1, 6.2, 287), ("covtype", 4, 19.0, 667)]
+    ("name", "every", "radius", "most"), [("mushrooms", 1, 12.3, 115), ("a9a", 1, 6.2, 380), ("covtype", 4, 19.0, 667)]
 )
 def test_passes_to_a_certified_one_in_a_million(
     data_dir: Path, name: str, every: int, radius: float, most: int
 ) -> None:
-    """Reads of the data, gradients and products counted one each, to a certified 1e-6 of f(0) - f*."""
+    """Reads of the data, gradients and products counted one each, to a certified 1e-6 of f(0) - f*.
+
+    A product with the Hessian of sparse data that fit a cache is two short reads, sooner done than one long one.
+    """
     data = datasets.load(name, directory=data_dir)
     objective = fw.Logistic(data.A[::every], data.b[::every])
     about = {"mushrooms": 0.0051749, "a9a": 0.3227893, "covtype": 0.5129354}[name]
