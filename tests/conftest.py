@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ from hypothesis import HealthCheck, settings
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("FRANKWOLFE_COMPILE", "always")  # tests of kernels do not fall to plain operations
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # else JAX takes the whole GPU from other libraries
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as shells have it for what runs in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "repeatable", derandomize=True, deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
