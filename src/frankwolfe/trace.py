@@ -20,7 +20,7 @@ class Trace:
     Examples
     --------
     >>> import numpy as np, frankwolfe as fw
-    >>> trace = fw.minimize(fw.LeastSquares(np.eye(2), np.ones(2)), fw.L1Ball(1.0), max_iter=3).trace
+    >>> trace = fw.minimize(fw.LeastSquares(np.eye(2), np.ones(2)), fw.L1Ball(1.0), method="afw", max_iter=3).trace
     >>> len(trace), trace.k, trace["fun"].shape
     (4, array([0, 1, 2, 3]), (4,))
     """

@@ -36,8 +36,9 @@ def describe_objective(objective: Any, points: Sequence[Any] = ()) -> Descriptio
         return _function(objective, points)
     if type(objective).__name__ == "StructuralSVM":
         return {"kind": "structural_svm", "slopes": _slopes(objective, points)} | _sizes(objective)
-    if hasattr(objective, "parts"):
-        return _in_parts(objective)
+    parts = getattr(objective, "parts", getattr(objective, "entries", None))
+    if hasattr(parts, "total"):
+        return _in_parts(objective, parts)
     return _describer(type(objective), OBJECTIVES, "objective")(objective)
 
 
@@ -181,9 +182,9 @@ def _completion(objective: Any) -> Description:
     }
 
 
-def _in_parts(objective: Any) -> Description:
+def _in_parts(objective: Any, parts: Any) -> Description:
     """Describe a model whose rows are in parts: on disk, where they stay, or on a cluster, from where they come."""
-    parts, source = objective.parts, getattr(objective.parts, "source", None)
+    source = getattr(parts, "source", None)
     (held,) = parts.total(_itself, reads=source is None)
     held = sorted(held, key=lambda part: part.first)
     models = [part.objective for part in held]

@@ -19,7 +19,7 @@ class NearestPoint:
     Examples
     --------
     >>> onto = NearestPoint(np.array([[1.0, 1.0]]), np.array([1.0]), np.zeros((0, 2)), np.zeros(0))
-    >>> onto(np.array([2.0, 1.0]))
+    >>> onto(np.array([2.0, 1.0])).round(6)
     array([1., 0.])
     """
 
