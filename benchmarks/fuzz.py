@@ -258,7 +258,7 @@ def _checkpoints(folder: Path) -> dict[str, Reader]:
 class _Reading(fw.Checkpoint):
     """A checkpoint that is only read."""
 
-    def save(self, run: Any, identity: str) -> None:
+    def save(self, run: Any, identity: str, choices: Any = None) -> None:
         pass
 
 
