@@ -68,9 +68,11 @@ def _dense(rng: np.random.Generator) -> Any:
 
 
 def _sparse(rng: np.random.Generator, columns: int = COLUMNS, density: float = 0.3) -> Any:
-    from scipy.sparse import random_array
+    from scipy.sparse import csr_array
 
-    return random_array((ROWS, columns), density=density, rng=rng, format="csr")
+    n = int(density * ROWS * columns)
+    places = rng.integers(ROWS, size=n), rng.integers(columns, size=n)
+    return csr_array((rng.standard_normal(n), places), shape=(ROWS, columns))
 
 
 def _ones(rng: np.random.Generator) -> Any:
