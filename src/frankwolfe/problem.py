@@ -23,6 +23,7 @@ from frankwolfe.points import Coordinates, Image, Point, Slope, Tangent, Touches
 from frankwolfe.rounding import FEW, MARGIN, MIXED, Extent
 from frankwolfe.rows.out_of_memory import forget, relieve
 from frankwolfe.rows.rows import Rows
+from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import Ball, CoordinateSet, IterativeSet, ProjectableSet, Set
 from frankwolfe.sets.many_radii import SetBatch
 from frankwolfe.sets.membership import nearest_by_oracle
@@ -57,6 +58,7 @@ class OutOfTime(Exception):
     """Ends a step that has not come to its end in time; steps are pure, so that the state before it is as good."""
 
 
+@plain
 class Vertex(NamedTuple):
     """The oracle's answer as a point, its value <slope, v>, and a proven lower bound on the minimum (or -inf)."""
 
