@@ -118,7 +118,7 @@ class Point:
         return cls(coords, ((1.0, Leaf(coords)),))
 
     @property
-    def coords(self) -> Coordinates:
+    def coords(self) -> Any:
         """Where the point is: of a mixture, computed when first asked for."""
         if isinstance(self._coords, Late):
             self._coords = self._coords.mixed()
@@ -285,7 +285,7 @@ class Tangent(NamedTuple):
     is kept, where the tangent touches f: `Touches`, or on a device the average of the points (with the same weight).
     """
 
-    slope: Slope | None  # None of an empty average, and of a constant
+    slope: Any  # a Slope; None of an empty average, and of a constant
     offset: Scalar
     weight: Scalar = 1.0
     noise: Scalar = 0.0
