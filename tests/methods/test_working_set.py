@@ -108,7 +108,7 @@ def test_what_sparse_data_tell_of_their_columns(form, values, monkeypatch: pytes
     data, weights = fw.LeastSquares(form(values), Y).data, np.abs(Y)
     np.testing.assert_array_equal(data.lengths, np.count_nonzero(values, axis=0))
     np.testing.assert_allclose(data.squares(weights), weights @ values**2, rtol=1e-12)
-    np.testing.assert_allclose(data.column_layout.product(TRUTH), values @ TRUTH, atol=1e-12)
+    np.testing.assert_allclose(data.by_column.descent_layout.product(TRUTH), values @ TRUTH, atol=1e-12)
     assert data.turned
 
 

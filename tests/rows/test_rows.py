@@ -62,7 +62,11 @@ def test_products_and_sums(form: str, tmp_path: Path) -> None:
     assert f.total(row_sums, 2.0, images=[image]) == pytest.approx((share @ A @ x, 2 * share @ B), rel=1e-12)
     gram = A.T @ (share[:, None] * A)
     assert rows.gram_norm(f) == pytest.approx(np.linalg.eigvalsh(gram)[-1], rel=1e-9)
+    some = np.array([3, 0, 3])
+    columns = rows.columns(some)
+    assert np.array_equal(columns.toarray() if sp.issparse(columns) else columns, A[:, some])
     if form != "operator":
+        assert np.allclose(rows.scores(A[:2].T), A @ A[:2].T, rtol=1e-12)
         assert np.allclose(rows.gram(image), A.T @ ((A @ x)[:, None] * A), rtol=1e-12)
         norms = f.column_norms(Problem(f, fw.L2Ball(1.0)).extent)
         assert norms is not None

@@ -28,9 +28,9 @@ def chosen_radius(model: Any, task: Any, X: Any, y: np.ndarray) -> float:
     weight, first = task.weight, first_radius(model, task)
     rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
     part, labels = _dealt(X, y, rows, is_classifier(model))
-    if len(rows) > MANY and task.in_memory:
+    if len(rows) > MANY and task.objective.holds_images:
         some = rows[part < math.ceil(MANY / len(rows) * labels)]
-        few = type(task)(model, X[some], y[some], None if weight is None else weight[some], device="cpu")
+        few = type(task).of(model, X[some], y[some], None if weight is None else weight[some], device="cpu")
         return chosen_radius(model, few, X[some], y[some])
     turn = np.where(labels >= FOLDS, part % FOLDS, -1)  # a label with few rows is in every training part
     parts = [(rows[turn != i], rows[turn == i]) for i in range(FOLDS if len(rows) <= FEW else 1)]

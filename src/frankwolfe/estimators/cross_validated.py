@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from frankwolfe.estimators.classifier import ClassifierBase
 from frankwolfe.estimators.host_results import is_unsolved
-from frankwolfe.estimators.in_parts import PartsTask, fetched, parts_task
+from frankwolfe.estimators.in_parts import fetched, parts_task
 from frankwolfe.estimators.linear import LinearEstimator, keep
 from frankwolfe.estimators.price_search import PriceSearch, price_search
 from frankwolfe.estimators.radius_search import Choice, Fold, RadiusSearch, count_of, pulled, searched, warn_unsolved
@@ -77,7 +77,7 @@ class CrossValidated(LinearEstimator):
         else:
             X, y, weight = self._checked(X, y, sample_weight)
             X = X.tocsr() if sp.issparse(X) else X
-            task = Task(self, X, y, weight)
+            task = Task.of(self, X, y, weight)
         split_params, score_params = self._routed(sample_weight, params)
         splitter: Any = check_cv(self.cv, y, classifier=is_classifier(self))
         rows = np.zeros((len(y), 1)) if X is None else X
@@ -116,7 +116,7 @@ class CrossValidated(LinearEstimator):
 
         return judge
 
-    def _choose(self, search: Choice, task: Task | PartsTask) -> float:
+    def _choose(self, search: Choice, task: Task) -> float:
         """Set the radius by what the folds say, and how; return the gap that a fit with it has to reach."""
         self.radii_, self.scores_, self.coefs_paths_ = search.radii, search.table("score"), search.table("coef")
         place = search.place(self.selection)
@@ -126,12 +126,12 @@ class CrossValidated(LinearEstimator):
         loss = float(search.table("loss")[:, place].mean())
         return max(min(task.goal, 0.01 * loss), task.floor)
 
-    def _fit_radius(self, task: Task | PartsTask, goal: float, start: np.ndarray | None = None) -> tuple[Set, Result]:
+    def _fit_radius(self, task: Task, goal: float, start: np.ndarray | None = None) -> tuple[Set, Result]:
         """Fit to all rows with the radius there is."""
         domain = self._domain(task, self.radius_)
         return domain, minimize(task.objective, domain, start, tol=goal, **{**self._options(), "n_threads": None})
 
-    def _take_priced(self, search: PriceSearch, task: Task | PartsTask) -> None:
+    def _take_priced(self, search: PriceSearch, task: Task) -> None:
         """Choose the price by what the folds say, and take for the radius what all rows make of it."""
         goal = self._choose(search, task)
         place = search.place(self.selection)
@@ -142,7 +142,7 @@ class CrossValidated(LinearEstimator):
         if not is_unsolved(self.result_):
             warn_unsolved(self, search)
 
-    def _take(self, search: RadiusSearch, task: Task | PartsTask) -> None:
+    def _take(self, search: RadiusSearch, task: Task) -> None:
         """Choose the radius by what the folds say, and fit with it to all rows."""
         goal = self._choose(search, task)
         domain, result = self._fit_radius(task, goal)  # from nowhere: what a plain fit would give

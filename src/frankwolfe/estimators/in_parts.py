@@ -17,7 +17,6 @@ from frankwolfe.estimators.task import Task
 from frankwolfe.objectives import Logistic, Multinomial
 from frankwolfe.objectives.linear_model import WeightedMean
 from frankwolfe.rows.disk_stream import Stream
-from frankwolfe.rows.rows_in_parts import row_products
 from frankwolfe.rows.user_data import is_in_parts, rows_in_parts
 
 if TYPE_CHECKING:
@@ -68,35 +67,17 @@ class Classification:
         return self.kind.part(A, b, weights, whole, options)
 
 
-class PartsTask(Task):
-    """Rows in parts, as they are: on no other scale, and never moved."""
-
-    in_memory = False
-    on_device = False  # pyright: ignore[reportAssignmentType]
-
-    def __init__(self, model: LinearEstimator, objective: Any, weight: np.ndarray | None) -> None:
-        self._state(model, objective, Scaling(), weight, np.dtype(objective.data.dtype))
-
-    def linear(self, x: np.ndarray) -> np.ndarray:
-        columns = x.reshape(x.shape[0], -1)
-        (pieces,) = self.objective.parts.total(row_products, columns)
-        out = np.zeros((self.objective.data.shape[0], columns.shape[1]))
-        for first, piece in pieces:
-            out[first : first + len(piece)] = piece
-        return out + self._best_intercept(x)
-
-
-def parts_task(model: LinearEstimator, X: Any, y: Any, sample_weight: Any) -> tuple[PartsTask, np.ndarray]:
+def parts_task(model: LinearEstimator, X: Any, y: Any, sample_weight: Any) -> tuple[Task, np.ndarray]:
     """Return the task over rows in parts, and the targets as numbers; set classes and features.
 
-    Targets and weights, a few numbers for each row, come to the client; the rows stay where they are.
+    Targets and weights, a few numbers for each row, come to the client; the rows stay where and as they are.
     """
     y, sample_weight = fetched(y), fetched(sample_weight)
     objective, kind = objective_in_parts(model, X, y, sample_weight)
     targets = np.asarray(y).reshape(-1)
     weight = kind.weigh(targets, sample_weight)
     codes = np.searchsorted(model.classes_, targets) if is_classifier(model) else targets  # pyright: ignore[reportAttributeAccessIssue]
-    return PartsTask(model, objective, weight), codes
+    return Task(model, objective, Scaling(), weight, np.dtype(objective.data.dtype)), codes
 
 
 def objective_in_parts(model: LinearEstimator, X: Any, y: Any, weight: Any) -> tuple[Any, Any]:

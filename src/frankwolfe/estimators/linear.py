@@ -21,7 +21,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from frankwolfe.estimators.auto_radius import chosen_radius
 from frankwolfe.estimators.constraints import BALLS, constraint_set
 from frankwolfe.estimators.host_results import is_unsolved, on_host
-from frankwolfe.estimators.in_parts import PartsTask, parts_task
+from frankwolfe.estimators.in_parts import parts_task
 from frankwolfe.estimators.screening import proven_zeros, strangled
 from frankwolfe.estimators.task import Task
 from frankwolfe.minimize import minimize
@@ -121,14 +121,14 @@ class LinearEstimator(BaseEstimator):
             task, y = parts_task(self, X, y, sample_weight)
         else:
             X, y, weight = self._checked(X, y, sample_weight)
-            task = Task(self, X, y, weight)
+            task = Task.of(self, X, y, weight)
         self.radius_ = self._size(task, X, y)
         domain = self._domain(task, self.radius_)
         start = self._start(domain, task.shape, task.dtype) if self.warm_start else None
         self._keep(minimize(task.objective, domain, start, tol=task.goal, **self._options()), task, domain)
         return self
 
-    def _size(self, task: Task | PartsTask, X: Any, y: Any) -> float | None:
+    def _size(self, task: Task, X: Any, y: Any) -> float | None:
         """Return the radius, chosen by the data where it is "auto"; None for a set as it is."""
         if not self._by_data:
             return positive("radius", self.radius)
@@ -140,7 +140,7 @@ class LinearEstimator(BaseEstimator):
             return 1.0  # a simplex of shares, or the bounds as given
         return chosen_radius(self, task, X, y)
 
-    def _domain(self, task: Task | PartsTask, radius: float | None) -> Set:
+    def _domain(self, task: Task, radius: float | None) -> Set:
         """Return the set of a radius, for x as the solver sees it."""
         return constraint_set(
             self.constraint,
@@ -187,7 +187,7 @@ class LinearEstimator(BaseEstimator):
             raise ValueError("sample_weight is zero for every sample; at least one must be positive")
         return weight
 
-    def _keep(self, result: Result, task: Task | PartsTask, domain: Set) -> None:
+    def _keep(self, result: Result, task: Task, domain: Set) -> None:
         """Set the fitted attributes from a result; warn if it is not as good as was asked for."""
         zeros = proven_zeros(task.objective, domain, result)
         result = on_host(result)
@@ -232,7 +232,7 @@ class LinearEstimator(BaseEstimator):
                 return replace(last, x=scale * x)
         return None
 
-    def _shell(self, x: np.ndarray, task: Task | PartsTask) -> Any:
+    def _shell(self, x: np.ndarray, task: Task) -> Any:
         """Return a copy that predicts with the coefficients that belong to x, from data without names."""
         shell: Any = copy(self)
         shell.__dict__.pop("feature_names_in_", None)

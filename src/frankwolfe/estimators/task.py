@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frankwolfe.backends import host
 from frankwolfe.backends.namespace import is_foreign
 from frankwolfe.estimators.scaling import Scaling
 from frankwolfe.kernels.threads import calm
@@ -24,25 +23,25 @@ SMALL = 1 << 18  # entries of data that one thread multiplies about as fast as s
 
 
 class Task:
-    """Rows in memory or on a device, on the scale that the estimator asks for, and their loss.
+    """Rows wherever they are, on the scale that the estimator asks for, and their loss.
 
     x is what the solver sees, features first; `coef` and `intercept` turn it into what belongs to the data as given.
     """
 
-    in_memory = True
-
     def __init__(
-        self, model: LinearEstimator, X: Any, y: np.ndarray, weight: np.ndarray | None, device: Any = None
+        self, model: LinearEstimator, objective: Any, scaling: Scaling, weight: np.ndarray | None, dtype: np.dtype
     ) -> None:
-        scaling = Scaling.of(X, weight, intercept=bool(model.fit_intercept), standardize=model._standardizes)
-        data = place(scaling.apply(X), model.device if device is None else device, classes=model._classes)
-        self._state(model, model._objective(data, y, weight), scaling, weight, np.dtype(X.dtype))
-
-    def _state(self, model: Any, objective: Any, scaling: Scaling, weight: np.ndarray | None, dtype: np.dtype) -> None:
         self.objective, self.scaling, self.weight, self.dtype = objective, scaling, weight, dtype
         objective.warm_intercepts = True
         self.shape: tuple[int, ...] = objective.shape or ()
         self.tol, self.unit = nonnegative("tol", model.tol), model._loss_unit
+
+    @classmethod
+    def of(cls, model: LinearEstimator, X: Any, y: np.ndarray, weight: np.ndarray | None, device: Any = None) -> Task:
+        """Return the task of rows in memory, which may go to a device."""
+        scaling = Scaling.of(X, weight, intercept=bool(model.fit_intercept), standardize=model._standardizes)
+        data = place(scaling.apply(X), model.device if device is None else device, classes=model._classes)
+        return cls(model, model._objective(data, y, weight), scaling, weight, np.dtype(X.dtype))
 
     @cached_property
     def null(self) -> float:
@@ -62,7 +61,7 @@ class Task:
     @property
     def on_device(self) -> bool:
         """Whether the data are on a device."""
-        return is_foreign(self.objective.share)
+        return self.objective.holds_images and is_foreign(self.objective.share)
 
     def only(self, rows: np.ndarray) -> Task:
         """Return the task on some of the rows; none of them moves, the others get no weight."""
@@ -75,8 +74,7 @@ class Task:
 
     def linear(self, x: np.ndarray) -> np.ndarray:
         """Return the linear part of the prediction for all rows, intercept included: a column for each class."""
-        data = self.objective.data
-        return host(data.product(data.array(x.reshape(x.shape[0], -1)))) + self._best_intercept(x)
+        return self.objective.data.scores(x.reshape(x.shape[0], -1)) + self._best_intercept(x)
 
     def coef(self, x: np.ndarray) -> np.ndarray:
         """Return the coefficients for the data as given."""

@@ -300,7 +300,7 @@ def too_many_atoms(problem: Problem, state: AutoState) -> bool:
     """Tell whether corrective steps, first in the plan, hold an atom for every four variables: nothing is sparse."""
     if state.turn == 0 and state.plan[0] == "columns":
         (objective, _), count = working_set.model_on(problem), np.count_nonzero(state.x.coords)
-        return working_set.sparse(objective) is None and bool(count > MAX_HESSIAN_COLUMNS)
+        return not working_set.may_descend(objective) and bool(count > MAX_HESSIAN_COLUMNS)
     if state.turn > 0 or state.plan[0] != "fcfw" or state.x.parts is None:
         return False
     return len(state.x.parts[1]) > max(MIN_ATOM_CAP, math.prod(state.x.coords.shape) // 4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
@@ -11,6 +12,7 @@ from time import process_time, sleep
 
 from threadpoolctl import threadpool_limits
 
+from frankwolfe.backends.compile_policy import WORTH, choices_of_run
 from frankwolfe.paper.problems import Ball, Data
 from frankwolfe.paper.reference import LOOSER, Reference
 from frankwolfe.paper.runs import THREADS, Run, Series
@@ -68,7 +70,8 @@ def run_tasks(tasks: list[Task], store: Store, directory: str | None, jobs: int,
     missing = list({store.stem(t): t for t in tasks if t not in results}.values())
     parallel = joblib.Parallel(max(1, min(jobs, len(missing))), return_as="generator_unordered", pre_dispatch="n_jobs")
     done = parallel(joblib.delayed(_do)(task, store, directory, os.getpid()) for task in missing)
-    with tqdm(done, total=len(missing), disable=quiet, unit="task") as bar:
+    with warnings.catch_warnings(), tqdm(done, total=len(missing), disable=quiet, unit="task") as bar:
+        warnings.filterwarnings("ignore", "A worker stopped")  # joblib replaces workers that have grown
         for name in bar:
             bar.set_postfix_str(name)
     return len(missing)
@@ -78,7 +81,7 @@ def _do(task: Task, store: Store, directory: str | None, parent: int) -> str:
     began = process_time()
     if os.getpid() != parent:
         _end_with(parent)
-    with threadpool_limits(limits=THREADS):
+    with threadpool_limits(limits=THREADS), choices_of_run(reads=WORTH):  # compiled from the start: runs are repeatable
         outcome = task.compute(directory)
     store.put(task, replace(outcome, seconds=process_time() - began))
     return task.name

@@ -32,26 +32,26 @@ class Compiled(Path):
     def read(self, rows: Any, model: Any, query: Query) -> Sweep:
         y, watch, pending, layout, loss = query.y, query.watch, query.pending, rows.layout, model.compiled
         (y_known, y_new, base), (w_known, w_new, other) = _split(y), _split(watch)
-        together = base is other
-        mixing = (y_known, y_new, w_known, w_new) if together else (y_known, y_new, y_known, y_new)
+        same_base = base is other
+        mixing = (y_known, y_new, w_known, w_new) if same_base else (y_known, y_new, y_known, y_new)
         second = NONE
         if len(pending) > 1:
             mixing, second = (0.0, 1.0, 1.0, 0.0), array_of(pending[1].coords)
         known = NONE if base is None else np.ascontiguousarray(base)
         x = NONE if not pending else array_of(pending[0].coords)
-        keep = query.keep or not together
+        keep = query.keep or not same_base
         swept = layout.sweep(
             loss, mixing, known, x, query.hessian if layout.has_hessian else 0, second, keep, rows.carries
         )
         for leaf, image in zip(pending if keep else [], (swept.image, swept.watched_image), strict=False):
             leaf.resolve(image.astype(rows.dtype, copy=False))
-        if keep and together and second is NONE:
+        if keep and same_base and second is NONE:
             watch.terms = ((1.0, Leaf(None, swept.watched_image.astype(rows.dtype, copy=False))),)
         slope = swept.slope.astype(rows.dtype, copy=False)
         if swept.slope_image is not None:
             slope = Imaged.known(slope, swept.slope_image.astype(rows.dtype, copy=False), layout)
         watched = swept.value if mixing[:2] == mixing[2:] else swept.watched
-        if not together:
+        if not same_base:
             watched = loss.value(watch.image)
         passes = layout.reads if pending else 1.0
         return Sweep(swept.value, swept.inner, watched, slope, passes, self.name, swept.hessian)

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from frankwolfe.backends import Array
+from frankwolfe.backends import Array, host
 from frankwolfe.points import Point
 from frankwolfe.rows.reading import Path, Query, Sweep, TwoReads, chosen
 
@@ -82,6 +82,10 @@ class Rows(ABC):
     @abstractmethod
     def product(self, x: Array) -> Any:
         """Return A x."""
+
+    def scores(self, coefs: np.ndarray) -> np.ndarray:
+        """Return the products of all rows with the columns of a matrix, on the host."""
+        return host(self.product(self.array(coefs)))
 
     @abstractmethod
     def adjoint(self, r: Any) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 
 from frankwolfe.backends import Array
 from frankwolfe.points import Point
-from frankwolfe.rows.parts import Most, Part, Parts, checksum
+from frankwolfe.rows.parts import Most, Part, Parts, PartTask, checksum
 from frankwolfe.rows.reading import Path, Query, Sweep
 from frankwolfe.rows.rows import Rows, Sums, Task
 
@@ -164,9 +164,16 @@ class RowsInParts(Rows):
         start = np.random.default_rng(0).standard_normal(d)
         return float(eigsh(operator, k=1, which="LA", v0=start, return_eigenvectors=False)[0])
 
+    def scores(self, coefs: np.ndarray) -> np.ndarray:
+        return np.concatenate(self._in_order(row_products, coefs))
+
+    def _in_order(self, task: PartTask, *args: Any) -> list[Any]:
+        """Return what a task makes of each part, in the order of the rows."""
+        (pieces,) = self.parts.total(task, *args)
+        return [piece for _, piece in sorted(pieces, key=lambda numbered: numbered[0])]
+
     def columns(self, indices: Array) -> Any:
-        (pieces,) = self.parts.total(columns_at, indices)
-        ordered = [piece for _, piece in sorted(pieces, key=lambda numbered: numbered[0])]
+        ordered = self._in_order(columns_at, indices)
         if not hasattr(ordered[0], "tocsr"):
             return np.concatenate(ordered)
         from scipy.sparse import vstack

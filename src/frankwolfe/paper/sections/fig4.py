@@ -91,7 +91,11 @@ def readings(results: Results, quick: bool, start: str = START) -> dict[int, tup
 def _readings(results: Results, quick: bool) -> list[list[Any]]:
     found, zero = (readings(results, quick, start) for start in (START, "zero"))
     rows = ((k, *pair, *zero.get(k, (math.nan, math.nan))) for k, pair in found.items())
-    return [[k, *(f"{v:.2f}" if math.isfinite(v) else "not reached" for v in values)] for k, *values in rows]
+    return [[k, *(_number(v, ".2f") for v in values)] for k, *values in rows]
+
+
+def _number(value: float, form: str) -> str:
+    return f"{value:{form}}" if math.isfinite(value) else "not reached"
 
 
 PRODUCT_FLOPS = 2 * 100_000  # with the matrix or its transpose, on 100 000 ratings
@@ -118,9 +122,9 @@ def _cost(results: Results, quick: bool) -> list[list[Any]]:
     return [
         [
             f"{goal:.0e}",
-            *(f"{c[n]:.0f}" for n in ("afw", "agm")),
-            *(f"{c[n] / 1e9:.3g}" for n in ("afw_flops", "agm_flops")),
-            *(f"{c[n]:.2g}" for n in ("afw_seconds", "agm_seconds")),
+            *(_number(c[n], ".0f") for n in ("afw", "agm")),
+            *(_number(c[n] / 1e9, ".3g") for n in ("afw_flops", "agm_flops")),
+            *(_number(c[n], ".2g") for n in ("afw_seconds", "agm_seconds")),
         ]
         for goal, c in cost(results, quick).items()
     ]
