@@ -9,7 +9,7 @@ and for some price λ >= 0 of the constraint it is that of ½ x'Gx - c'x + (λ/2
 eigenvectors the first is a division for every λ, and r a function of λ that Newton's method inverts; the second is
 linear in r between the radii where a coefficient becomes or stops being zero, found one after the other by least angle
 regression [1]_. The loss on held-out rows is a quadratic of their own moments, so that rows are read once however many
-radii are tried. With fewer rows than features, models in an l2 ball lie in the span of the rows and are looked for there.
+radii are tried. With fewer rows than features, models in an l2 ball lie in the span of the rows, and are found there.
 Each solution is checked by its Frank-Wolfe gap; where one is not exact enough, there is no answer.
 
 References
@@ -190,7 +190,7 @@ class SquaredSearch(Choice):
     """Radii with the best models of each on each fold, all found at once."""
 
     def __init__(
-        self, path: Path, radii: np.ndarray, facts: dict[str, Any], span: np.ndarray | None, *, found: bool, judged: bool
+        self, path: Path, radii: np.ndarray, facts: dict[str, Any], span: Any, *, found: bool, judged: bool
     ) -> None:
         self.path, self.tried, self.facts, self.span = path, radii, facts, span
         self.found, self.judged = found, judged
