@@ -118,11 +118,12 @@ class Facts:
 
     @property
     def small(self) -> bool:
-        """Few variables on a ball, where the quadratic model is solved exactly; else tall, and more than quadratic."""
-        objective = self.problem.hessian_objective
+        """Few variables on a ball or in a box, where models are solved exactly; else tall, and more than quadratic."""
+        objective, domain = self.problem.hessian_objective, self.problem.domain
         if objective is None or not objective.holds_images:
             return False
-        if not self.ball:
+        boxed = domain is not None and not self.problem.on_device and domain.bounds(self.x0.coords) is not None
+        if not self.ball and not boxed:
             return self.tall and not objective.constant_hessian
         return products_only(self.problem) or objective.data.shape[1] <= min(SMALL, objective.data.shape[0])
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from frankwolfe.backends import Array, host
 from frankwolfe.backends.namespace import as_like, fetch_arrays
 from frankwolfe.kernels.qp.ball_qp import ball_qp, ball_qp_by_products
+from frankwolfe.kernels.qp.box_qp import box_qp
 from frankwolfe.kernels.qp.simplex_qp import l1_qp, simplex_qp
 from frankwolfe.kernels.rows.layouts import double
 from frankwolfe.kernels.threads import calm
@@ -96,14 +97,15 @@ class NewtonFrankWolfe(Method):
     -----
     The model at x is <∇f(x), z - x> + (z - x)'H(z - x)/2 with H = A'diag(φ'')A, p x p numbers from one read of the data
     [1]_. On an l2 ball it is minimised exactly, by Cholesky factors; on an l1 ball or a simplex by a quadratic program
-    in the weights of the vertices, started from those of x; on any other set by fully corrective Frank-Wolfe, whose gap
-    certifies the accuracy. The exact line search runs on images. A step reads the data twice where the kernels are
-    compiled: gradient and Hessian together, and the image of the model's minimiser. Far from the solution, where the
-    model is good for a short way only, the Hessian is then estimated from rows drawn at random, until a step from them
-    turns out poor. Near it a Hessian serves for several steps, corrected by what the gradients show (BFGS) [4]_, while
-    these close the gap for less than a fresh one would. On l1 and l2 balls and simplices the model of a logistic loss
-    is, far away, rather that of log f, times f, which has the same minimiser and is good for a longer way where losses
-    are in their exponential tails: less of gg'/f than would make it concave is taken off H.
+    in the weights of the vertices, started from those of x; in a box by projected Newton steps; on any other set by
+    fully corrective Frank-Wolfe, whose gap certifies the accuracy. The exact line search runs on images. A step reads
+    the data twice where the kernels are compiled: gradient and Hessian together, and the image of the model's
+    minimiser. Far from the solution, where the model is good for a short way only, the Hessian is estimated from rows
+    drawn at random, until a step from them turns out poor. Near it a Hessian serves for several steps, corrected by
+    what the gradients show (BFGS) [4]_, while these close the gap for less than a fresh one would. On l1 and l2 balls
+    and simplices the model of a logistic loss is, far away, rather that of log f, times f, which has the same minimiser
+    and is good for a longer way where losses are in their exponential tails: less of gg'/f than would make it concave
+    is taken off H.
 
     f falls at every step; near the solution the error falls by about `accuracy` at each, and quadratically where the
     model is solved exactly. The certificate is the Frank-Wolfe gap at x, which needs no model.
@@ -206,8 +208,7 @@ class NewtonFrankWolfe(Method):
             H, kept = (updated := kept.at(g, here)), Bend(updated, g, here, kept.age + 1, kept.fall)
         else:
             H = _expansion(problem, x, 1)[1] if H is None else H
-            once = relative > FAR or len(g) > KEPT or problem.on_device or "hessian" in problem.scratch
-            kept = None if once else Bend(H, g, here)
+            kept = None if relative > FAR or not may_keep(problem, len(g)) else Bend(H, g, here)
         rtol, radius = SEARCH, problem.ball_radius
         whole, objective = radius is not None or problem.coordinate_set is not None, problem.hessian_objective
         tail = objective.tail(x.image) if far and whole and objective is not None else None
@@ -244,6 +245,9 @@ class NewtonFrankWolfe(Method):
         if radius is not None:
             guess = float(g @ g) ** 0.5 / radius if state.multiplier is None else state.multiplier
             return ball_qp(H, b, radius, guess, x, tol, share)
+        bounds = None if problem.domain is None else problem.domain.bounds(x)
+        if bounds is not None:
+            return box_qp(H, b, *bounds, x, tol, problem.tick, share), None
         if coordinates is None:
             return self._corrective(problem, H, g, x, first), None
         r = coordinates.radius
@@ -289,6 +293,14 @@ def _expansion(problem: Problem, x: Point, every: int) -> tuple[Evaluation, np.n
     return problem.judged(at_x, x), H
 
 
+def may_keep(problem: Problem, d: int) -> bool:
+    """Tell whether a Hessian may serve for more than one step: one that changes, of rows in main memory."""
+    objective = problem.hessian_objective
+    assert objective is not None
+    known = objective.constant_hessian or objective.data_shape is None
+    return not (known or problem.on_device or d > KEPT)
+
+
 def lasts(problem: Problem, kept: Bend, gap: float, fall: float) -> bool:
     """Tell whether the last Hessian is to be used again: whether steps with it close the gap for less.
 
@@ -296,11 +308,10 @@ def lasts(problem: Problem, kept: Bend, gap: float, fall: float) -> bool:
     the Hessian was formed; a step with a Hessian of its own would leave the square of what the last such step left.
     Steps are taken up to the price of a Hessian, while they gain more for their price, or are about to end the run.
     """
-    objective = problem.hessian_objective
-    assert objective is not None
-    n, d = objective.data.shape
-    dense = not hasattr(objective.data.matrix, "nnz")
-    entries = n * d if dense else objective.data.matrix.nnz
+    objective = problem.composite
+    data: Any = objective.map
+    (n, d), dense = data.shape, not hasattr(data.matrix, "nnz")
+    entries = n * d if dense else data.matrix.nnz
     step = ENTRY[dense] * entries + (ROW if objective.separable else FREE_ROW) * n + d**3 / FACTORED_IN + STEP
     price = PAIR[dense] * entries**2 / (2 * n) / step  # of a Hessian, in steps without one
     share = fall if kept.age else LOOSER * fall
