@@ -16,9 +16,9 @@ from frankwolfe.backends.namespace import as_like, is_foreign, is_long
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 from frankwolfe.kernels.spectral.implicit_matrix import ImplicitMatrix
 from frankwolfe.lowrank import LowRank
-from frankwolfe.objectives.base import ArrayLine, Evaluation, Objective
+from frankwolfe.objectives.base import Evaluation, Objective
 from frankwolfe.objectives.composite import Composite, HessianObjective, ImageObjective
-from frankwolfe.objectives.line_search import Lines, minimise_in_arrays, minimise_on_segment, searches_in_arrays
+from frankwolfe.objectives.line_search import ArrayLine, Lines, minimise_on_segment, searches_in_arrays
 from frankwolfe.points import Coordinates, Image, Point, Slope, Tangent, Touches, mix
 from frankwolfe.rounding import FEW, MARGIN, MIXED, Extent
 from frankwolfe.rows.out_of_memory import forget, relieve
@@ -279,13 +279,7 @@ class Problem:
         self.counts.n_pass += passes
         # A rough search ends after a few looks, at another gamma than an exact one.
         if isinstance(line, ArrayLine) and self.on_device and rtol <= 1e-9 and searches_in_arrays(x.coords, look):
-
-            def along(gamma: Array) -> tuple[Array, Array]:
-                self.tick()
-                return line.along(gamma)
-
-            gamma = line.minimise(cap)
-            gamma = minimise_in_arrays(along, line.zero, cap) if gamma is None else gamma
+            gamma = line.minimise(cap, self.tick)
             if not look:
                 return gamma
             gamma = float(gamma)
