@@ -202,9 +202,10 @@ class NewtonFrankWolfe(Method):
         g, here = fetch_arrays(g, x.coords) if problem.on_device else (g, x.coords)
         if by_products:
             return NewtonState(k + 1, Point.at(as_like(by_lanczos(problem, x, g), x.coords)), relative), evidence
+        fall = relative / before if before > 0 else np.inf
         if kept is not None and kept.age == 0:
-            kept = kept._replace(fall=relative / before)
-        if kept is not None and lasts(problem, kept, gap, relative / before):
+            kept = kept._replace(fall=fall)
+        if kept is not None and lasts(problem, kept, gap, fall):
             H, kept = (updated := kept.at(g, here)), Bend(updated, g, here, kept.age + 1, kept.fall)
         else:
             H = _expansion(problem, x, 1)[1] if H is None else H
