@@ -198,11 +198,13 @@ class NewtonFrankWolfe(Method):
             return state._replace(k=k + 1, rested=True), evidence
         gap = max(float(at_x.inner - vertex.value), 0.0)
         relative = gap / max(abs(float(at_x.value)), 1e-300)
-        g: Array = at_x.slope
+        fall = relative / before if before > 0 else np.inf
+        # In single precision, what is left of a gap that steps no longer close shows in double precision alone.
+        unclear = problem.exact is not None and (rested or (fall > FALLEN and not far))
+        g: Array = (problem.in_double(x.coords) if unclear else at_x).slope
         g, here = fetch_arrays(g, x.coords) if problem.on_device else (g, x.coords)
         if by_products:
             return NewtonState(k + 1, Point.at(as_like(by_lanczos(problem, x, g), x.coords)), relative), evidence
-        fall = relative / before if before > 0 else np.inf
         if kept is not None and kept.age == 0:
             kept = kept._replace(fall=fall)
         if kept is not None and lasts(problem, kept, gap, fall):
@@ -220,6 +222,8 @@ class NewtonFrankWolfe(Method):
         with calm(H.size):
             target, multiplier = self._target(problem, H, g, here, vertex.point, state, relative > FAR)
         z = Point.at(as_like(target, x.coords))
+        if unclear:  # a tangent there proves more than any at a point in single precision
+            evidence = evidence._replace(minorants=(*evidence.minorants, (problem.in_double(target).tangent, None)))
         value, steady = float(at_x.value), state.steady and not far and float(at_x.value) <= state.value
         likely = gap * min(relative / before, 1.0) ** SPEED if 0 < before < np.inf else np.inf
         last = state.rounds, state.sample, likely, multiplier, steady, value, kept
@@ -241,6 +245,9 @@ class NewtonFrankWolfe(Method):
 
         As accurately as what is gained by it deserves; where the model is f itself, as the run asks for.
         """
+        H, g, x = (np.asarray(array, np.float64) for array in (H, g, x))  # g - H x cancels
+        if problem.exact is not None:
+            H = 0.5 * (H + H.T)  # in single precision it is symmetric but for rounding
         radius, coordinates, b = problem.ball_radius, problem.coordinate_set, g - H @ x
         tol, rough = 0.5 * problem.goal, ROUGH_FACE if radius is None else ROUGH
         share = 0.0 if "hessian" in problem.scratch else rough if far else self.accuracy
