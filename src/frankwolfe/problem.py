@@ -16,13 +16,14 @@ from frankwolfe.backends.namespace import as_like, is_foreign, is_long
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 from frankwolfe.kernels.spectral.implicit_matrix import ImplicitMatrix
 from frankwolfe.lowrank import LowRank
-from frankwolfe.objectives.base import ArrayLine, Evaluation, Objective
+from frankwolfe.objectives.base import Evaluation, Objective
 from frankwolfe.objectives.composite import Composite, HessianObjective, ImageObjective
-from frankwolfe.objectives.line_search import Lines, minimise_in_arrays, minimise_on_segment, searches_in_arrays
+from frankwolfe.objectives.line_search import ArrayLine, Lines, minimise_on_segment, searches_in_arrays
 from frankwolfe.points import Coordinates, Image, Point, Slope, Tangent, Touches, mix
 from frankwolfe.rounding import FEW, MARGIN, MIXED, Extent
 from frankwolfe.rows.out_of_memory import forget, relieve
 from frankwolfe.rows.rows import Rows
+from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import Ball, CoordinateSet, IterativeSet, ProjectableSet, Set
 from frankwolfe.sets.many_radii import SetBatch
 from frankwolfe.sets.membership import nearest_by_oracle
@@ -57,6 +58,7 @@ class OutOfTime(Exception):
     """Ends a step that has not come to its end in time; steps are pure, so that the state before it is as good."""
 
 
+@plain
 class Vertex(NamedTuple):
     """The oracle's answer as a point, its value <slope, v>, and a proven lower bound on the minimum (or -inf)."""
 
@@ -277,13 +279,7 @@ class Problem:
         self.counts.n_pass += passes
         # A rough search ends after a few looks, at another gamma than an exact one.
         if isinstance(line, ArrayLine) and self.on_device and rtol <= 1e-9 and searches_in_arrays(x.coords, look):
-
-            def along(gamma: Array) -> tuple[Array, Array]:
-                self.tick()
-                return line.along(gamma)
-
-            gamma = line.minimise(cap)
-            gamma = minimise_in_arrays(along, line.zero, cap) if gamma is None else gamma
+            gamma = line.minimise(cap, self.tick)
             if not look:
                 return gamma
             gamma = float(gamma)
