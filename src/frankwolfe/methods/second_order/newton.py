@@ -133,7 +133,7 @@ class NewtonFrankWolfe(Method):
             )
 
     def check_start(self, problem: Problem, x0: Point) -> None:
-        size = x0.coords.shape[0]
+        size = x0.array.shape[0]
         if problem.on_device and size > LARGEST:
             raise ValueError(
                 f"method 'newton' forms a p x p Hessian of {type(x0.coords).__name__} data, and p = {size} is more "
@@ -165,7 +165,7 @@ class NewtonFrankWolfe(Method):
         gap = max(float(at_x.inner - vertex.value), 0.0)
         relative = gap / max(abs(float(at_x.value)), 1e-300)
         g: Array = at_x.slope
-        g, here = fetch_arrays(g, x.coords) if problem.on_device else (g, x.coords)
+        g, here = fetch_arrays(g, x.array) if problem.on_device else (g, x.array)
         if by_products:
             return NewtonState(k + 1, Point.at(as_like(by_lanczos(problem, x, g), x.coords)), relative), evidence
         if H is None:
@@ -271,7 +271,7 @@ def by_lanczos(problem: Problem, x: Point, g: np.ndarray) -> np.ndarray:
         problem.counts.n_pass += passes
         return turned
 
-    here = double(x.coords)
+    here = double(x.array)
     b = double(g) - bent(here) if here.any() else double(g)
     return ball_qp_by_products(bent, b, radius, 0.5 * problem.goal)
 
