@@ -58,7 +58,7 @@ class Checkpoint:
     def __post_init__(self) -> None:
         nonnegative("every", self.every)
 
-    def save(self, run: Any, identity: str, choices: dict[str, bool] | None = None) -> None:
+    def save(self, run: Any, identity: str, choices: dict[str, int] | None = None) -> None:
         """Write a run, atomically, with its choices between compiled kernels and plain operations."""
         tree, found = encode(run)
         for array in found:
@@ -70,11 +70,11 @@ class Checkpoint:
         Path(self.path).parent.mkdir(parents=True, exist_ok=True)
         write_arrays(self.path, header, {f"a{i}": array for i, array in enumerate(arrays)}, durable=True)
 
-    def choices(self) -> dict[str, bool] | None:
+    def choices(self) -> dict[str, int] | None:
         """Return the choices of the run in the file, to which it keeps when it goes on; None if there are none."""
         try:
             found = read_arrays(Path(self.path).read_bytes())[0]["choices"]
-            return {str(family): bool(choice) for family, choice in found.items()}
+            return {str(family): int(choice) for family, choice in found.items()}
         except Exception:  # a file that is missing or damaged: `load` says so
             return None
 

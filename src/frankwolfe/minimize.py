@@ -375,7 +375,7 @@ def _read_only(x: Point) -> Any:
 
 @contextlib.contextmanager
 def _saving(
-    checkpoint: Checkpoint | None, run: Run, digest: str, choices: dict[str, bool]
+    checkpoint: Checkpoint | None, run: Run, digest: str, choices: dict[str, int]
 ) -> Iterator[Callable[[], None]]:
     """Give the loop a function that saves when it is time; save once more at the end, whatever ended it."""
     if checkpoint is None:

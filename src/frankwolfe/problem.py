@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frankwolfe.atoms import Atom, RankOne
+from frankwolfe.atoms import Atom, Mixable, RankOne
 from frankwolfe.backends import Array, Scalar, all_finite, eps, fetch, is_zero, vdot
 from frankwolfe.backends.namespace import as_like, is_foreign, is_long
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
@@ -167,7 +167,7 @@ class Problem:
         A low-rank x that has collected too many factors is compressed. Where nobody looks whether rounding has taken x
         out of its set, because that would take long, it is kept from doing so.
         """
-        if isinstance(x.coords, np.ndarray) and not self.quick_membership:
+        if not self.quick_membership and not isinstance(x.coords, Atom | Mixable):
             return x.mixed_closely(v, delta)
         moved = mix(x, v, delta)
         if isinstance(moved.coords, LowRank) and moved.coords.stored > max(COMPRESS_FROM, 2 * moved.coords.settled):
@@ -199,8 +199,8 @@ class Problem:
 
     @cached_property
     def quick_membership(self) -> bool:
-        """Whether it takes but little time to tell whether an array is in the set."""
-        return self.domain is not None and self.domain.quick_membership and not self.oracle_iterates
+        """Whether it takes but little time to tell whether an array is in the set, or there is none."""
+        return self.domain is None or (self.domain.quick_membership and not self.oracle_iterates)
 
     @property
     def oracle_iterates(self) -> bool:

@@ -15,6 +15,7 @@ import frankwolfe as fw
 from frankwolfe.backends import compile_policy as policy
 from frankwolfe.kernels.pattern import pattern_products
 from frankwolfe.kernels.rows import compact_storage
+from frankwolfe.methods.second_order import working_set
 
 PLAIN, COMPILED = "array operations on row blocks", "one compiled pass"
 RNG = np.random.default_rng(0)
@@ -26,6 +27,7 @@ def forget() -> None:
     """Be another process, which knows what is on file."""
     policy._unsaved.clear()
     policy._used.clear()
+    policy._without.clear()
 
 
 @pytest.fixture
@@ -191,3 +193,34 @@ def test_a_resumed_run_keeps_to_the_path_that_it_began_with(small, compiled, for
     assert np.array_equal(resumed.x, whole.x)
     assert (resumed.fun, resumed.lower_bound) == (whole.fun, whole.lower_bound)
     assert set(solve(20).paths) == {PLAIN if compiled else COMPILED}
+
+
+def test_a_kernel_is_taken_up_within_a_run_when_it_repays(folder, monkeypatch) -> None:
+    monkeypatch.setattr(policy, "REPAID", 1000)
+    monkeypatch.setattr(policy, "LOADED", 10)
+    with policy.choices_of_run() as made:
+        assert not policy.repays("descent", 900)
+        saved = dict(made)
+        assert policy.repays("descent", 200)
+        assert policy.repays("descent", 0)
+    with policy.choices_of_run(saved):  # goes on as it would have, whatever is known by now
+        assert not policy.repays("descent", 99)
+        assert policy.repays("descent", 99)
+    forget()
+    policy.save()
+    assert not policy.repays("descent", 9)  # compiled, but not loaded here
+    assert policy.repays("descent", 9)
+    monkeypatch.setenv("FRANKWOLFE_COMPILE", "never")
+    assert not policy.repays("descent", 1e9)
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+def test_sparse_columns_are_descended_along_with_plain_passes(folder, form, monkeypatch) -> None:
+    monkeypatch.setattr(policy, "REPAID", 1)
+    monkeypatch.setattr(working_set, "FIRST", 1)  # or there would be a Hessian to begin with
+    wide = form(RNG.standard_normal((100, 400)) * (RNG.random((100, 400)) < 0.3))
+    f = fw.Logistic(wide, RNG.random(100) < 0.5)
+    result = fw.minimize(f, fw.L1Ball(20.0), tol=1e-9)
+    assert working_set.FAMILY in policy.counted()[1]
+    assert COMPILED not in result.paths
+    assert fw.verify(result, f, fw.L1Ball(20.0)).ok

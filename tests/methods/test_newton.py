@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from tests.problems import logistic_data
+from tests.methods.properties import check_resumption
+from tests.problems import Case, logistic_data
 
 import frankwolfe as fw
+from frankwolfe.methods.second_order import newton
 from frankwolfe.methods.second_order.newton import NewtonFrankWolfe
 
 
@@ -22,6 +24,38 @@ def test_newton_on_sparse_and_dense_data_alike() -> None:
         )
         assert sparse.success
         np.testing.assert_allclose(sparse.x, full.x, atol=1e-6)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("domain", [fw.L2Ball(3.0), fw.L1Ball(5.0), fw.Simplex(20, radius=4.0), fw.Box(-0.4, 0.4)])
+def test_a_hessian_serves_for_several_steps_where_it_costs_more(domain, intercept, monkeypatch) -> None:
+    monkeypatch.setattr(newton, "PAIR", {True: 1e9, False: 1e9})  # the more a Hessian costs, the longer it serves
+    rng = np.random.default_rng(3)
+    A = rng.standard_normal((400, 20)) + 0.5
+    f = fw.Logistic(A, A @ rng.standard_normal(20) + rng.standard_normal(400) > 0, intercept=intercept)
+    formed = []
+    expansion = newton._expansion
+    monkeypatch.setattr(newton, "_expansion", lambda *given: formed.append(1) or expansion(*given))
+    result = fw.minimize(f, domain, method="newton", tol=1e-9)
+    monkeypatch.setattr(newton, "lasts", lambda *_: False)
+    afresh = fw.minimize(f, domain, method="newton", tol=1e-9)
+    assert result.success
+    assert len(formed) < result.n_iter + afresh.n_iter - 2
+    np.testing.assert_allclose(result.x, afresh.x, atol=1e-4)
+    assert fw.verify(result, f, domain).ok
+    monkeypatch.undo()
+    monkeypatch.setattr(newton, "PAIR", {True: 1e9, False: 1e9})
+    check_resumption(NewtonFrankWolfe(), Case(f, domain, None), 6)
+
+
+def test_a_kept_hessian_learns_from_the_gradient() -> None:
+    """On a quadratic the curvature along a step is right afterwards, and no direction becomes concave."""
+    rng = np.random.default_rng(0)
+    M = rng.standard_normal((9, 5))
+    H, step = M.T @ M, rng.standard_normal(5)
+    learnt = newton.Bend(np.eye(5), np.zeros(5), np.zeros(5)).at(H @ step, step)
+    np.testing.assert_allclose(learnt @ step, H @ step, atol=1e-12)
+    assert np.linalg.eigvalsh(learnt)[0] > 0
 
 
 def degenerate(rng: np.random.Generator, n: int, d: int) -> np.ndarray:

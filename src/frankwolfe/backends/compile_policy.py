@@ -7,8 +7,9 @@ compiling costs. From then on, and in later processes, the kernels are used. Wha
 time of the better choice at most. Entries are counted, no clock is looked at: the same calls take the same path.
 
 A family of kernels (rows of one storage, with one loss) is counted on its own. A run decides once for each family and
-keeps to that, also when it goes on from a checkpoint. The environment variable `FRANKWOLFE_COMPILE` overrules the
-count: `always` compiles at first use, as `frankwolfe compile` does, `never` stays with plain operations.
+keeps to that, also when it goes on from a checkpoint. Kernels that take over a part of the work may also be taken up
+within a run (`repays`), when what was done without them is enough. The environment variable `FRANKWOLFE_COMPILE`
+overrules the count: `always` compiles at first use, as `frankwolfe compile` does, `never` stays with plain operations.
 """
 
 from __future__ import annotations
@@ -33,32 +34,38 @@ CHOICES = ("auto", "always", "never")
 PACKAGE = Path(__file__).parent.parent
 SOURCES = (PACKAGE / "kernels", PACKAGE / "losses")  # folders of which functions are compiled
 WORTH = 1 << 32  # entries: for these plain operations take five to ten seconds longer, which is what compiling takes
+REPAID = 1 << 29  # plain operations that take about as long as compiling a kernel does, a second
+LOADED = 1 << 27  # and as long as loading it, and the compiler, from a file
 READS = 16  # of all entries, that a solve takes at least
 LONG = 1 << 16  # bytes of the file of counts from which it is written anew, a line for each family
 COMPILED = "compiled"  # stands in that file in the place of a count
 
 
 class Choices(NamedTuple):
-    """What a run has decided, and how often it will read all entries."""
+    """What a run has decided, and how often it will read all entries.
 
-    made: dict[str, bool]
+    Decided is 1 for compiled and 0 for plain; for a family that `repays`, the operations until it is taken up.
+    """
+
+    made: dict[str, int]
     reads: int
 
 
 _run: ContextVar[Choices | None] = ContextVar("frankwolfe_compile_choices", default=None)
 _unsaved: Counter[str] = Counter()
+_without: Counter[str] = Counter()  # operations that this process did without kernels that are compiled
 _used: set[str] = set()
 
 
 @contextlib.contextmanager
-def choices_of_run(made: dict[str, bool] | None = None, reads: int = READS) -> Iterator[dict[str, bool]]:
+def choices_of_run(made: dict[str, int] | None = None, reads: int = READS) -> Iterator[dict[str, int]]:
     """Keep to one choice for each family inside; those made before are given, all are in what it yields.
 
     A run within a run keeps to the choices around it.
 
     Examples
     --------
-    >>> with choices_of_run({"rows": True}):
+    >>> with choices_of_run({"rows": 1}):
     ...     pays("rows", 10)
     True
     """
@@ -82,21 +89,56 @@ def pays(family: str, entries: int, solves: int = 1) -> bool:
     if run is None:
         return _pays(family, entries * solves * READS)
     if family not in run.made:
-        run.made[family] = _pays(family, entries * solves * run.reads)
-    return run.made[family]
+        run.made[family] = int(_pays(family, entries * solves * run.reads))
+    return bool(run.made[family])
 
 
 def _pays(family: str, coming: int) -> bool:
-    setting = os.environ.get(SETTING, "auto") or "auto"
-    if setting not in CHOICES:
-        raise ValueError(f"{SETTING} must be one of {', '.join(CHOICES)}, got {setting!r}; unset it for 'auto'")
-    if setting == "never" or family in _used:
-        return setting != "never"
+    chosen = setting()
+    if chosen == "never" or family in _used:
+        return chosen != "never"
     counts, compiled = counted()
-    found = setting == "always" or family in compiled or counts[family] + coming >= WORTH
+    found = chosen == "always" or family in compiled or counts[family] + coming >= WORTH
     if found:
         use(family)
     return found
+
+
+def repays(family: str, operations: float) -> bool:
+    """Tell whether a kernel is to do the next part of the work, which takes so many operations without it.
+
+    Yes, as soon as what was done without it has taken as long as compiling it, or loading what is compiled. Yes then
+    holds for the rest of the run; on the way there what the run has done itself is kept with its choices.
+
+    Examples
+    --------
+    >>> with choices_of_run({"descent": 1_000}):
+    ...     repays("descent", 600), repays("descent", 600), repays("descent", 1)
+    (False, True, True)
+    """
+    run, chosen = _run.get(), setting()
+    if chosen != "auto":
+        return chosen == "always"
+    made = {} if run is None else run.made
+    if family not in made:
+        counts, compiled = counted()
+        left = LOADED - _without[family] if family in compiled else REPAID - counts[family]
+        made[family] = 0 if family in _used else max(left, 0)
+    made[family] = max(made[family] - int(operations), 0)
+    if made[family]:
+        _without[family] += int(operations)
+        read_plainly(family, operations)
+    else:
+        use(family)
+    return not made[family]
+
+
+def setting() -> str:
+    """Return what the environment says of compiling."""
+    chosen = os.environ.get(SETTING, "auto") or "auto"
+    if chosen not in CHOICES:
+        raise ValueError(f"{SETTING} must be one of {', '.join(CHOICES)}, got {chosen!r}; unset it for 'auto'")
+    return chosen
 
 
 def use(family: str) -> None:

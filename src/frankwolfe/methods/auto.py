@@ -118,11 +118,12 @@ class Facts:
 
     @property
     def small(self) -> bool:
-        """Few variables on a ball, where the quadratic model is solved exactly; else tall, and more than quadratic."""
-        objective = self.problem.hessian_objective
+        """Few variables on a ball or in a box, where models are solved exactly; else tall, and more than quadratic."""
+        objective, domain = self.problem.hessian_objective, self.problem.domain
         if objective is None or not objective.holds_images:
             return False
-        if not self.ball:
+        boxed = domain is not None and not self.problem.on_device and domain.bounds(self.x0.coords) is not None
+        if not self.ball and not boxed:
             return self.tall and not objective.constant_hessian
         return products_only(self.problem) or objective.data.shape[1] <= min(SMALL, objective.data.shape[0])
 
@@ -300,7 +301,7 @@ def too_many_atoms(problem: Problem, state: AutoState) -> bool:
     """Tell whether corrective steps, first in the plan, hold an atom for every four variables: nothing is sparse."""
     if state.turn == 0 and state.plan[0] == "columns":
         (objective, _), count = working_set.model_on(problem), np.count_nonzero(state.x.array)
-        return working_set.sparse(objective) is None and bool(count > MAX_HESSIAN_COLUMNS)
+        return not working_set.may_descend(objective) and bool(count > MAX_HESSIAN_COLUMNS)
     if state.turn > 0 or state.plan[0] != "fcfw" or state.x.parts is None:
         return False
     return len(state.x.parts[1]) > max(MIN_ATOM_CAP, math.prod(state.x.array.shape) // 4)

@@ -12,8 +12,9 @@ import numpy as np
 from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
 from frankwolfe.backends import double as double_of
 from frankwolfe.backends.compile_policy import READS, choices_of_run
-from frankwolfe.backends.namespace import as_like, fetch_arrays, nonzero
+from frankwolfe.backends.namespace import as_like, fetch_arrays, is_foreign, nonzero
 from frankwolfe.backends.vector_with_image import Imaged
+from frankwolfe.kernels.row_sample import rows_drawn
 from frankwolfe.kernels.rows.layouts import CHUNK, RowLosses, double
 from frankwolfe.kernels.spectral.lanczos import least_eigenvalue
 from frankwolfe.losses import Loss, SquaredLoss
@@ -439,14 +440,18 @@ class LinearModel(WeightedMean, HessianObjective):
     def evaluate_twice(self, x: Point, every: int = 1) -> tuple[Evaluation, np.ndarray]:
         """Return f, gradient and Hessian at x, from one read of the data where the kernels can.
 
-        Compiled, the Hessian is estimated from one row in `every`.
+        On the host the Hessian is estimated from one row in `every`.
         """
         layout = self.data.layout
         apart = self.row_loss.quadratic and layout is not None and layout.plain  # BLAS is ahead of a read that does all
         seen = self.data.sweep(self, Query(x, x, hessian=0 if apart else every))
         at_x, H = self._evaluation(seen, x, x), seen.hessian
         if H is None:
-            at_x, H = at_x._replace(passes=at_x.passes + 1), self._hessian(self.loss_curvature(x.image))
+            c = self.loss_curvature(x.image)
+            if every > 1 and isinstance(c, np.ndarray):
+                drawn, all_c, c = rows_drawn(c.size, every), c, np.zeros_like(c)
+                c[drawn] = every * all_c[drawn]
+            at_x, H = at_x._replace(passes=at_x.passes + 1), self._hessian(c)
         return at_x, H + self.ridge * np.eye(len(H))
 
     def hessian_along(self, x: Point) -> HessianProduct:
@@ -493,7 +498,8 @@ class LinearModel(WeightedMean, HessianObjective):
             return Lines(self, x, v), passes if self.holds_images else float(len(points))
         if not self.holds_images:
             return (SummedLine if self.separable else InterceptLine).between(self, x, v)
-        if self.compiled is None or (self.intercept and self.row_loss.quadratic):
+        plain = self.compiled is None and (self.separable or is_foreign(self.share))
+        if plain or (self.intercept and self.row_loss.quadratic):
             return super().line(x, v)
         return (SummedLine if self.separable else ProfiledLine).between(self, x, v)
 

@@ -33,6 +33,7 @@ from frankwolfe.rows.row_weights import Scaled
 from frankwolfe.rows.rows import Rows
 
 DENSE_FROM = 100  # how much faster a dense product is than a sparse one, operation by operation
+FEW = 0.5  # share of the rows below which those with a weight are picked out first
 SQUARED = 1 << 22  # numbers squared at a time
 BLOCK_BYTES = 1 << 20  # a row block and its vectors fit the second-level cache
 SAME = ("layout", "blocks", "lengths", "_squares_of_columns", "_sorted", "_turned")  # whatever the arithmetic
@@ -121,9 +122,11 @@ class DataMatrix(Rows):
             if weights[0] > 0 and (weights == weights[0]).all():  # the squares of the columns come with it
                 vars(self).setdefault("_squares_of_columns", compiled.diagonal() / float(weights[0]))
             return compiled
-        total = np.zeros((self.shape[1], self.shape[1]))
+        total, some = np.zeros((self.shape[1], self.shape[1])), np.flatnonzero(weights)
+        few = some.size < FEW * weights.size  # rows without weight are left out
+        blocks = [(some, self.matrix[some])] if few else self.row_blocks()
         with calm(math.prod(self.shape)):
-            for rows, block in self.row_blocks():
+            for rows, block in blocks:
                 if hasattr(block, "toarray") and (self.shape[1] * block.shape[0]) ** 2 < DENSE_FROM * block.nnz**2:
                     block = block.toarray()  # the fewer zeros, the further ahead a dense product is
                 part = block.T @ (block * weights[rows, None])

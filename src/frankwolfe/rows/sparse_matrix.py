@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from frankwolfe.backends import Array
-from frankwolfe.kernels.rows.compact_storage import sparse_layout
+from frankwolfe.kernels.rows.compact_storage import columns_of, sparse_layout
 from frankwolfe.kernels.rows.layouts import Layout, RowLayout, compiled
 from frankwolfe.objectives.derive import derive
 from frankwolfe.rows import data_matrix
@@ -86,19 +86,17 @@ class CSRMatrix(RowBlocks):
     @cached_property
     def lengths(self) -> np.ndarray:
         """How many entries each column has."""
-        assert self.layout is not None
+        if self.layout is None:
+            return np.bincount(self.matrix.indices, minlength=self.shape[1])
         return compiled("rows.sparse").count(self.layout.arrays[1], self.shape[1])
 
     def _column_squares(self, weights: Array | None) -> np.ndarray:
-        matrix = _canonical(self.matrix)
-        entries = matrix.data.astype(np.float64, copy=False) ** 2
-        if weights is not None:
-            entries = entries * np.repeat(weights, np.diff(matrix.indptr))
-        return np.bincount(matrix.indices, entries, minlength=self.shape[1])
+        return _squared(self.matrix, weights)
 
     def squares(self, weights: np.ndarray) -> np.ndarray:
-        """Return the diagonal of A'diag(weights)A, of data with a layout; estimated, where rows are many."""
-        assert self.layout is not None
+        """Return the diagonal of A'diag(weights)A; estimated, where rows are many and the kernels compiled."""
+        if self.layout is None:
+            return self._column_squares(weights)
         every = max(1, min(8, self.shape[0] // ENOUGH))
         squares = compiled("rows.sparse").squares(*self.layout.arrays, weights, self.shape[1], every)
         return self.layout.scale**2 * squares
@@ -109,9 +107,9 @@ class CSRMatrix(RowBlocks):
         return "_turned" in vars(self)
 
     @property
-    def column_layout(self) -> Layout:
-        """The columns as the compiled kernels read them, of a copy that is made when first asked for."""
-        return self._turned.column_layout
+    def by_column(self) -> CSCMatrix:
+        """A copy by columns, which is made when first asked for."""
+        return self._turned
 
     @cached_property
     def _turned(self) -> CSCMatrix:
@@ -150,25 +148,24 @@ class CSCMatrix(DataMatrix):
         return np.diff(self.matrix.indptr)
 
     def _column_squares(self, weights: Array | None) -> np.ndarray:
-        matrix = _canonical(self.matrix)
-        entries = matrix.data.astype(np.float64, copy=False) ** 2
-        if weights is not None:
-            entries = entries * weights[matrix.indices]
-        columns = np.repeat(np.arange(self.shape[1]), np.diff(matrix.indptr))
-        return np.bincount(columns, entries, minlength=self.shape[1])
+        return _squared(self.matrix, weights)
 
     def squares(self, weights: np.ndarray) -> np.ndarray:
-        """Return the diagonal of A'diag(weights)A, of data with a layout."""
-        assert self.layout is not None
+        """Return the diagonal of A'diag(weights)A."""
+        if self.layout is None:
+            return self._column_squares(weights)
         every = np.arange(self.shape[1])
         bends, *_ = compiled("qp.coordinate_descent_loops").bends(*self.layout.arrays, every, weights)
         return self.layout.scale**2 * bends
 
     @property
-    def column_layout(self) -> Layout:
-        """The columns as the compiled kernels read them, of data with a layout."""
-        assert self.layout is not None
-        return self.layout
+    def by_column(self) -> Self:
+        return self
+
+    @cached_property
+    def descent_layout(self) -> Layout:
+        """The columns as coordinate descent reads them, compiled even where passes over all of them are not."""
+        return columns_of(self.matrix) if self.layout is None else self.layout
 
     def column(self, j: int) -> Array:
         entries = slice(self.matrix.indptr[j], self.matrix.indptr[j + 1])
@@ -179,6 +176,14 @@ class CSCMatrix(DataMatrix):
 
     def arrays(self) -> list[Array]:
         return [self.matrix.indptr, self.matrix.indices, self.matrix.data]
+
+
+def _squared(matrix: Any, weights: Array | None) -> np.ndarray:
+    """Return the weighted sum of squares of each column."""
+    matrix = _canonical(matrix)
+    squares = matrix.data.astype(np.float64, copy=False) ** 2
+    total = type(matrix)((squares, matrix.indices, matrix.indptr), shape=matrix.shape).T
+    return total @ (np.ones(matrix.shape[0]) if weights is None else weights.astype(np.float64, copy=False))
 
 
 def _canonical(matrix: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from frankwolfe.kernels.compiling import FUSED, kernel
-from frankwolfe.kernels.rows.sparse import dot
+from frankwolfe.kernels.rows.sparse import FOUR, ONE, THREE, TWO
 
 
 @kernel(fastmath=FUSED)
@@ -26,38 +26,52 @@ def bends(indptr, indices, values, columns, c):
 
 
 @kernel(fastmath=FUSED)
-def best_entry(a, bend, level, firm, others, radius, signed):
-    """Return the y (not negative, unless signed) with the least bend y²/2 - a y + penalty(others + |y|).
-
-    The penalty of a sum t is level t + firm (t - radius)²/2; on a ball, signed, it ends where its slope would become
-    negative: less than the radius is as good.
-    """
-    least = level + firm * (others - radius)  # its slope where y is zero
-    if not signed:
-        return max(a - least, 0.0) / (bend + firm)
-    y = abs(a) / bend
-    if level + firm * (others + y - radius) > 0.0:
-        y = max(abs(a) - least, 0.0) / (bend + firm)
-    return y if a > 0.0 else -y
-
-
-@kernel(fastmath=FUSED)
 def descend(indptr, indices, values, columns, c, slope, bend, along, free, ridge, z, v, level, firm, radius, signed):
     """Minimise over one entry of z after the other, in place; v is c times what the moves have done to the margins.
 
     The model has the slope `slope` + ridge z + A'v, and the curvature `bend` along each entry, ridge included. With a
-    free intercept, `free` is one over the sum of c, else zero; `along` is A'c. Returns <slope, z> and the best worth of
-    an entry, each as it was when its turn came.
+    free intercept, `free` is one over the sum of c, else zero; `along` is A'c. The penalty of a sum t of sizes is
+    level t + firm (t - radius)²/2; on a ball, signed, it ends where its slope would become negative: less than the
+    radius is as good. Returns <slope, z> and the best worth of an entry, each as it was when its turn came.
+
+    Nothing is called, sums are loops: that halves the time that compiling takes.
     """
-    inner, best, total, lifted = 0.0, -np.inf, np.sum(np.abs(z)), np.sum(v)
+    inner, best, total, lifted = 0.0, -np.inf, 0.0, 0.0
+    for p in range(z.size):
+        total += abs(z[p])
+    for i in range(v.size):
+        lifted += v[i]
     for p in range(columns.size):
         if not bend[p] > 0.0:
             continue
         low, high = np.uint64(indptr[columns[p]]), np.uint64(indptr[columns[p] + 1])
-        now = slope[p] + ridge * z[p] + dot(indices, values, low, high, v, False) - free * along[p] * lifted
+        k, s0, s1, s2, s3 = low, 0.0, 0.0, 0.0, 0.0  # four sums, so that none waits for the one before
+        while k + FOUR <= high:
+            if values is None:
+                s0 += v[indices[k]]
+                s1 += v[indices[k + ONE]]
+                s2 += v[indices[k + TWO]]
+                s3 += v[indices[k + THREE]]
+            else:
+                s0 += values[k] * v[indices[k]]
+                s1 += values[k + ONE] * v[indices[k + ONE]]
+                s2 += values[k + TWO] * v[indices[k + TWO]]
+                s3 += values[k + THREE] * v[indices[k + THREE]]
+            k += FOUR
+        while k < high:
+            s0 += v[indices[k]] if values is None else values[k] * v[indices[k]]
+            k += ONE
+        now = slope[p] + ridge * z[p] + ((s0 + s1) + (s2 + s3)) - free * along[p] * lifted
         inner += now * z[p]
         best = max(best, abs(now) if signed else -now)
-        y = best_entry(bend[p] * z[p] - now, bend[p], level, firm, total - abs(z[p]), radius, signed)
+        peak, others = bend[p] * z[p] - now, total - abs(z[p])
+        y = max((abs(peak) if signed else peak) - level - firm * (others - radius), 0.0) / (bend[p] + firm)
+        if signed:
+            alone = abs(peak) / bend[p]
+            if not level + firm * (others + alone - radius) > 0.0:
+                y = alone
+            if peak < 0.0:
+                y = -y
         move = y - z[p]
         if move != 0.0:
             for k in range(low, high):

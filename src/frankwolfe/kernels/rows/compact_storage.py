@@ -71,6 +71,12 @@ def sparse_layout(matrix: Any, by_columns: bool, solves: int = 1, loss: str = ""
     return Columns(arrays, shape, scale) if by_columns else RowLayout(arrays, shape, scale)
 
 
+def columns_of(matrix: Any) -> Columns:
+    """Return the layout of a CSC matrix with its values as they are."""
+    indices = matrix.indices.astype(np.uint32) if matrix.indices.itemsize > 4 else matrix.indices.view(np.uint32)
+    return Columns((matrix.indptr.astype(np.int64, copy=False), indices, matrix.data), tuple(matrix.shape))
+
+
 def carrying(layout: Layout | None) -> SortedColumns | None:
     """Return the layout of the same sparse data that gives gradients with their images; None where rows do as well."""
     if layout is None or len(layout.arrays) == 1 or layout.shape[1] <= max(WIDE_ENOUGH, layout.shape[0]):

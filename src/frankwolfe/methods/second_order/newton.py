@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from frankwolfe.backends import Array, host
 from frankwolfe.backends.namespace import as_like, fetch_arrays
 from frankwolfe.kernels.qp.ball_qp import ball_qp, ball_qp_by_products
+from frankwolfe.kernels.qp.box_qp import box_qp
 from frankwolfe.kernels.qp.simplex_qp import l1_qp, simplex_qp
 from frankwolfe.kernels.rows.layouts import double
 from frankwolfe.kernels.threads import calm
@@ -33,7 +35,35 @@ ROUGH, ROUGH_FACE = 0.3, 3.0  # of what a rough model gains, what may be left to
 POOR = 0.5  # share of such a step that the search must take, or the next Hessians are of all rows
 STEADY, FALLEN = 0.1, 0.3  # how near to a whole step, and from what share of the gap before, the next is not searched
 SPEED = 1.5  # power by which the gap falls faster at each step near the solution
+UNSEEN = 1e-6  # share of the sizes of its terms below which a second difference is rounding
+LOOSER = 2.0  # times what the step from where a Hessian was formed left of the gap, the next one leaves with the same
+LONGEST = 3  # times the price of a Hessian that steps with the same one may take
+KEPT = 1000  # variables up to which a Hessian is kept from one step to the next
+# What a Hessian and a step without one cost, in nanoseconds of one core (`python -m benchmarks unseen` raced both):
+PAIR = {True: 0.125, False: 1.0}  # for two entries of a row that meet in a Hessian, dense and sparse
+ENTRY, STEP = {True: 0.3, False: 1.0}, 3e5  # for an entry in two reads, and for a step besides all arrays
+ROW, FREE_ROW, FACTORED_IN = 20.0, 50.0, 22.0  # for a row, with a free intercept too; multiplications of a factor
 TAIL = 0.7  # share of the difference between the curvatures of f and log f that is taken off
+
+
+@plain
+class Bend(NamedTuple):
+    """A Hessian for more than one step: improved by what the gradient has done since, as quasi-Newton methods do."""
+
+    hessian: np.ndarray
+    slope: np.ndarray  # where it was used last
+    place: np.ndarray
+    age: int = 0  # steps since it was formed
+    fall: float = 1.0  # share of the gap that the step from where it was formed has left
+
+    def at(self, slope: np.ndarray, place: np.ndarray) -> np.ndarray:
+        """Return it with the curvature along the last step that the slope there shows (the update of BFGS)."""
+        step, change = place - self.place, slope - self.slope
+        bent, along = self.hessian @ step, float(change @ step)
+        before = float(bent @ step)
+        if not (along > UNSEEN * float(np.abs(change) @ np.abs(step)) and before > 0):
+            return self.hessian
+        return self.hessian + np.outer(change / along, change) - np.outer(bent / before, bent)
 
 
 @plain
@@ -48,6 +78,7 @@ class NewtonState(NamedTuple):
     multiplier: float | None = None  # of the ball, in the last model
     steady: bool = False  # whether the last search took about the whole step, so that the next needs none
     value: float = np.inf  # f where the last step began
+    kept: Bend | None = None  # the last model, where the next step may use its Hessian again
 
 
 @dataclass(frozen=True)
@@ -66,13 +97,15 @@ class NewtonFrankWolfe(Method):
     -----
     The model at x is <∇f(x), z - x> + (z - x)'H(z - x)/2 with H = A'diag(φ'')A, p x p numbers from one read of the data
     [1]_. On an l2 ball it is minimised exactly, by Cholesky factors; on an l1 ball or a simplex by a quadratic program
-    in the weights of the vertices, started from those of x; on any other set by fully corrective Frank-Wolfe, whose gap
-    certifies the accuracy. The exact line search runs on images. A step reads the data twice where the kernels are
-    compiled: gradient and Hessian together, and the image of the model's minimiser. Far from the solution, where the
-    model is good for a short way only, the Hessian is then estimated from rows drawn at random, until a step from them
-    turns out poor. On l1 and l2 balls and simplices the model of a logistic loss is then rather that of log f, times f,
-    which has the same minimiser and is good for a longer way where losses are in their exponential tails: less of gg'/f
-    than would make it concave is taken off H.
+    in the weights of the vertices, started from those of x; in a box by projected Newton steps; on any other set by
+    fully corrective Frank-Wolfe, whose gap certifies the accuracy. The exact line search runs on images. A step reads
+    the data twice where the kernels are compiled: gradient and Hessian together, and the image of the model's
+    minimiser. Far from the solution, where the model is good for a short way only, the Hessian is estimated from rows
+    drawn at random, until a step from them turns out poor. Near it a Hessian serves for several steps, corrected by
+    what the gradients show (BFGS) [4]_, while these close the gap for less than a fresh one would. On l1 and l2 balls
+    and simplices the model of a logistic loss is, far away, rather that of log f, times f, which has the same minimiser
+    and is good for a longer way where losses are in their exponential tails: less of gg'/f than would make it concave
+    is taken off H.
 
     f falls at every step; near the solution the error falls by about `accuracy` at each, and quadratically where the
     model is solved exactly. The certificate is the Frank-Wolfe gap at x, which needs no model.
@@ -92,6 +125,7 @@ class NewtonFrankWolfe(Method):
     .. [2] M. Massias, A. Gramfort and J. Salmon, Celer: a fast solver for the lasso with dual extrapolation, ICML 2018.
     .. [3] K. Scheinberg and X. Tang, Practical inexact proximal quasi-Newton method with global complexity analysis,
        Math. Program. 160, 2016.
+    .. [4] J. Nocedal and S. Wright, Numerical Optimization, 2nd edition, Springer, 2006, section 6.1.
 
     Examples
     --------
@@ -151,10 +185,10 @@ class NewtonFrankWolfe(Method):
     def whole(self, problem: Problem, state: NewtonState) -> tuple[NewtonState, Evidence]:
         """Take a step with the model in all variables."""
         k, x, before, rested = state[:4]
-        by_products = products_only(problem)
+        by_products, kept = products_only(problem), state.kept
         far, H, afresh = before > FAR, problem.scratch.get("hessian"), bool(x.pending)
-        if by_products or H is not None or state.likely <= problem.goal:  # no Hessian will be needed, it seems
-            at_x = problem.evaluate(x)
+        if by_products or H is not None or kept is not None or state.likely <= problem.goal:
+            at_x = problem.evaluate(x)  # no Hessian will be needed, it seems
         else:
             at_x, H = _expansion(problem, x, FEWEST if far and state.sample else 1)
         vertex = problem.lmo(at_x.slope, k, share=0.0, keep=x)
@@ -168,20 +202,28 @@ class NewtonFrankWolfe(Method):
         g, here = fetch_arrays(g, x.array) if problem.on_device else (g, x.array)
         if by_products:
             return NewtonState(k + 1, Point.at(as_like(by_lanczos(problem, x, g), x.coords)), relative), evidence
-        if H is None:
-            H = _expansion(problem, x, 1)[1]
+        fall = relative / before if before > 0 else np.inf
+        if kept is not None and kept.age == 0:
+            kept = kept._replace(fall=fall)
+        if kept is not None and lasts(problem, kept, gap, fall):
+            H, kept = (updated := kept.at(g, here)), Bend(updated, g, here, kept.age + 1, kept.fall)
+        else:
+            H = _expansion(problem, x, 1)[1] if H is None else H
+            kept = None if relative > FAR or not may_keep(problem, len(g)) else Bend(H, g, here)
         rtol, radius = SEARCH, problem.ball_radius
         whole, objective = radius is not None or problem.coordinate_set is not None, problem.hessian_objective
         tail = objective.tail(x.image) if far and whole and objective is not None else None
-        if tail is not None:
+        if tail is not None and float(tail) > 0:
             rtol = ROUGH_SEARCH  # the model of log f is good for long steps, not for their last digits
-            H = H - np.multiply.outer(TAIL / float(tail) * g, g)
+            scaled = g / math.sqrt(float(tail) / TAIL)  # finite: gg' is at most the tail times H
+            H = H - np.multiply.outer(scaled, scaled)
         with calm(H.size):
             target, multiplier = self._target(problem, H, g, here, vertex.point, state, relative > FAR)
         z = Point.at(as_like(target, x.coords))
         value, steady = float(at_x.value), state.steady and not far and float(at_x.value) <= state.value
         likely = gap * min(relative / before, 1.0) ** SPEED if 0 < before < np.inf else np.inf
-        after = NewtonState(k + 1, z, relative, False, state.rounds, state.sample, likely, multiplier, steady, value)
+        last = state.rounds, state.sample, likely, multiplier, steady, value, kept
+        after = NewtonState(k + 1, z, relative, False, *last)
         if steady or "hessian" in problem.scratch:  # the model is f, or as good: there is nothing to search for
             return after, evidence
         step = problem.line_search(x, z, rtol=rtol)
@@ -205,6 +247,9 @@ class NewtonFrankWolfe(Method):
         if radius is not None:
             guess = float(g @ g) ** 0.5 / radius if state.multiplier is None else state.multiplier
             return ball_qp(H, b, radius, guess, x, tol, share)
+        bounds = None if problem.domain is None else problem.domain.bounds(x)
+        if bounds is not None:
+            return box_qp(H, b, *bounds, x, tol, problem.tick, share), None
         if coordinates is None:
             return self._corrective(problem, H, g, x, first), None
         r = coordinates.radius
@@ -248,6 +293,35 @@ def _expansion(problem: Problem, x: Point, every: int) -> tuple[Evaluation, np.n
         problem.scratch["hessian"] = H
     problem.count(at_x)
     return problem.judged(at_x, x), H
+
+
+def may_keep(problem: Problem, d: int) -> bool:
+    """Tell whether a Hessian may serve for more than one step: one that changes, of rows in main memory."""
+    objective = problem.hessian_objective
+    assert objective is not None
+    known = objective.constant_hessian or objective.data_shape is None
+    return not (known or problem.on_device or d > KEPT)
+
+
+def lasts(problem: Problem, kept: Bend, gap: float, fall: float) -> bool:
+    """Tell whether the last Hessian is to be used again: whether steps with it close the gap for less.
+
+    A step leaves about the same share of the gap as the one before it, the first a larger one than the step from where
+    the Hessian was formed; a step with a Hessian of its own would leave the square of what the last such step left.
+    Steps are taken up to the price of a Hessian, while they gain more for their price, or are about to end the run.
+    """
+    objective = problem.composite
+    data: Any = objective.map
+    (n, d), dense = data.shape, not hasattr(data.matrix, "nnz")
+    entries = n * d if dense else data.matrix.nnz
+    step = ENTRY[dense] * entries + (ROW if objective.separable else FREE_ROW) * n + d**3 / FACTORED_IN + STEP
+    price = PAIR[dense] * entries**2 / (2 * n) / step  # of a Hessian, in steps without one
+    share = fall if kept.age else LOOSER * fall
+    if not 0 < share < 1 or kept.age > LONGEST * price:
+        return False
+    gain, fresh = -math.log(share), -2 * math.log(kept.fall)
+    left = math.log(max(gap / max(problem.goal, 1e-300), 1.0)) / gain  # steps
+    return left <= price or (kept.age < price and gain * (price + 1) >= fresh)
 
 
 def products_only(problem: Problem) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frankwolfe.backends import Array
+from frankwolfe.backends.compile_policy import repays, setting
 from frankwolfe.kernels.qp.coordinate_descent import Model, descended, water_level
 from frankwolfe.kernels.rows.layouts import double
 from frankwolfe.methods.base import Evidence, closed
@@ -19,6 +20,8 @@ from frankwolfe.rows.sparse_matrix import CSCMatrix, CSRMatrix
 from frankwolfe.sets.base import CoordinateSet
 
 Step = Callable[[Problem, Any], tuple[Any, Evidence]]
+
+FAMILY = "coordinate descent"  # of kernels, whatever the data and the loss
 
 # What was tuned, each on `python -m benchmarks unseen` and `accuracy`:
 MANY, CHEAP = 200, 10  # variables from which on columns are chosen, where a Hessian of all costs more than ten reads
@@ -107,9 +110,9 @@ def by_coordinates(problem: Problem, state: Any, scan: ColumnScan) -> Any:
     gradient: Array = scan.at_x.slope
     data, slope = sparse(objective), double(gradient[chosen])
     assert data is not None
-    layout, c = data.column_layout, double(objective.loss_curvature(state.x.image))
+    columns, c = data.by_column, double(objective.loss_curvature(state.x.image))
     c = np.where(c > 0, c, FLAT * c.max())
-    model = Model(layout, chosen, slope, c, objective.ridge, objective.intercept)
+    model = Model(columns.descent_layout, chosen, slope, c, objective.ridge, objective.intercept)
     relative = scan.gap / max(abs(float(scan.at_x.value)), 1e-300)
     left = scan.gap * (EXACT if objective.row_loss.quadratic else FAR_LEFT if relative > 1 else LEFT)
     tol = max(left, 0.1 * problem.goal, 2 * float(scan.at_x.tangent.noise))
@@ -118,7 +121,7 @@ def by_coordinates(problem: Problem, state: Any, scan: ColumnScan) -> Any:
     found = descended(model, domain.radius, double(x[chosen]), scan.level, domain.signed, tol, MOST_ROUNDS, least)
     target = x.copy()
     target[chosen] = found.z
-    image = state.x.image + layout.product(target - x).astype(x.dtype, copy=False)
+    image = state.x.image + columns.product(target - x).astype(x.dtype, copy=False)
     z = Point(target, ((1.0, Leaf(None, image)),))
     problem.counts.n_pass += (2 * found.rounds + 2) * float(data.lengths[chosen].sum()) / data.matrix.nnz
     x_next = problem.mix(state.x, z, problem.line_search(state.x, z, rtol=1e-3))
@@ -142,7 +145,9 @@ def descends(problem: Problem, scan: ColumnScan, rounds: int) -> bool:
     hessian = entries**2 / (2 * n) + everything + count**3 / 22
     descent = 4 * rounds * entries + 4 * everything
     near = scan.gap < NEAR * abs(float(scan.at_x.inner))
-    return (3 if near else 1) * descent + (0 if data.turned else 8 * everything) < 2 * hessian
+    if not (3 if near else 1) * descent + (0 if data.turned else 8 * everything) < 2 * hessian:
+        return False
+    return data.layout is not None or repays(FAMILY, 2 * hessian)
 
 
 def columns(x: Point, scan: ColumnScan) -> np.ndarray:
@@ -165,9 +170,14 @@ def model_on(problem: Problem) -> tuple[LinearModel, CoordinateSet]:
 
 
 def sparse(objective: LinearModel) -> CSRMatrix | CSCMatrix | None:
-    """Return the data where compiled kernels read them as sparse columns, None otherwise."""
-    data = objective.data
-    return data if isinstance(data, CSRMatrix | CSCMatrix) and data.layout is not None else None
+    """Return the data where they are sparse, None otherwise."""
+    return objective.data if isinstance(objective.data, CSRMatrix | CSCMatrix) else None
+
+
+def may_descend(objective: LinearModel) -> bool:
+    """Tell whether there is coordinate descent for the data, compiled by now or when it repays."""
+    data = sparse(objective)
+    return data is not None and (data.layout is not None or setting() != "never")
 
 
 class Part(NamedTuple):
