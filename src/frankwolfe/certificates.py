@@ -151,8 +151,8 @@ def proof_growth(goal: Any, value: Any, unverified: Any, noise: Any) -> Any:
 
 def blame(problem: Problem, at: Point, best: Point) -> tuple[Status, str]:
     """Say why a lower bound exceeds a value that was reached: is the oracle or the gradient wrong, or f not convex?"""
-    x, other = at.coords, best.coords
-    if hasattr(x, "toarray"):
+    x, other = at.array, best.array
+    if hasattr(x, "toarray"):  # factors
         x, other = x.toarray(), other.toarray()
     g = problem.objective.grad(x)
     if isinstance(problem.domain, OracleSet):

@@ -265,7 +265,7 @@ class Problem:
         if isinstance(slope, PatternMatrix):
             if slope.pattern.places is not None:
                 return x.coords - step * slope.toarray()
-            moved = x.coords.copy()
+            moved = x.array.copy()
             moved[slope.pattern.rows, slope.pattern.cols] -= step * slope.values
             return moved
         return x.coords - step * slope
@@ -473,8 +473,8 @@ class Problem:
 
     def default_value(self, start: Point, dense: bool) -> float:
         """Return f where a run starts by default, for one that starts elsewhere."""
-        coords, known = start.coords, self.objective.shape is not None
-        zero = self.objective.start(None, dense) if known else coords * 0.0
+        known = self.objective.shape is not None
+        zero = self.objective.start(None, dense) if known else start.array * 0.0
         return float(self.value(self._default(zero)))
 
     def pulled_in(self, coords: Any) -> Any:

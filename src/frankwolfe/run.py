@@ -302,7 +302,7 @@ class Run:
                 self.certificate, self.unverified = Certificate(), Certificate()
         if self.trouble is not None or problem.objective.ours:
             return
-        direction = as_like(problem.rng(TRIAL_KEY).standard_normal(tuple(best.coords.shape)), best.coords)
+        direction = as_like(problem.rng(TRIAL_KEY).standard_normal(tuple(best.array.shape)), best.array)
         try:
             other = mix(best, Point.at(problem.domain.lmo(direction)), 0.5)
             refuted = contradicts(problem.objective, best.coords, other.coords)

@@ -167,7 +167,7 @@ class NewtonFrankWolfe(Method):
             )
 
     def check_start(self, problem: Problem, x0: Point) -> None:
-        size = x0.coords.shape[0]
+        size = x0.array.shape[0]
         if problem.on_device and size > LARGEST:
             raise ValueError(
                 f"method 'newton' forms a p x p Hessian of {type(x0.coords).__name__} data, and p = {size} is more "
@@ -202,7 +202,7 @@ class NewtonFrankWolfe(Method):
         # In single precision, what is left of a gap that steps no longer close shows in double precision alone.
         unclear = problem.exact is not None and (rested or (fall > FALLEN and not far))
         g: Array = (problem.in_double(x.coords) if unclear else at_x).slope
-        g, here = fetch_arrays(g, x.coords) if problem.on_device else (g, x.coords)
+        g, here = fetch_arrays(g, x.array) if problem.on_device else (g, x.array)
         if by_products:
             return NewtonState(k + 1, Point.at(as_like(by_lanczos(problem, x, g), x.coords)), relative), evidence
         if kept is not None and kept.age == 0:
@@ -352,7 +352,7 @@ def by_lanczos(problem: Problem, x: Point, g: np.ndarray) -> np.ndarray:
         problem.counts.n_pass += passes
         return turned
 
-    here = double(x.coords)
+    here = double(x.array)
     b = double(g) - bent(here) if here.any() else double(g)
     return ball_qp_by_products(bent, b, radius, 0.5 * problem.goal)
 
