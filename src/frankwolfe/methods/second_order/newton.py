@@ -202,13 +202,15 @@ class NewtonFrankWolfe(Method):
         g, here = fetch_arrays(g, x.coords) if problem.on_device else (g, x.coords)
         if by_products:
             return NewtonState(k + 1, Point.at(as_like(by_lanczos(problem, x, g), x.coords)), relative), evidence
+        fall = relative / before if before > 0 else 1.0
         if kept is not None and kept.age == 0:
-            kept = kept._replace(fall=relative / before)
-        if kept is not None and lasts(problem, kept, gap, relative / before):
-            H, kept = (updated := kept.at(g, here)), Bend(updated, g, here, kept.age + 1, kept.fall)
+            kept = kept._replace(fall=fall)
+        if kept is not None and lasts(problem, kept, gap, fall):
+            updated = kept.at(double(g), double(here))
+            H, kept = updated, Bend(updated, double(g), double(here), kept.age + 1, kept.fall)
         else:
             H = _expansion(problem, x, 1)[1] if H is None else H
-            kept = None if relative > FAR or not may_keep(problem, len(g)) else Bend(H, g, here)
+            kept = None if relative > FAR or not may_keep(problem, len(g)) else Bend(H, double(g), double(here))
         rtol, radius = SEARCH, problem.ball_radius
         whole, objective = radius is not None or problem.coordinate_set is not None, problem.hessian_objective
         tail = objective.tail(x.image) if far and whole and objective is not None else None
@@ -317,7 +319,7 @@ def lasts(problem: Problem, kept: Bend, gap: float, fall: float) -> bool:
     share = fall if kept.age else LOOSER * fall
     if not 0 < share < 1 or kept.age > LONGEST * price:
         return False
-    gain, fresh = -math.log(share), -2 * math.log(kept.fall)
+    gain, fresh = -math.log(share), -2 * math.log(max(kept.fall, 1e-300))
     left = math.log(max(gap / max(problem.goal, 1e-300), 1.0)) / gain  # steps
     return left <= price or (kept.age < price and gain * (price + 1) >= fresh)
 
