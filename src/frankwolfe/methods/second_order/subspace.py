@@ -244,6 +244,11 @@ def truncated_newton(problem: Problem, x: Point, at_x: Evaluation, radius: float
 
     On the sphere the step is along it, and the multiplier of the ball is -<gradient, x>/|x|²; inside it is taken to be
     |gradient|/radius, which it is at the solution.
+
+    References
+    ----------
+    .. [1] T. Steihaug, The conjugate gradient method and trust regions in large scale optimization, SIAM J. Numer.
+       Anal. 20, 1983.
     """
     objective = problem.hessian_objective
     assert objective is not None
@@ -261,7 +266,7 @@ def truncated_newton(problem: Problem, x: Point, at_x: Evaluation, radius: float
     bent, square = objective.hessian_along(x), float(residual @ residual)
     goal = FORCING**2 * square
     for _ in range(MOST_ROUNDS):
-        if not square > goal:
+        if not square > goal or float(step @ step) > (2 * radius) ** 2:  # out of the ball: its lengths only grow [1]
             break
         problem.tick()
         along, turned, passes = bent(way)
