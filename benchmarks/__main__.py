@@ -2,7 +2,7 @@
 
     python -m benchmarks                 everything, side by side with the peers
     python -m benchmarks --quick         the short form, under five minutes
-    python -m benchmarks iteration paths only these, or those that run only by name: cost_model faults streaming fuzz
+    python -m benchmarks iteration paths only these, or those that run only by name: cores cost_model faults ...
 
 Each benchmark is a file here with `measure(quick) -> dict`: a table, curves, and the bars it is held to. The numbers go
 to benchmarks/results/NAME.json, the page to benchmarks/results/index.html; the tables of docs/performance.md and the
@@ -40,7 +40,8 @@ NAMES = {
     "memory": "peak memory of a solve",
     "overhead": "a cluster's overhead beside one machine's memory",
 }
-ASKED_FOR = {  # long, and about other things than speed: run by name
+ASKED_FOR = {  # long, or in need of another machine: run by name
+    "cores": "what more cores bring, on a machine that has them",
     "cost_model": "the time of an iteration on P workers, predicted and measured",
     "faults": "workers and clients killed at random moments",
     "streaming": "data larger than memory",

@@ -2,6 +2,7 @@
 
     python -m benchmarks.long_runs --jobs 2                     all of it, 10,000 steps each
     python -m benchmarks.long_runs --steps 500 --only l1        one set
+    python -m benchmarks.long_runs --library torch              on the arrays of another library
     python -m benchmarks.long_runs --jobs 16 --seconds 500 --write benchmarks/results/long_runs.txt
 
 How far a point lies outside is told by formulae of its own. The tests have a short form.
@@ -17,19 +18,20 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import frankwolfe as fw
+from benchmarks.lies_cases import LIBRARIES, to_library, to_numpy
 from frankwolfe import sets
+from frankwolfe.backends import vdot
 from frankwolfe.methods import METHODS
 from frankwolfe.result import Status
 
 ULPS = 64  # of the size of the set, and of the value
-LONGEST = 30.0  # seconds for one run: what it has done by then is looked at
 FAMILY = [name for name in METHODS if name not in ("agm", "agm_sc")]  # the others have no set
 D = 8
 GROUPS = [[0, 1, 2], [3, 4], [5, 6, 7]]
@@ -65,7 +67,7 @@ MATRICES: dict[str, fw.Set] = {
     "transport": sets.TransportPolytope(np.linspace(0.1, 0.5, 5), np.full(5, 0.3)),
     "frobenius": fw.L2Ball(1.0),
 }
-OBJECTIVES = ("logistic", "squares", "huber", "quadratic", "function")
+OBJECTIVES = ("logistic", "squares", "huber", "quadratic", "function", "hinge", "poisson")
 PLACES = [
     *((kind, name) for name in VECTORS for kind in OBJECTIVES),
     *((kind, name) for name in MATRICES for kind in ("matrix", "softmax")),
@@ -83,36 +85,44 @@ class Place(NamedTuple):
     dtype: str
 
 
-def objective(kind: str, dtype: str) -> tuple[Any, Any]:
+def objective(kind: str, dtype: str, library: str = "numpy") -> tuple[Any, Any]:
     """Return an objective of so many variables in a precision, and a start where it needs one."""
-    rng = np.random.default_rng(3)
+    rng, on = np.random.default_rng(3), partial(to_library, library)
     A = rng.standard_normal((40, D)).astype(dtype)
     b = (A @ rng.standard_normal(D) + 0.5 * rng.standard_normal(40)).astype(dtype)
     if kind == "logistic":
-        return fw.Logistic(A, b > 0), None
+        return fw.Logistic(on(A), b > 0), None
     if kind == "squares":
-        return fw.LeastSquares(A, b), None
+        return fw.LeastSquares(on(A), on(b)), None
     if kind == "huber":
-        return fw.Huber(A, b), None
+        return fw.Huber(on(A), on(b)), None
+    if kind == "hinge":
+        return fw.SquaredHinge(on(A), b > 0), None
+    if kind == "poisson":
+        return fw.Poisson(on(A), np.arange(40.0) % 4), None
     if kind == "quadratic":
-        return fw.Quadratic(A.T @ A / 40, -(A.T @ b) / 40), None
+        return fw.Quadratic(on(A.T @ A / 40), on(-(A.T @ b) / 40)), None
     if kind == "matrix":
         T = rng.standard_normal((5, 5)).astype(dtype)
-        T = 0.5 * (T + T.T)
-        f = fw.Function(lambda X: 0.5 * np.sum((X - T) ** 2), lambda X: X - T, smoothness=1.0)
-        return f, np.zeros((5, 5), dtype)
+        T = on(0.5 * (T + T.T))
+        f = fw.Function(lambda X: 0.5 * vdot(X - T, X - T), lambda X: X - T, smoothness=1.0)
+        return f, on(np.zeros((5, 5), dtype))
     if kind == "softmax":
-        return fw.Multinomial(A[:, :5], np.arange(40) % 5), None
+        return fw.Multinomial(on(A[:, :5]), np.arange(40) % 5), None
     if kind == "completion":
         rows, cols = np.nonzero(rng.random((6, 5)) < 0.6)
-        return fw.MatrixCompletion(rows, cols, rng.standard_normal(rows.size).astype(dtype), (6, 5)), None
-    base = fw.LeastSquares(A, b)
-    return fw.Function(base.value, base.grad, smoothness=base.smoothness), np.zeros(D, dtype)
+        return fw.MatrixCompletion(rows, cols, on(rng.standard_normal(rows.size).astype(dtype)), (6, 5)), None
+    base = fw.LeastSquares(on(A), on(b))
+    return fw.Function(base.value, base.grad, smoothness=base.smoothness), on(np.zeros(D, dtype))
 
 
 @cache
-def place(kind: str, name: str, dtype: str) -> Place:
+def place(kind: str, name: str, dtype: str, library: str = "numpy") -> Place:
     """Return a problem with a lower bound on its optimum, proven in double precision from the same numbers."""
+    if library != "numpy":
+        f, x0 = objective(kind, dtype, library)
+        domain, floor, start = place(kind, name, dtype)[1:4]
+        return Place(f, domain, floor, None if x0 is None else to_library(library, start), dtype)
     f, x0 = objective(kind, dtype)
     domain = (MATRICES if name in MATRICES else VECTORS)[name]
     if x0 is not None and not domain.contains(x0):
@@ -129,14 +139,13 @@ def place(kind: str, name: str, dtype: str) -> Place:
 
 def outside(domain: Any, x: Any) -> float:
     """Return how far x lies outside, relative to the size of the set, in units of the precision of x."""
-    dense = x.toarray() if hasattr(x, "toarray") else np.asarray(x)
-    u = float(np.finfo(dense.dtype).eps)
-    x = dense.astype(np.longdouble)
+    u = float(np.finfo(str((x.like if isinstance(x, fw.LowRank) else x).dtype).rpartition(".")[2]).eps)
+    x = to_numpy(x)
     size = FORMULAE.get(type(domain))
     if size is not None:
         return float(size(domain, x)) / u
     for ulps in (4.0, 16.0, 64.0, 256.0, 1e4, 1e6, 1e9):
-        if domain.contains(dense.astype(np.float64), tol=ulps * u):
+        if domain.contains(x.astype(np.float64), tol=ulps * u):
             return ulps
     return float("inf")
 
@@ -225,14 +234,18 @@ def _excess(s: Any, x: Any) -> Any:
     return np.append(np.maximum(have - most, 0), have[-1] - most[-1]) / most[-1]
 
 
-def _task(task: tuple[str, str, str, str, int]) -> tuple[tuple[str, ...], Ending | None, float]:
-    kind, name, dtype, method, steps = task
-    began = time.process_time()
+def _tasks(tasks: list[tuple[str, str, str, str, str, int, float]]) -> list[tuple[tuple[str, ...], Ending | None]]:
+    return [_task(*task) for task in tasks]
+
+
+def _task(
+    kind: str, name: str, dtype: str, method: str, library: str, steps: int, longest: float
+) -> tuple[tuple[str, ...], Ending | None]:
     try:
-        ending = long_run(place(kind, name, dtype), method, steps, LONGEST)
+        ending = long_run(place(kind, name, dtype, library), method, steps, longest)
     except Exception as error:
         ending = Ending(0, np.inf, (f"{type(error).__name__}: {error}",))
-    return task[:4], ending, time.process_time() - began
+    return (kind, name, dtype, method, library), ending
 
 
 def text(command: str, total: int, seen: list[tuple[tuple[str, ...], Ending]], refused: int) -> str:
@@ -245,7 +258,7 @@ def text(command: str, total: int, seen: list[tuple[tuple[str, ...], Ending]], r
         "",
         f"{len(seen)} runs of {total} ({refused} are refused: the method is not for the problem), {len(faults)} faults",
         "steps: " + ", ".join(f"{n} in {count} runs" for n, count in steps.most_common(3)) + ", fewer in the others",
-        f"fewest steps within {LONGEST:.0f} s: {min((e.steps for _, e in seen), default=0)}",
+        f"fewest steps: {min((e.steps for _, e in seen), default=0)}",
     ]
     for title, i in (("set", 1), ("method", 3), ("precision", 2)):
         worst: dict[str, float] = {}
@@ -260,6 +273,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=10_000)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many processes")
+    parser.add_argument("--library", default="numpy", choices=["numpy", *LIBRARIES])
+    parser.add_argument("--longest", type=float, default=30.0, help="seconds for one run, looked at as it is by then")
+    parser.add_argument("--skip", type=int, default=0, help="leave out so many runs, which another call has done")
     parser.add_argument("--seconds", type=float, default=86400.0, help="stop after so long")
     parser.add_argument("--only", default="", help="sets, objectives, precisions or methods: l1,logistic,away")
     parser.add_argument("--write", type=Path, help="write the log to this file")
@@ -267,30 +283,28 @@ def main() -> int:
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     wanted = {name for name in options.only.split(",") if name}
+    places = [(kind, name, dtype) for kind, name in PLACES for dtype in ("float64", "float32")]
+    random.Random(0).shuffle(places)  # so that what --seconds cuts off is a sample
     tasks = [
-        (kind, name, dtype, method, options.steps)
+        (*where, method, options.library, options.steps, options.longest)
+        for where in places
         for method in FAMILY
-        for kind, name in PLACES
-        for dtype in ("float64", "float32")
-        if wanted <= {kind, name, dtype, method}
-    ]
-    random.Random(0).shuffle(tasks)  # so that what --seconds cuts off is a sample
+        if wanted <= {*where, method}
+    ][options.skip :]
     end, seen, refused = time.monotonic() + options.seconds, [], 0
     with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
-        answers = pool.imap_unordered(_task, tasks)
+        size = len(FAMILY) // 2  # runs of one process after the other, which share the proof of a bound
+        answers = pool.imap_unordered(_tasks, [tasks[i : i + size] for i in range(0, len(tasks), size)])
         try:
-            for _ in tasks:
-                what, ending, seconds = answers.next(timeout=max(end - time.monotonic(), 0.01))
-                if ending is None:
-                    refused += 1
-                    continue
-                seen.append((what, ending))
-                for fault in ending.faults:
-                    print(*what, "|", fault, flush=True)
-                if len(seen) % 100 == 0:
-                    print(
-                        f"{len(seen) + refused} of {len(tasks)}", *what, f"{seconds:.1f} s", file=sys.stderr, flush=True
-                    )
+            while len(seen) + refused < len(tasks):
+                for what, ending in answers.next(timeout=max(end - time.monotonic(), 0.01)):
+                    if ending is None:
+                        refused += 1
+                        continue
+                    seen.append((what, ending))
+                    for fault in ending.faults:
+                        print(*what, "|", fault, flush=True)
+                print(f"{len(seen) + refused} of {len(tasks)}", file=sys.stderr, flush=True)
         except multiprocessing.TimeoutError:
             print("stopped by --seconds", file=sys.stderr)
         pool.terminate()

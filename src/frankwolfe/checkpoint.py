@@ -60,7 +60,11 @@ class Checkpoint:
 
     def save(self, run: Any, identity: str, choices: dict[str, int] | None = None) -> None:
         """Write a run, atomically, with its choices between compiled kernels and plain operations."""
-        tree, arrays = encode(run)
+        tree, found = encode(run)
+        for array in found:
+            if not isinstance(array, np.ndarray | np.generic):
+                raise TypeError(f"a checkpoint cannot hold a {type(array).__module__} array; checkpoints need NumPy's")
+        arrays = [np.asarray(array) for array in found]
         seal = _seal([tree, choices], arrays)
         header = {"format": FORMAT, "identity": identity, "run": tree, "choices": choices, "seal": seal}
         Path(self.path).parent.mkdir(parents=True, exist_ok=True)

@@ -153,7 +153,7 @@ class Point:
         return Point(Late(start, end, delta), _merge(((1 - delta), self), (delta, other)))
 
     def mixed_closely(self, other: Point, delta: Scalar) -> Point:
-        """Return (1 - delta) self + delta other, for NumPy arrays, with what rounding takes off kept for the next time.
+        """Return (1 - delta) self + delta other, for arrays, with what rounding takes off kept for the next time.
 
         Rounding errors of many such steps then stay below an ulp of the distance gone, however many: without it they
         add up where steps are short.

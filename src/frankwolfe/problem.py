@@ -10,19 +10,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frankwolfe.atoms import Atom, RankOne
+from frankwolfe.atoms import Atom, Mixable, RankOne
 from frankwolfe.backends import Array, Scalar, all_finite, eps, fetch, is_zero, vdot
 from frankwolfe.backends.namespace import as_like, is_foreign, is_long
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 from frankwolfe.kernels.spectral.implicit_matrix import ImplicitMatrix
 from frankwolfe.lowrank import LowRank
-from frankwolfe.objectives.base import ArrayLine, Evaluation, Objective
+from frankwolfe.objectives.base import Evaluation, Objective
 from frankwolfe.objectives.composite import Composite, HessianObjective, ImageObjective
-from frankwolfe.objectives.line_search import Lines, minimise_in_arrays, minimise_on_segment, searches_in_arrays
+from frankwolfe.objectives.line_search import ArrayLine, Lines, minimise_on_segment, searches_in_arrays
 from frankwolfe.points import Coordinates, Image, Point, Slope, Tangent, Touches, mix
 from frankwolfe.rounding import FEW, MARGIN, MIXED, Extent
 from frankwolfe.rows.out_of_memory import forget, relieve
 from frankwolfe.rows.rows import Rows
+from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import Ball, CoordinateSet, IterativeSet, ProjectableSet, Set
 from frankwolfe.sets.many_radii import SetBatch
 from frankwolfe.sets.membership import nearest_by_oracle
@@ -57,6 +58,7 @@ class OutOfTime(Exception):
     """Ends a step that has not come to its end in time; steps are pure, so that the state before it is as good."""
 
 
+@plain
 class Vertex(NamedTuple):
     """The oracle's answer as a point, its value <slope, v>, and a proven lower bound on the minimum (or -inf)."""
 
@@ -165,7 +167,7 @@ class Problem:
         A low-rank x that has collected too many factors is compressed. Where nobody looks whether rounding has taken x
         out of its set, because that would take long, it is kept from doing so.
         """
-        if isinstance(x.coords, np.ndarray) and not self.quick_membership:
+        if not self.quick_membership and not isinstance(x.coords, Atom | Mixable):
             return x.mixed_closely(v, delta)
         moved = mix(x, v, delta)
         if isinstance(moved.coords, LowRank) and moved.coords.stored > max(COMPRESS_FROM, 2 * moved.coords.settled):
@@ -197,8 +199,8 @@ class Problem:
 
     @cached_property
     def quick_membership(self) -> bool:
-        """Whether it takes but little time to tell whether an array is in the set."""
-        return self.domain is not None and self.domain.quick_membership and not self.oracle_iterates
+        """Whether it takes but little time to tell whether an array is in the set, or there is none."""
+        return self.domain is None or (self.domain.quick_membership and not self.oracle_iterates)
 
     @property
     def oracle_iterates(self) -> bool:
@@ -277,13 +279,7 @@ class Problem:
         self.counts.n_pass += passes
         # A rough search ends after a few looks, at another gamma than an exact one.
         if isinstance(line, ArrayLine) and self.on_device and rtol <= 1e-9 and searches_in_arrays(x.coords, look):
-
-            def along(gamma: Array) -> tuple[Array, Array]:
-                self.tick()
-                return line.along(gamma)
-
-            gamma = line.minimise(cap)
-            gamma = minimise_in_arrays(along, line.zero, cap) if gamma is None else gamma
+            gamma = line.minimise(cap, self.tick)
             if not look:
                 return gamma
             gamma = float(gamma)

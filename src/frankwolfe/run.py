@@ -14,6 +14,7 @@ from frankwolfe.certificates import DOUBT, Certificate, blame, proof_growth
 from frankwolfe.checkpoint import CheckpointError
 from frankwolfe.engine.evidence_numbers import fetched
 from frankwolfe.methods.base import Evidence
+from frankwolfe.methods.drift import settled as settled_point
 from frankwolfe.objectives.gradient_check import contradicts
 from frankwolfe.points import Point, Tangent, mix
 from frankwolfe.problem import Counts, Problem
@@ -272,8 +273,18 @@ class Run:
             return False
         self._check_value()
         if self.gap <= self.goal:
+            self._pull_in()
             self._try_users_code()
         return self.gap <= self.goal
+
+    def _pull_in(self) -> None:
+        """Put the best point back into its set where steps on a device, where looks are rare, have taken it out."""
+        if not self.problem.on_device or self.best is None:
+            return
+        inside = settled_point(self.problem, 1, self.best)
+        if inside is not self.best:
+            self.best = self.checked = inside
+            self.best_value = self.checked_value = float(self.problem.fresh(inside))
 
     def _try_users_code(self) -> None:
         """See whether a user's oracle answers with the least that is known, and whether function and gradient agree.
@@ -352,18 +363,19 @@ class Run:
             self.certificate.prove(self.problem, k)
             if self._verifies_later and self.best is not None and not self.gap <= self.goal:
                 self.certify(k, at_once=True)
-        known = self.state.x is self.checked
-        value = self.checked_value if known else float(self.problem.fresh(self.state.x))
-        if self.best is not None and self.best is not self.state.x and not value <= self.best_value:
+        last = settled_point(self.problem, 1, self.state.x) if self.problem.on_device else self.state.x
+        value = self.checked_value if last is self.checked else float(self.problem.fresh(last))
+        if self.best is not None and self.best is not last and not value <= self.best_value:
             self._check_value()
         if math.isfinite(value):
             if value <= self.checked_value:
-                self.checked, self.checked_value = self.state.x, value
+                self.checked, self.checked_value = last, value
             self._row(k, value)
         if self.checked is not None:
             self.best, self.best_value = self.checked, self.checked_value
         elif self.best is None:
-            self.best_value, self.best = value, self.state.x
+            self.best_value, self.best = value, last
+        self._pull_in()
 
     def saved(self) -> Saved:
         """Return the run as plain data."""

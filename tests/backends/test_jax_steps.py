@@ -11,7 +11,7 @@ from tests.backends.arrays import library
 import frankwolfe as fw
 from frankwolfe.atoms import Dense, OneHot, RankOne
 from frankwolfe.engine import jax_steps
-from frankwolfe.engine.pytree import put_together, take_apart
+from frankwolfe.serialisation import decode, encode
 
 RNG = np.random.default_rng(0)
 A = RNG.standard_normal((60, 8))
@@ -62,8 +62,8 @@ def test_what_is_taken_apart_is_put_together_again() -> None:
     lib = library("jax")
     leaf = fw.points.Leaf(None, lib.array([1.0, 2.0]))
     point = fw.points.Point(lib.array([3.0]), ((0.5, leaf), (0.5, leaf)))
-    form, arrays = jax_steps.take_apart((point, point, None, 2))
-    again, same, nothing, two = jax_steps.put_together(form, arrays)
+    form, arrays = encode((point, point, None, 2))
+    again, same, nothing, two = decode(form, arrays)
     assert again is same
     assert again.terms[0][1] is again.terms[1][1]
     assert (nothing, two) == (None, 2)
@@ -74,7 +74,7 @@ def test_points_with_atoms_of_every_kind_are_put_together_again() -> None:
     """Without JAX: the same walk serves captured graphs."""
     kinds = [Dense(np.ones(2)), OneHot(1, np.asarray(2.0), (3,)), RankOne(2.0, np.ones(2), np.ones(3))]
     for atom in kinds:
-        form, arrays = take_apart(fw.points.Point.at(atom))
-        again = put_together(form, arrays)
+        form, arrays = encode(fw.points.Point.at(atom))
+        again = decode(form, arrays)
         assert type(again.coords) is type(atom)
         np.testing.assert_array_equal(again.coords.toarray(), atom.toarray())

@@ -205,7 +205,7 @@ def test_single_precision_stays(client) -> None:
 
 
 def test_wide_sparse_data_find_their_smoothness_by_products(client) -> None:
-    A = sp.random_array((150, 1200), density=0.02, rng=np.random.default_rng(0), format="csr")
+    A = sp.random_array((150, 1200), density=0.02, random_state=np.random.default_rng(0), format="csr")
     b = np.sign(np.random.default_rng(1).standard_normal(150))
     assert fw.Logistic(in_blocks(A, 3), b).smoothness == pytest.approx(fw.Logistic(A, b).smoothness, rel=1e-9)
 

@@ -23,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 import frankwolfe as fw
 from frankwolfe.estimators.constraints import constraint_set
+from frankwolfe.objectives import CLASSIFICATION, REGRESSION
 
 RNG = np.random.default_rng(11)
 N, D, K = 120, 6, 3
@@ -328,3 +329,15 @@ def test_path_plot() -> None:
     with pytest.raises(ValueError, match="pair of matplotlib Axes"):
         model.plot_path(ax=left)
     plt.close("all")
+
+
+@pytest.mark.parametrize("loss", [*REGRESSION, *CLASSIFICATION])
+def test_every_loss_is_offered_by_its_name(loss: str) -> None:
+    """A loss that is registered is fitted, scored on held-out rows and predicted from, and nothing else names it."""
+    y = (np.median(TARGET) < TARGET) if loss in CLASSIFICATION else np.exp(0.3 * TARGET / np.std(TARGET))
+    kind = fw.FrankWolfeClassifierCV if loss in CLASSIFICATION else fw.FrankWolfeRegressorCV
+    model = kind("l2", radii=[0.1, 1.0], loss=loss, cv=2, tol=1e-3).fit(X, y)
+    held_out = -model._gains(np.asarray(model._linear(X)).reshape(len(y), -1), y.astype(int) if y.dtype == bool else y)
+    if loss != "quantile":  # of which the model has a smooth form
+        assert np.mean(held_out) == pytest.approx(model.result_.fun, rel=0.05)
+    assert model.predict(X).shape == y.shape

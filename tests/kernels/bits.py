@@ -31,7 +31,7 @@ def loss(kind: Loss = LogisticLoss()) -> RowLosses:  # noqa: B008
 
 
 def sparse_arrays(format: str) -> tuple[Any, tuple[int, int]]:
-    A = sp.random_array((N, 90), density=0.1, rng=random(), format=format)
+    A = sp.random_array((N, 90), density=0.1, random_state=random(), format=format)
     return (A.indptr.astype(np.int64), A.indices.astype(np.uint32), A.data), A.shape
 
 

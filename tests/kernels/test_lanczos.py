@@ -95,7 +95,7 @@ def test_any_shape_rank_and_scale(m, n, seed, exponent, rank):
 @pytest.mark.parametrize("shape", [(100, 150), (150, 100), (1, 40000), (40000, 1), (20, 30)])
 def test_every_kind_of_matrix(make, shape):
     rng = np.random.default_rng(5)
-    S = sp.random_array(shape, density=0.1, rng=rng)
+    S = sp.random_array(shape, density=0.1, random_state=rng)
     dense = S.toarray()
     G = make(dense)
     truth = np.linalg.norm(dense, 2)

@@ -255,7 +255,7 @@ def test_narrow_storage_is_chosen_where_it_is_exact() -> None:
 
 def test_wide_data_are_sorted_by_columns_where_that_pays(monkeypatch) -> None:
     rng = np.random.default_rng(4)
-    wide = sp.random_array((40, 9000), density=0.5, rng=rng, format="csr")
+    wide = sp.random_array((40, 9000), density=0.5, random_state=rng, format="csr")
     layout = sparse_layout(wide, by_columns=False)
     assert isinstance(layout, RowLayout)
     assert carrying(layout) is None
@@ -267,7 +267,7 @@ def test_wide_data_are_sorted_by_columns_where_that_pays(monkeypatch) -> None:
         assert isinstance(layout, SortedColumns)
         assert carrying(layout) is layout
         close(layout.adjoint(np.ones(40)), wide.toarray().sum(axis=0))
-    tall = sparse_layout(sp.random_array((9000, 40), density=0.5, rng=rng, format="csr"), by_columns=False)
+    tall = sparse_layout(sp.random_array((9000, 40), density=0.5, random_state=rng, format="csr"), by_columns=False)
     assert isinstance(tall, RowLayout)
     assert carrying(tall) is None
     assert carrying(dense_layout(rng.standard_normal((40, 9000)))) is None

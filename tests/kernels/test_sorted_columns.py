@@ -98,7 +98,7 @@ def test_passes_over_entries_that_do_not_fit_the_cache_equal_their_plain_twins(p
         close(layout.adjoint(r), B.T @ r)
 
 
-def test_parts_are_about_equally_dear() -> None:
+def test_parts_take_about_equal_time() -> None:
     A = wide()
     layout = SortedColumns(arrays(A), A.shape, 1.0, by_columns=False)
     lengths = np.repeat(layout.sorted[0][:-1, 2], np.diff(layout.sorted[0][:, 0]))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.lies_cases import case
 from benchmarks.long_runs import CURVED, FAMILY, MATRICES, OBJECTIVES, VECTORS, long_run, outside, place
 
 import frankwolfe as fw
@@ -61,6 +62,17 @@ def test_short_steps_along_a_segment_do_not_leave_it(dtype: str) -> None:
         start, end = ends.astype(np.longdouble)
         gone, along = x.astype(np.longdouble) - start, end - start
         assert np.abs(gone - along * (along @ gone) / (along @ along)).max() <= 4 * eps
+
+
+@pytest.mark.parametrize(("seed", "steps"), [(1021202, 100), (3008947, 250)])
+def test_short_steps_on_other_arrays_do_not_leave_the_set(seed: int, steps: int) -> None:
+    """A device is seldom asked whether a point is in its set: what rounding takes off is kept, or the answer looked at.
+
+    A product of sets in single precision and doubly stochastic matrices, found by `benchmarks.lies`.
+    """
+    problem = case(seed, library="strict")
+    problem.options |= {"max_iter": steps, "time_limit": None}
+    assert outside(problem.set, problem.solve().x) <= 8
 
 
 def test_an_entry_that_atoms_share_stays_what_it_is() -> None:

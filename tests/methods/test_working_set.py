@@ -89,7 +89,7 @@ def test_by_coordinates_alone(what: str, where: str, form, monkeypatch: pytest.M
 def test_coordinates_or_hessians_by_their_cost(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many short columns few enter a Hessian cheaply; of a thousand its factors cost more than descent."""
     monkeypatch.setattr(compact_storage, "COMPILED_FROM", 1)
-    wide = sp.random_array((2000, 3000), density=0.005, rng=np.random.default_rng(2), format="csr")
+    wide = sp.random_array((2000, 3000), density=0.005, random_state=np.random.default_rng(2), format="csr")
     problem = Problem(fw.Logistic(wide, np.arange(2000) % 3 == 0), fw.L1Ball(1.0))
     x = problem.start(None, False)
     scan = working_set.scan_columns(problem, x, problem.evaluate(x), 1.0, first=True)
@@ -166,7 +166,7 @@ def test_only_what_is_worth_it_joins() -> None:
 def test_more_variables_than_a_hessian_could_hold() -> None:
     """A hundred thousand columns, a handful in use: the other sets still refuse."""
     rng = np.random.default_rng(1)
-    wide = sp.random_array((60, 100_000), density=0.002, rng=rng, format="csr")
+    wide = sp.random_array((60, 100_000), density=0.002, random_state=rng, format="csr")
     y = wide[:, [0]].toarray()[:, 0] + wide @ np.where(np.arange(100_000) < 50, 3.0, 0.0)
     f = fw.LeastSquares(wide, y)
     result = fw.minimize(f, fw.L1Ball(4.0), method="newton", tol=1e-8)

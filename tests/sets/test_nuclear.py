@@ -68,7 +68,7 @@ def test_looser_accuracy_costs_less():
 @pytest.mark.parametrize("shape", [(12, 9), (150, 100)])
 def test_kinds_of_directions(kind, shape, dtype):
     rng = np.random.default_rng(1)
-    S = sp.random_array(shape, density=0.3, rng=rng, dtype=np.float64).astype(dtype)
+    S = sp.random_array(shape, density=0.3, random_state=rng, dtype=np.float64).astype(dtype)
     dense = S.toarray()
     coo = S.tocoo()
     g = {"array": dense, "csr": S.tocsr(), "pattern": Pattern(coo.row, coo.col, shape).matrix(coo.data)}[kind]

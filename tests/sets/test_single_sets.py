@@ -103,7 +103,7 @@ def test_shortest_paths_on_a_layered_network_of_any_costs():
 
 def test_polytope_answers_alike_cold_warm_and_without_highspy(monkeypatch):
     rng = np.random.default_rng(4)
-    A, b = sp.random_array((30, 12), density=0.4, rng=rng), 1 + rng.random(30)
+    A, b = sp.random_array((30, 12), density=0.4, random_state=rng), 1 + rng.random(30)
     arguments = {"A_ub": A, "b_ub": b, "A_eq": np.ones((1, 12)), "b_eq": [0.3], "lower": -1.0, "upper": 2.0}
     warm, cold = Polytope(**arguments), Polytope(**arguments, warm_start=False)
     monkeypatch.setattr("frankwolfe.sets.polytopes.linear_programme._highspy", lambda: None)

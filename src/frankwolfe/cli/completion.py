@@ -22,6 +22,13 @@ def one_of(*names: str) -> Callable[[str], list[str]]:
     return complete
 
 
+def known_losses(incomplete: str) -> list[str]:
+    """Return the losses that estimators know."""
+    from frankwolfe.objectives import CLASSIFICATION, REGRESSION
+
+    return one_of(*REGRESSION, *CLASSIFICATION)(incomplete)
+
+
 def columns_of(ctx: Any, incomplete: str) -> list[str]:
     """Return the columns of the table that is already on the line; none where it cannot be read."""
     from frankwolfe.cli.tables import PARQUET, TEXT, Table, suffix

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from frankwolfe.cli.completion import columns_of, one_of
+from frankwolfe.cli.completion import columns_of, known_losses, one_of
 from frankwolfe.cli.output import Json, Quiet, remark, show, talkative, uninterrupted, working
 from frankwolfe.cli.samples import Samples, infer_task, read_like, read_samples, stream_samples
 from frankwolfe.cli.tables import Table, existing, writable
@@ -56,7 +56,7 @@ Loss = Annotated[
     str | None,
     typer.Option(
         help="Regression: squared_error, huber, poisson, gamma, quantile; classes: log_loss, squared_hinge.",
-        autocompletion=one_of("squared_error", "huber", "poisson", "gamma", "quantile", "log_loss", "squared_hinge"),
+        autocompletion=known_losses,
     ),
 ]
 MethodName = Annotated[str, typer.Option(help="Method; auto chooses.", autocompletion=one_of(*LINEAR_METHODS))]
@@ -162,7 +162,7 @@ def predict(
 
         frankwolfe predict model.npz new.csv --out predictions.csv
     """
-    from frankwolfe.estimators.completer_files import COMPLETER
+    from frankwolfe.estimators.completion.completer_files import COMPLETER
     from frankwolfe.estimators.model_files import read_model
 
     writable(out)

@@ -31,7 +31,7 @@ def advance(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, 
         before, left = state.k, n - len(evidence)
         state, seen = chosen(problem, method, state, left).take(problem, method, state, left)
         evidence += seen
-        if is_due(problem, before, state.k):
+        if is_due(problem, method.syncs_host, before, state.k):
             state = method.settled(problem, state)
     return state, evidence
 

@@ -15,11 +15,11 @@ from array_api_compat import is_torch_array
 from frankwolfe.engine.base import PACE, Way
 from frankwolfe.engine.cuda_graph import Graph, Letter
 from frankwolfe.engine.evidence_numbers import answered, numbers_of, refilled
-from frankwolfe.engine.pytree import put_together, take_apart
 from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.points import Point
 from frankwolfe.problem import Counts, Problem
+from frankwolfe.serialisation import decode, encode
 
 MET = 3  # chunks of one form after which runs are taken to go on: capturing takes some milliseconds
 LONG = 96  # steps after which the next graph is under way while the host looks
@@ -64,7 +64,7 @@ class Chunk:
         letter = Letter(out[-1])
         if self.graph is not None:
             out = [a.clone() for a in out[:-1]]  # the graph will overwrite its own
-        after, touch, points = put_together(self.form, out)
+        after, touch, points = decode(self.form, out)
         after = after._replace(k=state.k + PACE)
         problem.counts.add(self.costs)
         self.ahead = (after, self._launch(problem, method, after)) if self.graph and after.k >= LONG else None
@@ -74,7 +74,7 @@ class Chunk:
         """Begin the steps; return their results, the last of which the host reads."""
         import torch
 
-        form, arrays = take_apart(state._replace(k=state.x.coords.new_full((), state.k, dtype=torch.float64)))
+        form, arrays = encode(state._replace(k=state.x.coords.new_full((), state.k, dtype=torch.float64)))
         key = repr((form, [(tuple(a.shape), a.dtype) for a in arrays]))
         if key != self.key:
             self.key, self.met, self.graph = key, 0, None
@@ -88,14 +88,14 @@ class Chunk:
         import torch
 
         counts, problem.counts = problem.counts, Counts()
-        state, evidence = put_together(form, arrays), []
+        state, evidence = decode(form, arrays), []
         for _ in range(PACE):
             state, seen = method.step(problem, state)
             evidence.append(answered(problem, seen).bare())
         self.costs, problem.counts = problem.counts, counts
         touch = evidence[-1].minorants[0][0].at
         points = torch.stack([point.coords for seen in evidence for _, point in seen.seen])
-        self.form, out = take_apart((state, touch, points))
+        self.form, out = encode((state, touch, points))
         vector = self._vector(evidence)
         return [*out, vector]
 

@@ -16,9 +16,9 @@ import array_api_compat
 import numpy as np
 
 from frankwolfe.engine.base import PACE, Way
-from frankwolfe.engine.pytree import put_together, take_apart
 from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.problem import Counts, Problem
+from frankwolfe.serialisation import decode, encode
 
 LATER = 256  # steps after which a run counts as long: compiling takes seconds, and then a launch serves eight steps
 CACHE = 4  # forms of the state kept compiled
@@ -58,7 +58,7 @@ class JaxSteps(Way):
         _, arrays, key = _taken_apart(problem, state)
         compiled = _known(problem)[key]
         assert compiled is not None
-        after, evidence = put_together(compiled.form, compiled.run(arrays))
+        after, evidence = decode(compiled.form, compiled.run(arrays), problem.objective.dual)
         problem.counts.add(compiled.costs)
         return after._replace(k=state.k + n), list(evidence)
 
@@ -74,7 +74,7 @@ def _taken_apart(problem: Problem, state: Any) -> tuple[Any, list[Any], str]:
 
     last, *found = problem.scratch.get("taken apart", (None,))
     if last is not state:
-        form, arrays = take_apart(state._replace(k=np.asarray(state.k)), number=jnp.asarray)
+        form, arrays = encode(state._replace(k=np.asarray(state.k)), number=jnp.asarray)
         found = [form, arrays, repr((form, [(a.shape, str(a.dtype)) for a in arrays]))]
         problem.scratch["taken apart"] = (state, *found)
     return found[0], found[1], found[2]
@@ -92,11 +92,12 @@ def _traced(problem: Problem, method: Method, form: Any, arrays: list[Any], n: i
         objective = copy(problem.objective)
         if "data" in vars(objective):
             objective.data = copy(objective.data)  # pyright: ignore[reportAttributeAccessIssue]
-        here, state, evidence = replace(problem, objective=objective, counts=counts), put_together(form, inside), []
+        here, evidence = replace(problem, objective=objective, counts=counts), []
+        state = decode(form, inside, objective.dual)
         for _ in range(n):
             state, one = method.step(here, state)
             evidence.append(one)
-        outside, out = take_apart((state, tuple(evidence)))
+        outside, out = encode((state, tuple(evidence)))
         seen.append(outside)
         return out
 

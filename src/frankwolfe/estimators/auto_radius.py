@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import is_classifier
 
-from frankwolfe.estimators.radius_search import Fold, Search, first_radius
+from frankwolfe.estimators.price_search import price_search
+from frankwolfe.estimators.radius_search import SMALL, Fold, RadiusSearch, first_radius
 from frankwolfe.estimators.squared_search import squared_search
 from frankwolfe.rows.parts import odd, words
 from frankwolfe.rows.user_data import is_in_parts
@@ -39,7 +40,11 @@ def chosen_radius(model: Any, task: Any, X: Any, y: np.ndarray) -> float:
     exact = squared_search(model, task, parts, "auto", weight=weight)
     if exact is not None:
         return exact.best()
-    search = Search([Fold(model, task, y, train, test, None, weight) for train, test in parts])
+    search: Any = price_search(model, task, y, parts, "auto", weight=weight)
+    if search is None:
+        search, first = RadiusSearch([Fold(model, task, y, *part, None, weight) for part in parts]), SMALL * first
+    else:
+        first = search.first
     search.run(first, None)
     return search.best()
 

@@ -13,12 +13,10 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from frankwolfe import objectives
 from frankwolfe.estimators.in_parts import fetched, lazily
 from frankwolfe.estimators.linear import LinearEstimator, keep
+from frankwolfe.objectives import CLASSIFICATION, Multinomial
 from frankwolfe.validation import nearest
-
-LOSSES = {"log_loss": "Logistic", "squared_hinge": "SquaredHinge"}
 
 
 def _is_logistic(model: Any) -> bool:
@@ -130,22 +128,23 @@ class ClassifierBase(ClassifierMixin, SparseCoefMixin, LinearEstimator):
         return X, codes, weight
 
     def _objective(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Any:
-        if self.loss not in LOSSES:
-            raise ValueError(f"loss {self.loss!r} is not known; {nearest(str(self.loss), LOSSES)}")
-        name = LOSSES[self.loss]
+        if self.loss not in CLASSIFICATION:
+            raise ValueError(f"loss {self.loss!r} is not known; {nearest(str(self.loss), CLASSIFICATION)}")
+        make = CLASSIFICATION[self.loss]
         if len(self.classes_) > 2:
             if self.loss != "log_loss":
                 raise ValueError(
                     f"loss={self.loss!r} is for two classes, and y has {len(self.classes_)}; use loss='log_loss', or "
                     "sklearn.multiclass.OneVsRestClassifier around this one"
                 )
-            name = "Multinomial"
-        return getattr(objectives, name)(X, y, sample_weight=weight, intercept=bool(self.fit_intercept))
+            make = Multinomial
+        return make(X, y, sample_weight=weight, intercept=bool(self.fit_intercept))
 
     def _gains(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
-        if self.loss == "squared_hinge":
-            return -0.5 * np.maximum(0.0, 1.0 - np.where(y == 1, 1.0, -1.0) * scores[:, 0]) ** 2
-        return log_chances(scores)[np.arange(len(y)), y]
+        if scores.shape[1] > 1:
+            return log_softmax(scores, axis=1)[np.arange(len(y)), y]
+        loss = CLASSIFICATION[self.loss].loss_class()
+        return -loss.value(scores[:, 0], np.where(y == 1, 1.0, -1.0), *loss)
 
     def _usual(self, scores: np.ndarray, y: np.ndarray) -> float:
         said = scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)

@@ -19,11 +19,12 @@ from frankwolfe.estimators.classifier import ClassifierBase
 from frankwolfe.estimators.host_results import is_unsolved
 from frankwolfe.estimators.in_parts import fetched, parts_task
 from frankwolfe.estimators.linear import LinearEstimator, keep
-from frankwolfe.estimators.radius_search import Choice, Fold, Search, pulled, searched, warn_unsolved
+from frankwolfe.estimators.price_search import PriceSearch, price_search
+from frankwolfe.estimators.radius_search import Choice, Fold, RadiusSearch, count_of, pulled, searched, warn_unsolved
 from frankwolfe.estimators.regressor import RegressorBase
 from frankwolfe.estimators.squared_search import squared_search
 from frankwolfe.estimators.task import Task, quiet
-from frankwolfe.kernels.threads import limited
+from frankwolfe.kernels.threads import calm, limited
 from frankwolfe.minimize import minimize
 from frankwolfe.result import Result
 from frankwolfe.rows.user_data import is_in_parts
@@ -90,6 +91,12 @@ class CrossValidated(LinearEstimator):
                 domain, result = self._fit_radius(task, goal, exact.solution(self.radius_, task.dtype))
                 self._keep(result, task, domain)
                 return self
+            priced = price_search(self, task, y, parts, self.radii, judge, own)
+            if priced is not None:
+                with calm():  # products with a few columns at a time
+                    priced.find(self, priced.first, count_of(self.radii))
+                    self._take_priced(priced, task)
+                return self
             folds = [Fold(self, task, y, train, test, judge, own) for train, test in parts]
             n_jobs = 1 if task.on_device else self.n_jobs  # a device is busy with one fold
             search = searched(self, task, folds, self.radii, n_jobs)
@@ -124,7 +131,18 @@ class CrossValidated(LinearEstimator):
         domain = self._domain(task, self.radius_)
         return domain, minimize(task.objective, domain, start, tol=goal, **{**self._options(), "n_threads": None})
 
-    def _take(self, search: Search, task: Task) -> None:
+    def _take_priced(self, search: PriceSearch, task: Task) -> None:
+        """Choose the price by what the folds say, and take for the radius what all rows make of it."""
+        goal = self._choose(search, task)
+        place = search.place(self.selection)
+        self.radius_, start = search.finish(place, goal)
+        self.radii_[place] = self.radius_
+        domain, result = self._fit_radius(task, goal, start.astype(task.dtype))
+        self._keep(result, task, domain)
+        if not is_unsolved(self.result_):
+            warn_unsolved(self, search)
+
+    def _take(self, search: RadiusSearch, task: Task) -> None:
         """Choose the radius by what the folds say, and fit with it to all rows."""
         goal = self._choose(search, task)
         domain, result = self._fit_radius(task, goal)  # from nowhere: what a plain fit would give
@@ -271,11 +289,12 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
     Attributes
     ----------
     radius_ : float
-        The radius chosen: one of `radii_`, but for two cases. It is raised where all rows press against it much harder
-        than the folds did (with more rows a solution is longer), and lowered to where the constraint just binds where
-        it does not bind at all.
+        The radius chosen: one of `radii_`, but for two cases on other sets than l2 balls and on large data. It
+        is raised where all rows press against it much harder than the folds did (with more rows a solution is longer),
+        and lowered to where the constraint just binds where it does not bind at all.
     radii_ : array of shape (n_radii,)
-        The radii tried, increasing.
+        The radii tried, increasing. Those of l2 balls that were not given stand for the price of the
+        constraint (the multiplier) that they have on all rows: the folds are solved at that price.
     scores_ : array of shape (n_folds, n_radii)
         Score of each radius on each held-out fold.
     cv_score_ : float
@@ -373,11 +392,12 @@ class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
     Attributes
     ----------
     radius_ : float
-        The radius chosen: one of `radii_`, but for two cases. It is raised where all rows press against it much harder
-        than the folds did (with more rows a solution is longer), and lowered to where the constraint just binds where
-        it does not bind at all.
+        The radius chosen: one of `radii_`, but for two cases on other sets than l2 balls and on large data. It
+        is raised where all rows press against it much harder than the folds did (with more rows a solution is longer),
+        and lowered to where the constraint just binds where it does not bind at all.
     radii_ : array of shape (n_radii,)
-        The radii tried, increasing.
+        The radii tried, increasing. With another loss than squares, those of l2 balls that were not given stand for
+        the price of the constraint (the multiplier) that they have on all rows: the folds are solved at that price.
     scores_ : array of shape (n_folds, n_radii)
         Score of each radius on each held-out fold.
     cv_score_ : float

@@ -48,15 +48,21 @@ class Trial(NamedTuple):
     goal: float
     pull: float  # how much the loss would fall for each unit of radius: the multiplier of the constraint
     free: bool  # the constraint no longer binds: the next radius gains next to nothing, proven by the slope
+    idle: bool  # nothing is gained over a constant
     unsolved: bool
+
+
+def check_classes(model: Any, y: np.ndarray, train: Any) -> None:
+    """Raise an error where training rows lack a class."""
+    if is_classifier(model) and np.unique(y[train]).size < len(model.classes_):
+        raise ValueError("a fold has no training sample of one of the classes; use fewer folds, or stratified ones")
 
 
 class Fold:
     """The path on the training rows of one fold, judged on the others."""
 
     def __init__(self, model: Any, task: Any, y: np.ndarray, train: Any, test: Any, score: Any, weight: Any) -> None:
-        if is_classifier(model) and np.unique(y[train]).size < len(model.classes_):
-            raise ValueError("a fold has no training sample of one of the classes; use fewer folds, or stratified ones")
+        check_classes(model, y, train)
         self.model, self.task, self.y, self.test = model, task.only(train), y[test], test
         self.score, self.weight = score, None if weight is None else weight[test]
         family, seed = model._domain(task, 1.0), seed_of(model._options()["random_state"])
@@ -90,8 +96,8 @@ class Fold:
         unsolved = is_unsolved(result) and result.gap > 0.1 * abs(loss)
         # At a small radius any gain is small, so it is also held against what the path has gained so far.
         free = gain <= min(2 * goal, FREE * (task.null - result.fun))
-        usual = model._usual(scores, self.y)
-        return Trial(score, loss, usual, x, coef, result.fun, result.gap, goal, pull, free, unsolved)
+        usual, idle = model._usual(scores, self.y), task.null - result.fun <= goal
+        return Trial(score, loss, usual, x, coef, result.fun, result.gap, goal, pull, free, idle, unsolved)
 
     def _goal(self) -> float:
         return goal_on_folds(self.task, self.lowest)
@@ -134,65 +140,65 @@ class Choice(ABC):
 
 
 class Search(Choice):
-    """The radii tried so far, with a trial of each on each fold."""
+    """The sizes tried so far, with a trial of each on each fold: of radii, or of what grows with them."""
 
-    def __init__(self, folds: list[Fold], n_jobs: int | None = None, *, found: bool = True) -> None:
-        self.folds, self.n_jobs, self.found, self.judged = folds, n_jobs, found, folds[0].score is not None
-        self.trials: dict[float, list[Trial]] = {}
+    trials: dict[float, list[Trial]]
+    enough: float  # a held-out loss with which no larger size is needed
 
     @property
-    def radii(self) -> np.ndarray:
+    def sizes(self) -> np.ndarray:
+        """What was tried, increasing."""
         return np.array(sorted(self.trials))
 
     def table(self, what: str) -> np.ndarray:
-        rows = [[getattr(trial, what) for trial in self.trials[radius]] for radius in sorted(self.trials)]
+        rows = [[getattr(trial, what) for trial in self.trials[size]] for size in sorted(self.trials)]
         return np.stack([np.stack(row) for row in rows], axis=1)
 
-    def solve(self, radius: float) -> list[Trial]:
-        """Try a radius on all folds."""
-        found: Any = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(fold.solve)(radius) for fold in self.folds)
-        self.trials[radius] = found
-        return found
+    @abstractmethod
+    def solve(self, size: float) -> list[Trial]:
+        """Try a size on all folds."""
+
+    def _best(self) -> float:
+        return float(self.sizes[self.place("best")])
 
     def run(self, first: float, count: int | None) -> None:
-        """Go on from a small radius until held-out rows gain no more or the constraint no longer binds; then refine."""
+        """Go on from a small size until held-out rows gain no more or the constraint no longer binds; then refine."""
         growth = GROWTH if count is None or count >= FEW_RADII else GROWTH**2
-        radius, worse, lowest = (SMALL * first if count != 1 else first), 0, math.inf
+        size, worse, lowest = first, 0, math.inf
         for _ in range(MOST):
-            found = self.solve(radius)
+            found = self.solve(size)
             loss = float(np.mean([trial.loss for trial in found]))
             worse, lowest = (worse + 1 if loss >= lowest else 0), min(lowest, loss)
             ended = worse >= 2 or loss - lowest > (WORSE - 1) * abs(lowest) or not math.isfinite(loss)
-            free = all(trial.free for trial in found) or loss <= NOTHING * self.folds[0].task.unit < math.inf
-            if count == 1 or free or (ended and self.best() != radius):
+            free = all(trial.free for trial in found) or loss <= self.enough
+            if count == 1 or free or (ended and self._best() != size):
                 break
-            radius *= growth
+            size *= growth
         self._extend_down(growth)
         self._refine(None if count is None else count - len(self.trials))
 
     def _extend_down(self, growth: float) -> None:
-        """Try smaller radii while the smallest is the best, and better than a constant."""
+        """Try smaller ones while the smallest is the best, and better than a constant."""
         for _ in range(MOST):
-            least = float(self.radii[0])
-            idle = all(f.task.null - t.fun <= t.goal for f, t in zip(self.folds, self.trials[least], strict=True))
-            if len(self.trials) == 1 or self.best() != least or idle:
+            least = float(self.sizes[0])
+            if len(self.trials) == 1 or self._best() != least or all(trial.idle for trial in self.trials[least]):
                 return
             self.solve(least / growth)
 
     def _refine(self, budget: int | None) -> None:
-        """Halve the steps on both sides of the best radius until they are short; beyond it only where scores differ."""
+        """Halve the steps on both sides of the best size until they are short; beyond it only where scores differ."""
         while budget is None or budget > 0:
-            radii, best = self.radii, self.place("best")
-            ends = [i for i in (best - 1, best + 1) if 0 <= i < len(radii) and self._differ(i, best)]
-            far = [i for i in ends if abs(math.log(radii[i] / radii[best])) > math.log(FINE)]
+            sizes, best = self.sizes, self.place("best")
+            ends = [i for i in (best - 1, best + 1) if 0 <= i < len(sizes) and self._differ(i, best)]
+            far = [i for i in ends if abs(math.log(sizes[i] / sizes[best])) > math.log(FINE)]
             for i in far[:budget]:
-                self.solve(math.sqrt(radii[best] * radii[i]))
+                self.solve(math.sqrt(sizes[best] * sizes[i]))
             if not far:
                 return
             budget = None if budget is None else budget - len(far)
 
     def _differ(self, i: int, best: int) -> bool:
-        """Tell whether a radius is worse than the best by more than folds that differ among each other can tell."""
+        """Tell whether a size is worse than the best by more than folds that differ among each other can tell."""
         scores = self.table("score")
         worse = scores[:, best] - scores[:, i]
         flat = max(self.resolution(), 0.0 if self.judged else (WORSE - 1) * abs(float(scores[:, best].mean())))
@@ -201,19 +207,48 @@ class Search(Choice):
         return abs(float(worse.mean())) > flat
 
     def sharpen(self) -> None:
-        """Halve the step below the smallest radius within a standard error of the best, until it is short."""
+        """Halve the step below the smallest size within a standard error of the best, until it is short."""
         for _ in range(MOST):
-            radii, place = self.radii, self.place("one_se")
-            if place == 0 or radii[place] / radii[place - 1] <= FINE:
+            sizes, place = self.sizes, self.place("one_se")
+            if place == 0 or sizes[place] / sizes[place - 1] <= FINE:
                 return
-            self.solve(math.sqrt(radii[place] * radii[place - 1]))
+            self.solve(math.sqrt(sizes[place] * sizes[place - 1]))
 
-    def at_end(self) -> str | None:
-        """Tell whether the best radius is an end of the range, and which, while a further one might be better."""
-        radii, best = self.radii, self.best()
-        if len(radii) > 1 and best == radii[-1] and not all(trial.free for trial in self.trials[best]):
-            return "largest"
-        return None
+    def find(self, model: Any, first: float, count: int | None) -> None:
+        """Run, from a small size; warn where the best is the largest tried and a larger one might be better."""
+        self.run(first, count)
+        if count is None and model.selection == "one_se":
+            self.sharpen()
+        best = self._best()
+        if len(self.trials) > 1 and best == self.sizes[-1] and not all(trial.free for trial in self.trials[best]):
+            warnings.warn(
+                f"{type(model).__name__}: the best radius, {self.best():.3g}, is the largest tried, and the "
+                "constraint still binds there; pass larger ones as radii, or scale the features",
+                UserWarning,
+                stacklevel=4,
+            )
+
+
+class RadiusSearch(Search):
+    """The radii tried so far: each fold is solved on its own."""
+
+    def __init__(self, folds: list[Fold], n_jobs: int | None = None, *, found: bool = True) -> None:
+        self.folds, self.n_jobs, self.found, self.judged = folds, n_jobs, found, folds[0].score is not None
+        self.trials, self.enough = {}, enough(folds[0].task)
+
+    @property
+    def radii(self) -> np.ndarray:
+        return self.sizes
+
+    def solve(self, size: float) -> list[Trial]:
+        found: Any = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(fold.solve)(size) for fold in self.folds)
+        self.trials[size] = found
+        return found
+
+
+def enough(task: Any) -> float:
+    """Return the held-out loss with which no larger radius is needed."""
+    return NOTHING * task.unit if task.unit < math.inf else -math.inf
 
 
 def pulled(task: Any, domain: Any, radius: float, x: Any) -> tuple[float, Any]:
@@ -229,30 +264,28 @@ def first_radius(model: Any, task: Any) -> float | None:
     return abs(task.null) / steepest if steepest > 0 and task.null != 0 and math.isfinite(task.null) else None
 
 
-def searched(model: Any, task: Any, folds: list[Fold], radii: Any, n_jobs: int | None = None) -> Search:
-    """Return the search over given radii, over a number of them, or over as many as it takes ("auto")."""
-    search = Search(folds, n_jobs, found=isinstance(radii, str | int | np.integer))
-    if (isinstance(radii, str) and radii != "auto") or not isinstance(radii, str | int | np.integer | Iterable):
+def count_of(radii: Any) -> int | None:
+    """Return how many radii to try, None for as many as it takes."""
+    if isinstance(radii, str) and radii == "auto":
+        return None
+    if isinstance(radii, str) or not isinstance(radii, int | np.integer):
         raise TypeError(f"radii must be 'auto', a number of radii, or a list of positive ones, got {radii!r}")
-    if search.found:
-        count = None if isinstance(radii, str) else integer("radii", radii, 1)
+    return integer("radii", radii, 1)
+
+
+def searched(model: Any, task: Any, folds: list[Fold], radii: Any, n_jobs: int | None = None) -> RadiusSearch:
+    """Return the search over given radii, over a number of them, or over as many as it takes ("auto")."""
+    listed = isinstance(radii, Iterable) and not isinstance(radii, str)
+    search = RadiusSearch(folds, n_jobs, found=not listed)
+    if not listed:
+        count = count_of(radii)
         first = first_radius(model, task)
         if first is None:
             search.solve(1.0)
         else:
-            search.run(first, count)
-            if count is None and model.selection == "one_se":
-                search.sharpen()
-            if search.at_end():
-                warnings.warn(
-                    f"{type(model).__name__}: the best radius, {search.best():.3g}, is the largest tried, and the "
-                    "constraint still binds there; pass larger ones as radii, or scale the features",
-                    UserWarning,
-                    stacklevel=5,
-                )
+            search.find(model, SMALL * first if count != 1 else first, count)
         return search
-    listed: Any = radii
-    given = [positive(f"radii[{i}]", radius) for i, radius in enumerate(listed)]
+    given = [positive(f"radii[{i}]", radius) for i, radius in enumerate(radii)]
     if not given:
         raise ValueError("radii is empty; pass at least one positive number, or how many to try")
     for radius in np.unique(given).tolist():

@@ -6,24 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.special import xlogy
 from sklearn.base import MultiOutputMixin, RegressorMixin, clone
 from sklearn.metrics import d2_pinball_score, d2_tweedie_score, r2_score
 
-from frankwolfe import objectives
 from frankwolfe.estimators.in_parts import fetched, lazily
 from frankwolfe.estimators.linear import LinearEstimator, keep
+from frankwolfe.objectives import REGRESSION
 from frankwolfe.rows.user_data import is_in_parts
 from frankwolfe.validation import nearest
 
-LOSSES = {
-    "squared_error": "LeastSquares",
-    "huber": "Huber",
-    "poisson": "Poisson",
-    "gamma": "Gamma",
-    "quantile": "Quantile",
-}
-LOGARITHMIC = ("poisson", "gamma")  # the linear part is the logarithm of the prediction
+POWERS = {"poisson": 1, "gamma": 2}  # of Tweedie's deviance, for targets that are not negative
 
 
 class RegressorBase(MultiOutputMixin, RegressorMixin, LinearEstimator):
@@ -47,8 +39,7 @@ class RegressorBase(MultiOutputMixin, RegressorMixin, LinearEstimator):
         -------
         array of shape (n_samples,) or (n_samples, n_targets)
         """
-        scores = self._linear(X)
-        return np.exp(scores) if self.loss in LOGARITHMIC else scores
+        return self._model.loss_class.mean(self._linear(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return how much of the targets is explained: R², or the same with the loss's own deviance, D².
@@ -64,8 +55,8 @@ class RegressorBase(MultiOutputMixin, RegressorMixin, LinearEstimator):
         float
         """
         y, said, weight = fetched(y), fetched(self.predict(X)), fetched(sample_weight)
-        if self.loss in LOGARITHMIC:
-            return float(d2_tweedie_score(y, said, sample_weight=weight, power=1 + LOGARITHMIC.index(self.loss)))
+        if self.loss in POWERS:
+            return float(d2_tweedie_score(y, said, sample_weight=weight, power=POWERS[self.loss]))
         if self.loss == "quantile":
             return float(d2_pinball_score(y, said, sample_weight=weight, alpha=self.quantile))
         return float(r2_score(y, said, sample_weight=weight))
@@ -87,37 +78,38 @@ class RegressorBase(MultiOutputMixin, RegressorMixin, LinearEstimator):
         y = y if y is None else np.asarray(y)
         y = y if y is None or y.ndim != 2 else y.ravel()
         X, y = self._read(X, y, y_numeric=True)
-        if (self.loss in LOGARITHMIC and np.min(y) < 0) or (self.loss == "gamma" and np.min(y) <= 0):
+        if (self.loss in POWERS and np.min(y) < 0) or (self.loss == "gamma" and np.min(y) <= 0):
             least = "positive" if self.loss == "gamma" else "nonnegative"
             raise ValueError(f"loss={self.loss!r} needs {least} targets, and the smallest is {np.min(y):g}")
         return X, y, self._weights(sample_weight, X)
 
     def _objective(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Any:
-        if self.loss not in LOSSES:
-            raise ValueError(f"loss {self.loss!r} is not known; {nearest(str(self.loss), LOSSES)}")
-        own = {}
-        if self.loss == "huber":
-            own = {"delta": self.delta}
-        elif self.loss == "quantile":  # smooth within a hundredth of the spread of the targets
+        own = self._parameters
+        if self.loss == "quantile":  # smooth within a hundredth of the spread of the targets
             own = {"quantile": self.quantile, "delta": 0.01 * float(np.std(y)) or 1.0}
-        make = getattr(objectives, LOSSES[self.loss])
-        return make(X, y, **own, sample_weight=weight, intercept=bool(self.fit_intercept))
+        return self._model(X, y, **own, sample_weight=weight, intercept=bool(self.fit_intercept))
+
+    @property
+    def _model(self) -> Any:
+        """The class of models with this loss."""
+        if self.loss not in REGRESSION:
+            raise ValueError(f"loss {self.loss!r} is not known; {nearest(str(self.loss), REGRESSION)}")
+        return REGRESSION[self.loss]
+
+    @property
+    def _parameters(self) -> dict[str, float]:
+        return {"delta": self.delta} if self.loss == "huber" else {}
 
     def _gains(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
         scores = self._shaped(scores)
-        if self.loss == "poisson":
-            return scores * y - np.exp(scores) + y - xlogy(y, y)
-        if self.loss == "gamma":
-            return 1 + np.log(y) - scores - y * np.exp(-scores)
-        if self.loss == "quantile":
+        if self.loss == "quantile":  # the loss itself, not what is smooth beside it
             return -np.maximum(self.quantile * (y - scores), (self.quantile - 1) * (y - scores))
-        off = np.abs(scores - y)
-        near = np.minimum(off, self.delta) if self.loss == "huber" else off
-        return -near * (off - 0.5 * near)
+        loss = self._model.loss_class(**self._parameters)
+        b = loss.targets(y)
+        return -(loss.value(scores, b, *loss) + loss.constant(b))
 
     def _usual(self, scores: np.ndarray, y: np.ndarray) -> float:
-        said = self._shaped(scores)
-        said = np.exp(said) if self.loss in LOGARITHMIC else said
+        said = self._model.loss_class.mean(self._shaped(scores))
         spread = float(np.sum((y - np.mean(y)) ** 2))
         return 1 - float(np.sum((y - said) ** 2)) / spread if spread > 0 else float("nan")
 

@@ -84,7 +84,8 @@ class Loss(ABC):
     def conjugate(self, u: Array, b: Array) -> Array:
         """Return the largest um - value(m) over all m, for slopes u that the loss can have."""
 
-    def mean(self, m: Array) -> Array:
+    @staticmethod
+    def mean(m: Array) -> Array:
         """Return what a margin predicts: the inverse of the link."""
         return m
 

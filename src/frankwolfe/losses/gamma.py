@@ -47,7 +47,8 @@ class GammaLoss(Loss, namedtuple("GammaLoss", ())):
         off = maximum(1.0 - u, 0.0)  # target over mean: zero but for rounding where it is below
         return u * b + times_log(off) + u
 
-    def mean(self, m: Array) -> Array:
+    @staticmethod
+    def mean(m: Array) -> Array:
         return exp(m)
 
     def targets(self, b: np.ndarray) -> np.ndarray:

@@ -44,7 +44,8 @@ class LogisticLoss(Loss, namedtuple("LogisticLoss", ())):
         wrong = abs(u)
         return times_log(wrong) + complement(wrong)
 
-    def mean(self, m: Array) -> Array:
+    @staticmethod
+    def mean(m: Array) -> Array:
         """Return the probability of the label 1."""
         u = exp(-abs(m))
         return pick_above(m, 0.0, 1.0, u) / (1.0 + u)

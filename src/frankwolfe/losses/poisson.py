@@ -45,7 +45,8 @@ class PoissonLoss(Loss, namedtuple("PoissonLoss", ())):
         mean = maximum(u + b, 0.0)  # zero but for rounding where it is below
         return times_log(mean) - mean
 
-    def mean(self, m: Array) -> Array:
+    @staticmethod
+    def mean(m: Array) -> Array:
         return exp(m)
 
     def targets(self, b: np.ndarray) -> np.ndarray:

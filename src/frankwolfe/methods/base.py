@@ -11,6 +11,7 @@ from frankwolfe.methods.drift import settled
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem, Vertex
+from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import ProjectableSet
 from frankwolfe.validation import positive
 
@@ -38,6 +39,7 @@ class State(Protocol):
         ...
 
 
+@plain
 class Evidence(NamedTuple):
     """What a step has seen, from which the loop builds certificate and trace.
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from frankwolfe.atoms import Mixable
-from frankwolfe.points import Point
+from frankwolfe.points import Leaf, Point
 from frankwolfe.problem import ROUNDED, Problem
 
 OFTEN, RARELY = 16, 256  # steps between two looks, on the host and where a look costs time
 AFRESH = 1024  # steps after which an image, whose rounding errors add up as well, is computed from its point
 
 
-def is_due(problem: Problem, before: int, after: int) -> bool:
+def is_due(problem: Problem, syncs_host: bool, before: int, after: int) -> bool:
     """Tell whether it is time for a look at the iterate, by the steps taken alone: a resumed run looks likewise."""
-    every = RARELY if problem.on_device else OFTEN
+    every = RARELY if problem.on_device and not syncs_host else OFTEN
     return after // every > before // every
 
 
@@ -30,5 +30,6 @@ def settled(problem: Problem, k: int, x: Point) -> Point:
     if domain is not None and quick:
         exact = coords.astype(np.float64) if isinstance(coords, np.ndarray) else coords
         if not domain.contains(exact, ROUNDED * problem.eps):
-            return Point.at(problem.pulled_in(coords))
+            inside = problem.pulled_in(coords)
+            return Point(inside, ((1.0, Leaf(inside)),), x.parts)
     return x if k % AFRESH or problem.on_device or isinstance(coords, Mixable) else Point.at(coords)

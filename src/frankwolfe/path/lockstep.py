@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from array_api_compat import device, is_array_api_obj
+from array_api_compat import device
 
-from frankwolfe.atoms import StackedAtoms
 from frankwolfe.backends import Array, Scalar, fetch_rows, host, namespace
 from frankwolfe.certificates import DOUBT, PROOF_GROWTH, proof_growth
 from frankwolfe.engine.evidence_numbers import answered, numbers_of
 from frankwolfe.methods.base import Evidence
-from frankwolfe.points import Leaf, Point, Tangent
+from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem, Proof
 from frankwolfe.result import Status
 from frankwolfe.rounding import FEW
 from frankwolfe.run import Run, is_mostly_noise
+from frankwolfe.serialisation import Dual, decode, encode
 from frankwolfe.sets.many_radii import SetBatch
 from frankwolfe.stopping import Tolerance
 from frankwolfe.trace import Trace
@@ -315,7 +315,7 @@ class Lockstep:
         self.numbers, self.moved = Numbers(*(numbers[kept] for numbers in self.numbers)), self.moved[kept]
         self.best, self.touch = _take(self.best, kept), None if self.touch is None else _take(self.touch, kept)
         if self.open:
-            self.state, self.problem = _rows(self.state, kept, {}), self._some(kept)
+            self.state, self.problem = _rows(self.state, kept, self.problem.objective.dual), self._some(kept)
 
     def _some(self, places: np.ndarray) -> Problem:
         """Return the problem of some of the runs."""
@@ -347,18 +347,7 @@ def _where(mask: np.ndarray, new: Array, old: Array) -> Array:
     return xp.where(mask[:, None] if xp is np else xp.asarray(mask, device=device(new))[:, None], new, old)
 
 
-def _rows(thing: Any, places: np.ndarray, done: dict[int, Leaf]) -> Any:
+def _rows(state: Any, places: np.ndarray, dual: Dual) -> Any:
     """Return some rows of a state and of everything in it; what was shared stays shared."""
-    if isinstance(thing, Point):
-        terms = tuple((_rows(weight, places, done), _rows(leaf, places, done)) for weight, leaf in thing.terms)
-        return Point(_rows(thing.coords, places, done), terms)
-    if isinstance(thing, Leaf):
-        if id(thing) not in done:
-            done[id(thing)] = Leaf(_rows(thing.coords, places, done), _rows(thing.value, places, done))
-        return done[id(thing)]
-    if isinstance(thing, StackedAtoms):
-        return StackedAtoms(_take(thing.array, places))
-    if isinstance(thing, tuple):
-        parts = [_rows(part, places, done) for part in thing]
-        return type(thing)(*parts) if hasattr(thing, "_fields") else tuple(parts)
-    return _take(thing, places) if is_array_api_obj(thing) and getattr(thing, "ndim", 0) else thing
+    form, arrays = encode(state)
+    return decode(form, [_take(a, places) if a.ndim else a for a in arrays], dual)

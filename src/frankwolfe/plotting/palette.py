@@ -51,13 +51,13 @@ _FIXED = {"afw": (0, 0), "fw": (1, 1), "pgd": (2, 2), "apgd": (3, 3), "agm": (4,
 
 
 def _assign() -> dict[str, tuple[int, int]]:
-    looks = dict(_FIXED)
+    styles = dict(_FIXED)
     free = [(c, (c + turn) % len(DASHES)) for turn in range(len(DASHES)) for c in range(len(COLORS))]
-    free = [pair for pair in free if pair not in looks.values()]
+    free = [pair for pair in free if pair not in styles.values()]
     for name in TITLES:
-        if name not in looks:
-            looks[name] = free.pop(0)
-    return looks
+        if name not in styles:
+            styles[name] = free.pop(0)
+    return styles
 
 
 _LOOKS = _assign()

@@ -7,7 +7,7 @@ from frankwolfe.atoms import RankOne as RankOne
 from frankwolfe.atoms import Sparse as Sparse
 from frankwolfe.sets.base import IterativeSet as IterativeSet
 from frankwolfe.sets.base import ProjectableSet, Set
-from frankwolfe.sets.combinations.intersection import BallIntersection as BallIntersection
+from frankwolfe.sets.combinations.intersection import BallIntersection
 from frankwolfe.sets.combinations.linear_maps import LinearImage, Scaled, Shifted
 from frankwolfe.sets.combinations.sums_products_unions import MinkowskiSum, Product, UnionHull
 from frankwolfe.sets.norm_balls.ellipsoid import Ellipsoid
@@ -32,6 +32,7 @@ from frankwolfe.sets.spectral.singular_value_balls import SchattenBall, Spectral
 from frankwolfe.sets.spectral.spectrahedron import Spectrahedron
 
 __all__ = [
+    "BallIntersection",
     "Birkhoff",
     "Box",
     "ConvexHull",

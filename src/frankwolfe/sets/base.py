@@ -17,7 +17,7 @@ from frankwolfe.validation import positive
 class Set(ABC):
     """A compact convex set, known by its answers to linear questions.
 
-    To add one, write `lmo`, `diameter`, `contains` and `with_radius`; everything else has a default. Classes are final:
+    To add one, write `lmo`, `diameter` and `contains`; everything else has a default. Classes are final:
     wrap a set to change it.
     """
 
@@ -141,9 +141,9 @@ class Set(ABC):
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         """Tell whether x belongs to the set, up to `tol` relative to its size."""
 
-    @abstractmethod
     def with_radius(self, radius: float) -> Self:
         """Return the same kind of set with another radius."""
+        raise TypeError(f"{type(self).__name__} has no radius to change; scale it instead: Scaled(domain, factor)")
 
     @property
     def _key(self) -> Any:

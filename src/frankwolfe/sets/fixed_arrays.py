@@ -1,14 +1,12 @@
-"""Small things that many sets share: fixed arrays, arrays on the host, the sentence for a set without a radius."""
+"""Small things that many sets share: fixed arrays, and arrays on the host."""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from frankwolfe.backends import Array, host
-
-REMEDY = "scale it instead: Scaled(domain, factor)"
 
 
 def unmasked(name: str, values: Any) -> Any:
@@ -58,8 +56,3 @@ def frozen_vector(name: str, values: Any) -> np.ndarray:
 def on_host(g: Array) -> np.ndarray:
     """Return any array as a NumPy array in double precision, for solvers that live on the host."""
     return host(g).astype(np.float64, copy=False)
-
-
-def no_radius(domain: Any, remedy: str = REMEDY) -> NoReturn:
-    """Raise: the set has no single radius to change."""
-    raise TypeError(f"{type(domain).__name__} has no radius to change; {remedy}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from array_api_compat import is_array_api_obj
@@ -14,7 +14,7 @@ from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import Array
 from frankwolfe.backends.namespace import as_like, own
 from frankwolfe.sets.base import ProjectableSet, Set, known_shape, require_shape
-from frankwolfe.sets.fixed_arrays import no_radius, on_host
+from frankwolfe.sets.fixed_arrays import on_host
 from frankwolfe.sets.membership import contains_by_oracle
 from frankwolfe.validation import nonnegative
 
@@ -116,9 +116,6 @@ class OracleSet(Set):
             require_shape(self, x, self.shape)
         test = self._function("contains")
         return contains_by_oracle(self, x, tol) if test is None else bool(test(own(x), tol))
-
-    def with_radius(self, radius: float) -> Self:
-        no_radius(self)
 
     def _function(self, name: str) -> Any:
         return self.__dict__["_functions"][name]

@@ -16,6 +16,7 @@ from frankwolfe.verify.polytopes import distance_from_hull, nearest_in_hull
 from frankwolfe.verify.spectral import norms_of_rows
 
 ULP = 2.0**-52
+NEARLY_FREE = 2.0**-40  # of the first multiplier: below, the ball does not bind
 MANY = 4096  # vertices of which averages are looked for
 
 
@@ -267,7 +268,54 @@ class Ellipsoid(Domain):
         return best
 
 
+class Intersection(Domain):
+    """The points of a set with Euclidean norm at most the radius.
+
+    For every split h = (h - u) + u, <h, v> is at most the support of h - u on the set, plus the radius times the norm
+    of u. The best u is t times the point of the set nearest to h/t, with the t that gives it the radius for its norm.
+    """
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        self.part, self.radius = domain_of(description["part"]), float(description["radius"])
+        self.size, self.ulps = min(self.part.size, self.radius), self.part.ulps
+
+    def support(self, h: np.ndarray) -> float:
+        splits = [np.zeros_like(h), h, *self._splits(h)]
+        return min(float((Interval(self.part.highest(Interval(h) - u)) + norm(u, 2) * self.radius).hi) for u in splits)
+
+    def reach(self, e: np.ndarray) -> float:
+        return min(self.part.reach(e), float((norm(e, 2) * self.radius).hi))
+
+    def excess(self, x: np.ndarray) -> Interval:
+        return largest(self.part.excess(x) * (self.part.size / self.size), (norm(x, 2) - self.radius) / self.size)
+
+    def farthest(self, at: np.ndarray) -> float:
+        return float((norm(at, 2) + self.radius).squared().hi)
+
+    def _splits(self, h: np.ndarray) -> list[np.ndarray]:
+        """Return the u for two neighbouring t, one on each side of the best."""
+        scale = math.ldexp(1.0, math.frexp(float(np.max(np.abs(h), initial=0.0)))[1])
+        h = h / scale
+        low, high = 0.0, (first := float(np.linalg.norm(h)) / self.radius)
+        found: list[np.ndarray | None] = [None, None]
+        for _ in range(300):
+            t = 0.5 * (low + high) if low > 0 or found[1] is not None else high
+            x = self.part.nearest(h / t) if t > 0 else None
+            if x is None:
+                break
+            long = float(np.linalg.norm(x)) > self.radius
+            found[0 if long else 1] = t * x
+            if found[1] is None:
+                low, high = high, 2 * high
+            else:
+                low, high = (t, high) if long else (low, t)
+            if not low < 0.5 * (low + high) < high or high < NEARLY_FREE * first:
+                break
+        return [scale * u for u in found if u is not None]
+
+
 DOMAINS: dict[str, Any] = {
+    "intersection": Intersection,
     "product": Product,
     "sum": MinkowskiSum,
     "union": UnionHull,

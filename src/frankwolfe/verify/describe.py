@@ -390,6 +390,7 @@ DOMAINS: dict[str, Callable[[Any], Description]] = {
     "SchattenBall": _fields("schatten", "radius", "p"),
     "Spectrahedron": _fields("spectrahedron", "radius"),
     "Ellipsoid": _fields("ellipsoid", "center", "matrix", "radius"),
+    "BallIntersection": _moved("intersection", "radius"),
     "Product": _product,
     "MinkowskiSum": _parts("sum"),
     "UnionHull": _parts("union"),

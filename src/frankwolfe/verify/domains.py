@@ -46,6 +46,10 @@ class Domain(ABC):
         """Return points whose hull is the set (in it to rounding), one in a row, where they are few; else None."""
         return None
 
+    def nearest(self, x: np.ndarray) -> np.ndarray | None:
+        """Return about the nearest point of the set, where it is easily found; else None."""
+        return None
+
     def farthest(self, at: np.ndarray) -> float:
         """Return an upper bound of the squared distance of a point of the set from another point."""
         # |v - at|² <= 2 |v|² + 2 |at|², and |v|_2 <= |v|_1.

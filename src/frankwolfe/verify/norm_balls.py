@@ -10,6 +10,7 @@ import numpy as np
 from frankwolfe.verify.arithmetic import Interval, dot, running, sums
 from frankwolfe.verify.domains import CannotShow, Solid, largest
 from frankwolfe.verify.functions import conjugate, norm, norms
+from frankwolfe.verify.polytopes import above_level
 
 
 class LpBall(Solid):
@@ -28,6 +29,14 @@ class LpBall(Solid):
 
     def farthest(self, at: np.ndarray) -> float:
         return float((norm(at, 2) + self.radius).squared().hi) if self.p <= 2 else super().farthest(at)
+
+    def nearest(self, x: np.ndarray) -> np.ndarray | None:
+        if self.p == math.inf:
+            return np.clip(x, -self.radius, self.radius)
+        if self.p != 1:
+            return None
+        inside = float(np.sum(np.abs(x))) <= self.radius
+        return x if inside else np.sign(x) * above_level(np.abs(np.ravel(x)), self.radius).reshape(x.shape)
 
     def vertices(self, shape: tuple[int, ...]) -> np.ndarray | None:
         if self.p != 1:

@@ -29,6 +29,9 @@ class Box(Domain):
         outside = largest(Interval(x) - self.upper, self.lower - Interval(x))
         return outside / self.size
 
+    def nearest(self, x: np.ndarray) -> np.ndarray | None:
+        return np.clip(x, self.lower, self.upper)
+
     def vertices(self, shape: tuple[int, ...]) -> np.ndarray | None:
         n = math.prod(shape)
         if n > 10:
@@ -57,8 +60,18 @@ class Hypersimplex(Domain):
         off = abs(sums(x) - Interval(self.size) * float(self.k)) / float(self.k)
         return largest(off, Interval(-np.min(x)), Interval(np.max(x)) - self.size) / self.size
 
+    def nearest(self, x: np.ndarray) -> np.ndarray | None:
+        return above_level(x, self.size) if self.k == 1 else None
+
     def vertices(self, shape: tuple[int, ...]) -> np.ndarray | None:
         return self.size * np.eye(self.n) if self.k == 1 else None
+
+
+def above_level(x: np.ndarray, total: float) -> np.ndarray:
+    """Return what of x is above the level that leaves this total."""
+    falling = np.sort(x)[::-1]
+    levels = (np.cumsum(falling) - total) / np.arange(1, x.size + 1)
+    return np.maximum(x - levels[np.flatnonzero(falling > levels)[-1]], 0.0)
 
 
 class Permutahedron(Domain):

@@ -58,6 +58,33 @@ class Polytope(Domain):
                 parts.append((off if A is self.A_ub else abs(off)) / np.where(scale > 0, scale, 1.0))
         return largest(*parts)
 
+    def nearest(self, x: np.ndarray) -> np.ndarray | None:
+        """Return x moved by the least that meets the rows: nonnegative least squares for their multipliers [1]_.
+
+        References
+        ----------
+        .. [1] C. Lawson and R. Hanson, Solving Least Squares Problems, 1974, chapter 23.
+        """
+        from scipy.optimize import nnls
+
+        eye, sides = np.eye(x.size), []
+        for A, b in ((self.A_ub, self.b_ub), (self.A_eq, self.b_eq), (-self.A_eq, -self.b_eq)):
+            sides += [(np.asarray(A.todense()), b)] if b.size else []
+        low, high = np.isfinite(self.lower), np.isfinite(self.upper)
+        sides += [(-eye[low], -self.lower[low]), (eye[high], self.upper[high])]
+        G, k = (np.concatenate([side[i] for side in sides]) for i in (0, 1))
+        over = G @ x - k
+        size = float(np.max(over, initial=0.0))
+        if not size > 0:
+            return x
+        try:
+            u, _ = nnls(np.vstack([-G.T, over / size]), np.append(np.zeros(x.size), 1.0))
+        except RuntimeError:
+            return None
+        move = -G.T @ u
+        left = 1.0 - float(over @ u) / size
+        return x - size * move / -left if left > 0 else None
+
     @cached_property
     def limits(self) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of every entry, finite: given ones, and where there is none one that follows from the rest.

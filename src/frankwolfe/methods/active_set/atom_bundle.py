@@ -112,8 +112,8 @@ class Bundle(_Points):
         """Return the weighted sum as a point; its image is the sum of the atoms' images."""
         coords = self.sum(weights, like)
         if "_images" in self.__dict__:
-            away = is_foreign(self.images)
-            image = self.images @ (as_like(weights, self.images) if away else weights.astype(self.images.dtype))
+            on_device = is_foreign(self.images)
+            image = self.images @ (as_like(weights, self.images) if on_device else weights.astype(self.images.dtype))
             return Point(coords, ((1.0, Leaf(None, image)),))
         terms = tuple(
             (weight * w, leaf)

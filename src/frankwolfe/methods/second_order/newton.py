@@ -215,9 +215,10 @@ class NewtonFrankWolfe(Method):
         rtol, radius = SEARCH, problem.ball_radius
         whole, objective = radius is not None or problem.coordinate_set is not None, problem.hessian_objective
         tail = objective.tail(x.image) if far and whole and objective is not None else None
-        if tail is not None:
+        if tail is not None and float(tail) > 0:
             rtol = ROUGH_SEARCH  # the model of log f is good for long steps, not for their last digits
-            H = H - np.multiply.outer(TAIL / float(tail) * g, g)
+            scaled = g / math.sqrt(float(tail) / TAIL)  # finite: gg' is at most the tail times H
+            H = H - np.multiply.outer(scaled, scaled)
         with calm(H.size):
             target, multiplier = self._target(problem, H, g, here, vertex.point, state, relative > FAR)
         z = Point.at(as_like(target, x.coords))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from functools import cache
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from frankwolfe.atoms import Atom, OneHot, Sparse
 from frankwolfe.backends import Array, Scalar
 from frankwolfe.sets.base import IterativeSet, LinearMinimum, ProjectableSet, Set, SupportBound
-from frankwolfe.sets.fixed_arrays import no_radius
 from frankwolfe.sets.membership import contains_by_oracle
 
 
@@ -55,9 +54,6 @@ class Combination(Set):
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         return contains_by_oracle(self, x, tol)
-
-    def with_radius(self, radius: float) -> Self:
-        no_radius(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         kind = (isinstance(self, IterativeSet), isinstance(self, _Projecting))

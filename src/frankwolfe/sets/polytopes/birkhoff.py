@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from frankwolfe.atoms import Atom, Sparse
 from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled
 from frankwolfe.backends.namespace import as_index, as_like
 from frankwolfe.sets.base import LinearMinimum, Set, require_shape
-from frankwolfe.sets.fixed_arrays import no_radius, on_host
+from frankwolfe.sets.fixed_arrays import on_host
 from frankwolfe.sets.norms import slack
 from frankwolfe.validation import integer
 
@@ -98,9 +98,6 @@ class Birkhoff(Set):
     def _sparse(self, columns: np.ndarray, like: Array) -> Sparse:
         places = np.arange(self.n) * self.n + columns
         return Sparse(as_index(places, like), as_like(np.ones(self.n), like), self.shape)
-
-    def with_radius(self, radius: float) -> Self:
-        no_radius(self)
 
 
 def _below(cost: np.ndarray, columns: np.ndarray) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import Array, Scalar, all_finite, eps, largest, namespace, scaled, vdot
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.sets.base import LinearMinimum, Set, require_shape
-from frankwolfe.sets.fixed_arrays import frozen, no_radius, on_host
+from frankwolfe.sets.fixed_arrays import frozen, on_host
 from frankwolfe.sets.membership import hull_distance
 from frankwolfe.sets.norms import above, norm, norms, slack
 
@@ -92,9 +92,6 @@ class ConvexHull(Set):
             return False
         away = self._rows - flat
         return bool(hull_distance(away)[0] <= slack(x, tol) * size)
-
-    def with_radius(self, radius: float) -> Self:
-        no_radius(self)
 
     @property
     def _rows(self) -> np.ndarray:

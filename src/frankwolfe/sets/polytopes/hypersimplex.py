@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from frankwolfe.atoms import Atom, Sparse
 from frankwolfe.backends import Array, Scalar, all_finite, namespace, top_k
 from frankwolfe.sets.base import ProjectableSet, require_shape
-from frankwolfe.sets.fixed_arrays import no_radius
 from frankwolfe.sets.norms import slack
 from frankwolfe.validation import integer
 
@@ -91,9 +90,6 @@ class Hypersimplex(ProjectableSet):
         room = slack(x, tol)
         inside = bool(xp.min(x) >= -room) and bool(xp.max(x) <= 1 + room)
         return inside and bool(xp.abs(xp.sum(x) - self.k) <= room * self.k)
-
-    def with_radius(self, radius: float) -> Self:
-        no_radius(self)
 
     def project(self, x: Array) -> Array:
         require_shape(self, x, self.shape)

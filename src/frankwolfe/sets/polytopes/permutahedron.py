@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import Array, Scalar, all_finite, namespace
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.sets.base import ProjectableSet, require_shape
-from frankwolfe.sets.fixed_arrays import frozen_vector, no_radius, on_host
+from frankwolfe.sets.fixed_arrays import frozen_vector, on_host
 from frankwolfe.sets.norms import above, slack
 
 FAR = 8.0  # times the size of the set: points beyond are projected twice
@@ -88,9 +88,6 @@ class Permutahedron(ProjectableSet):
         room = slack(x, tol) * float(np.max(np.abs(self.c)))
         excess = np.cumsum(np.sort(on_host(x))[::-1] - self.c)
         return bool(np.max(excess) <= room) and bool(abs(excess[-1]) <= room)
-
-    def with_radius(self, radius: float) -> Self:
-        no_radius(self)
 
     def project(self, x: Array) -> Array:
         require_shape(self, x, self.shape)

@@ -6,7 +6,7 @@ import hashlib
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import Array, Scalar, all_finite
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.sets.base import LinearMinimum, Set, require_shape
-from frankwolfe.sets.fixed_arrays import no_radius, on_host, unmasked
+from frankwolfe.sets.fixed_arrays import on_host, unmasked
 from frankwolfe.sets.norms import above, slack
 from frankwolfe.sets.polytopes.linear_programme import LinearProgramme, Minimum
 from frankwolfe.sets.polytopes.nearest_point import NearestPoint
@@ -163,9 +163,6 @@ class Polytope(Set):
         """Return the nearest point, by nonnegative least squares over the constraints: for few of them, not cheap."""
         require_shape(self, x, self.shape)
         return as_like(self._nearest(on_host(x)), x)
-
-    def with_radius(self, radius: float) -> Self:
-        no_radius(self)
 
     @cached_property
     def _programme(self) -> LinearProgramme:

@@ -1,0 +1,165 @@
+"""The search for the radius of an l2 ball, or of an l1 ball for several classes, by the price of its constraint.
+
+A radius is what the coefficients take up on all rows at some price; on a fold it stands for that price, not for the
+same length: with fewer rows a solution is shorter. All folds, and all rows beside them, are solved together, see
+`penalised.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from frankwolfe.estimators.penalised import Losses, Penalised, Place
+from frankwolfe.estimators.radius_search import (
+    FREE,
+    GROWTH,
+    SMALL,
+    STEPS,
+    Search,
+    Trial,
+    check_classes,
+    count_of,
+    enough,
+    goal_on_folds,
+)
+from frankwolfe.objectives import Multinomial
+from frankwolfe.objectives.linear_model import LinearModel
+from frankwolfe.sets import L1Ball, L2Ball
+
+LARGEST = 1 << 24  # entries of data, times classes: beyond, folds are solved one by one
+CLOSE, CLOSE_SPARSE = 0.01, 0.1  # of what the coefficients cost: what is left is less, and two prices give two lengths
+LAST = 100  # steps on all rows at the end: what they leave is done by the method of any other fit
+
+
+class PriceSearch(Search):
+    """The prices tried so far; a size is one over the root of a price."""
+
+    def __init__(self, model: Any, task: Any, y: np.ndarray, parts: list[Any], judge: Any, weight: Any) -> None:
+        for train, _ in parts:
+            check_classes(model, y, train)
+        self.model, self.task, self.y, self.parts, self.judge, self.weight = model, task, y, parts, judge, weight
+        self.found, self.judged, self.trials, self.enough = True, judge is not None, {}, enough(task)
+        n = len(y)
+        self.shares = np.zeros((len(parts) + 1, n))
+        for share, rows in zip(self.shares, [*(train for train, _ in parts), np.arange(n)], strict=True):
+            share[rows] = 1.0 if task.weight is None else task.weight[rows]
+        self.shares /= self.shares.sum(axis=1, keepdims=True)
+        l1 = isinstance(model._domain(task, 1.0), L1Ball)
+        self.solver = Penalised(Losses(task.objective, self.shares), sparse=l1)
+        self.level = getattr(task.objective, "level", 0.0)  # what was taken off the targets
+        self.places: dict[float, Place] = {}
+        self.lowest = np.full(len(parts), math.inf)
+        self.start, self.first = self._begin()
+
+    @property
+    def radii(self) -> np.ndarray:
+        return np.array([self._length(size) for size in self.sizes])
+
+    def _length(self, size: float) -> float:
+        return float(self.solver.lengths(self.places[size].z)[-1])
+
+    def _begin(self) -> tuple[Place, float]:
+        """Return the best constants, and a small size to begin with: zero where the loss has no slope."""
+        losses = self.solver.losses
+        z = np.zeros((1, losses.classes, losses.features + losses.intercept))
+        if losses.intercept:
+            nowhere = np.zeros(self.task.shape)
+            z[0, :, -1] = self.task._best_intercept(nowhere) - self.level
+        start = self.solver.at(np.repeat(z.reshape(1, -1), len(self.shares), axis=0))
+        slope = (start.slope * losses.priced)[-1]
+        price = (
+            0.5 * float(np.abs(slope).max())
+            if self.solver.sparse
+            else float(slope @ slope) / (SMALL * max(abs(self.task.null), 1e-300))
+        )
+        return start, price**-0.5 if price > 1e-200 and math.isfinite(price) else 0.0
+
+    def solve(self, size: float) -> list[Trial]:
+        near = min(self.places, key=lambda other: abs(math.log(other / size)), default=None)
+        here = self.start if near is None else self.places[near]
+        self.price = price = size**-2.0
+        here, done = self.solver.solve(here, price, self._goals, min(self.model.max_iter, STEPS))
+        self.places[size] = here
+        loss, goal, gap = self._held_out(here), self._goals(here), self.solver.gaps(here)
+        self.lowest = np.fmin(self.lowest, loss)
+        slope = here.slope * self.solver.losses.priced
+        # What twice the radius could gain at most: the gap there.
+        gain = gap + (GROWTH - 1) * np.maximum(gap - np.einsum("kp,kp->k", slope, here.z), 0.0)
+        null, coefs, trials = self.task.null, self.solver.losses.coefficients(here.z), []
+        for i, (train, test) in enumerate(self.parts):
+            x, scores = coefs[i], self._scores(here, i)
+            own = None if self.judge is None else self.task.only(train)
+            trials.append(
+                Trial(
+                    score=-loss[i] if own is None else self.judge(self.model._shell(x, own), scores, test),
+                    loss=loss[i],
+                    usual=self.model._usual(scores, self.y[test]),
+                    x=x,
+                    coef=self.model._coef(self.task.coef(x)),
+                    fun=here.fun[i],
+                    gap=gap[i],
+                    goal=goal[i],
+                    pull=price,
+                    free=bool(gain[i] <= min(2 * goal[i], FREE * (null - here.fun[i]))),
+                    idle=bool(null - here.fun[i] <= goal[i]),
+                    unsolved=bool(not done[i] and gap[i] > 0.1 * abs(loss[i])),
+                )
+            )
+        self.trials[size] = trials
+        return trials
+
+    def _scores(self, here: Place, i: int) -> np.ndarray:
+        return here.margins[:, i, self.parts[i][1]].T + self.level
+
+    def _held_out(self, here: Place) -> np.ndarray:
+        """Return the loss of each fold's model on the rows held out."""
+        losses = []
+        for i, (_, test) in enumerate(self.parts):
+            gains = self.model._gains(self._scores(here, i), self.y[test])
+            losses.append(-float(np.average(gains, weights=None if self.weight is None else self.weight[test])))
+        return np.array(losses)
+
+    def _goals(self, here: Place) -> np.ndarray:
+        lowest = self.lowest if np.isfinite(self.lowest).all() else here.fun[:-1]
+        goals = [goal_on_folds(self.task, float(loss)) for loss in lowest]
+        lengths = self.solver.lengths(here.z)
+        near = self.price * (CLOSE_SPARSE * lengths if self.solver.sparse else CLOSE * lengths**2)
+        return np.maximum(np.minimum([*goals, max(goals)], near), self.task.floor)
+
+    def finish(self, place: int, goal: float) -> tuple[float, np.ndarray]:
+        """Return the radius at a place of the table once all rows are solved to `goal` at its price, and the model."""
+        size, radius = float(self.sizes[place]), float(self.radii[self.radii > 0][0]) if self.radii.any() else 1.0
+        solver = Penalised(Losses(self.task.objective, self.shares[-1:]), sparse=self.solver.sparse)
+        here = self.places[size]
+        solver.pairs.S, solver.pairs.Y = self.solver.pairs.S[-1:], self.solver.pairs.Y[-1:]
+
+        def goals(place: Place) -> np.ndarray:
+            return np.where(solver.gaps(place) <= 0.5 * goal, 0.5 * goal, -1.0)
+
+        here, _ = solver.solve(solver.at(here.z[-1:]), size**-2.0, goals, min(self.model.max_iter, LAST))
+        x = solver.losses.coefficients(here.z)[0]
+        return float(solver.lengths(here.z)[0]) or radius, x
+
+
+def price_search(
+    model: Any, task: Any, y: np.ndarray, parts: list[Any], radii: Any, judge: Any = None, weight: Any = None
+) -> PriceSearch | None:
+    """Return the search over a number of radii, or "auto", ready to run; None where this way is not open."""
+    f, kind = task.objective, type(model._domain(task, 1.0))
+    matrix: Any = getattr(f.data, "matrix", None)
+    several = isinstance(f, Multinomial)
+    # One sparse score is found by coordinate descent, and faster.
+    known = isinstance(f, LinearModel | Multinomial) if kind is L2Ball else kind is L1Ball and several
+    held = isinstance(matrix, np.ndarray) or sp.issparse(matrix)
+    free = isinstance(radii, str | int | np.integer) and isinstance(model.method, str) and model.method == "auto"
+    if not (known and held and free):
+        return None
+    if matrix.size * (len(f.classes) if several else 1) > LARGEST:
+        return None
+    count_of(radii)
+    search = PriceSearch(model, task, y, parts, judge, weight)
+    return search if search.first > 0 else None
