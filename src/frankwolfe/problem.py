@@ -288,7 +288,7 @@ class Problem:
         gamma, probes = search(cap, max(rtol, 16 * self.eps))  # no finer than the arithmetic can tell
         self.counts.n_pass += probes * line.passes
         self.counts.n_grad += probes * line.gradients
-        return gamma
+        return gamma if isinstance(line, Lines) else float(gamma)  # NumPy's scalars widen float32
 
     def inner(self, slope: Slope, x: Point) -> Scalar:
         """Return <slope, x>."""

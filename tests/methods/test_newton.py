@@ -121,6 +121,7 @@ def test_single_precision_reaches_optima_inside_large_balls(domain, intercept, s
     y = (A - shift) @ rng.standard_normal(10) + 3 * rng.standard_normal(5000) > 0
     result = fw.minimize(fw.Logistic(A, y, intercept=intercept), domain, method="newton", tol=5e-7)
     best = fw.minimize(fw.Logistic(A.astype(np.float64), y, intercept=intercept), domain, tol=1e-11)
+    assert result.x.dtype == np.float32
     assert result.status is fw.Status.OPTIMAL
     assert result.n_iter <= 30
     assert result.lower_bound <= best.fun
