@@ -22,7 +22,7 @@ LAYERS = [
     {"problem", "serialisation", "distributed"},
     {"methods"},
     {"engine"},
-    {"certificates", "trace", "result", "checkpoint", "progress", "interruption", "stopping", "notebook"},
+    {"certificates", "trace", "result", "checkpoint", "terminal", "stopping"},
     {"run"},
     {"minimize"},
     {"compare", "path", "precompile"},
@@ -80,7 +80,7 @@ def name_of(path: Path) -> str:
 
 
 UPWARD = {  # on request only: what draws itself when asked to, and data that turn out to be on a cluster
-    *((here, "plotting") for here in ("compare", "path", "result")),
+    *((here, "plotting") for here in ("compare", "path", "result", "trace")),
     *((here, "distributed") for here in ("objectives", "rows")),
 }
 

@@ -12,7 +12,7 @@ import pytest
 
 import frankwolfe as fw
 from frankwolfe.kernels.compile_clock import CLOCK
-from frankwolfe.progress import Progress, compiling_shown
+from frankwolfe.terminal import Progress, compiling_shown
 
 A = np.random.default_rng(0).standard_normal((20, 3))
 Y = A @ [1.0, 2.0, 3.0]

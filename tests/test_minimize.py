@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from tests.problems import case, logistic_data
 
 import frankwolfe as fw
-from frankwolfe.progress import Progress
+from frankwolfe.terminal import Progress
 
 
 def square(dimension: int = 3) -> fw.Function:

@@ -26,9 +26,9 @@ from frankwolfe.verify import Verification, verify
 
 if TYPE_CHECKING:
     from frankwolfe.estimators.classifier import FrankWolfeClassifier as FrankWolfeClassifier
+    from frankwolfe.estimators.completion.matrix_completer import MatrixCompleter as MatrixCompleter
     from frankwolfe.estimators.cross_validated import FrankWolfeClassifierCV as FrankWolfeClassifierCV
     from frankwolfe.estimators.cross_validated import FrankWolfeRegressorCV as FrankWolfeRegressorCV
-    from frankwolfe.estimators.matrix_completer import MatrixCompleter as MatrixCompleter
     from frankwolfe.estimators.regressor import FrankWolfeRegressor as FrankWolfeRegressor
 
 __version__ = "0.1.0"

@@ -61,7 +61,7 @@ class Comparison(Mapping[str, Result]):
     def _repr_html_(self) -> str:
         from html import escape
 
-        from frankwolfe.notebook import curves
+        from frankwolfe.plotting.notebook import curves
 
         shown = {name: (r.trace["k"], r.trace["fun"] - self.lower_bound) for name, r in self.results.items()}
         return f"<div><pre>{escape(repr(self))}</pre>{curves(shown, 'f(x) minus the best bound')}</div>"

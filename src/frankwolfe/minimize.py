@@ -16,18 +16,17 @@ from frankwolfe.backends.compile_policy import READS, choices_of_run
 from frankwolfe.backends.precision import exact_products
 from frankwolfe.checkpoint import Checkpoint, identity
 from frankwolfe.engine import advance, pace
-from frankwolfe.interruption import interruptible
 from frankwolfe.kernels.compile_clock import CLOCK
 from frankwolfe.kernels.threads import libraries, limited
 from frankwolfe.methods import Auto, Method, auto, named
 from frankwolfe.objectives.base import Objective
 from frankwolfe.points import Point
 from frankwolfe.problem import OutOfTime, Problem
-from frankwolfe.progress import Progress, compiling_shown
 from frankwolfe.result import Result, Status
 from frankwolfe.run import Driven, Run, with_room
 from frankwolfe.sets.base import IterativeSet, Set
 from frankwolfe.stopping import Tolerance
+from frankwolfe.terminal import Progress, compiling_shown, interruptible
 from frankwolfe.validation import integer, named_options, nonnegative, seed_of
 
 

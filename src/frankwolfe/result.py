@@ -176,7 +176,7 @@ class Result:
         return f"{self.gap:.3g} ({proven}: f* >= {self.lower_bound:.10g})"
 
     def _repr_html_(self) -> str:
-        from frankwolfe.notebook import table
+        from frankwolfe.plotting.notebook import table
 
         steps = f"{self.n_iter} in {self.time:.3g} s"
         rows = {"status": f"{self.status}: {self.message}", "fun": f"{self.fun:.10g}", "gap": self._certified}

@@ -79,12 +79,12 @@ class Trace:
 
     def picture(self) -> str:
         """Return the certified gap against iterations as an inline SVG picture."""
-        from frankwolfe.notebook import curves
+        from frankwolfe.plotting.notebook import curves
 
         return curves({"gap": (self["k"], self["gap"])})
 
     def _repr_html_(self) -> str:
-        from frankwolfe.notebook import table
+        from frankwolfe.plotting.notebook import table
 
         last = {c: f"{self[c][-1]:.6g}" for c in COLUMNS} if len(self) else {}
         return f"<div><b>Trace of {len(self)} rows</b>, the last of which is{table(last)}{self.picture()}</div>"

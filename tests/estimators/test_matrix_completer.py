@@ -296,7 +296,7 @@ def test_ctrl_c_ends_the_whole_search(monkeypatch):
 
 def test_ctrl_c_in_the_last_step_of_a_solve_is_not_lost(monkeypatch):
     from frankwolfe.estimators import completion_solver
-    from frankwolfe.interruption import interruptible
+    from frankwolfe.terminal import interruptible
 
     def solve_to_the_end(*args, **kwargs):
         with interruptible():

@@ -162,7 +162,7 @@ def predict(
 
         frankwolfe predict model.npz new.csv --out predictions.csv
     """
-    from frankwolfe.estimators.completer_files import COMPLETER
+    from frankwolfe.estimators.completion.completer_files import COMPLETER
     from frankwolfe.estimators.model_files import read_model
 
     writable(out)

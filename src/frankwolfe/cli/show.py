@@ -28,7 +28,7 @@ def show(
 
         frankwolfe show model.npz --top 10 --out path.png
     """
-    from frankwolfe.estimators.completer_files import COMPLETER
+    from frankwolfe.estimators.completion.completer_files import COMPLETER
     from frankwolfe.estimators.model_files import read_model
 
     writable(out)

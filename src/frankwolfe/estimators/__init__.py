@@ -12,7 +12,7 @@ _HOME = {
     "FrankWolfeClassifierCV": "cross_validated",
     "FrankWolfeRegressor": "regressor",
     "FrankWolfeRegressorCV": "cross_validated",
-    "MatrixCompleter": "matrix_completer",
+    "MatrixCompleter": "completion.matrix_completer",
 }
 
 __all__ = list(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]

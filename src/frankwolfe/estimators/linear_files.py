@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.estimators.completer_files import certificate, damaged, finite_array, set_certificate
+from frankwolfe.estimators.completion.completer_files import certificate, damaged, finite_array, set_certificate
 from frankwolfe.estimators.model_files import ModelError, read_model, write_model
 
 KINDS = ("FrankWolfeClassifier", "FrankWolfeRegressor")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frankwolfe.backends import Array, Scalar, all_finite, fetch
+from frankwolfe.backends import Array, Scalar, all_finite
 from frankwolfe.points import Coordinates, Point, Slope, Tangent
 from frankwolfe.rounding import FEW, Extent
 
@@ -48,29 +48,6 @@ class Line(ABC):
     @abstractmethod
     def __call__(self, gamma: float) -> tuple[float, float | None]:
         """Return first and second derivative (None if unknown) at gamma."""
-
-
-class ArrayLine(Line):
-    """A line whose derivatives are array code: a search along it need not look at any number."""
-
-    @property
-    @abstractmethod
-    def zero(self) -> Array:
-        """The number zero, of the dtype and on the device of the variable."""
-
-    @abstractmethod
-    def along(self, gamma: Scalar) -> tuple[Scalar, Scalar]:
-        """Return first and second derivative, not looked at."""
-
-    def minimise(self, cap: float) -> Array | None:
-        """Return the minimiser where the data have a search of their own; None elsewhere."""
-        return None
-
-    def __call__(self, gamma: float) -> tuple[float, float]:
-        first, second = self.along(gamma)
-        if not isinstance(first, float):
-            first, second = fetch([first, second])
-        return first, second
 
 
 class Objective(ABC):

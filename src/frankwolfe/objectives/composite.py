@@ -11,8 +11,8 @@ import numpy as np
 from frankwolfe.backends import Array, Scalar, eps, host, vdot, zeros
 from frankwolfe.backends.precision import exact_products
 from frankwolfe.backends.vector_with_image import Imaged
-from frankwolfe.objectives.base import ArrayLine, Evaluation, Line, Objective
-from frankwolfe.objectives.line_search import PROBES
+from frankwolfe.objectives.base import Evaluation, Line, Objective
+from frankwolfe.objectives.line_search import PROBES, ArrayLine
 from frankwolfe.points import Coordinates, Point
 from frankwolfe.rows.reading import Query, Sweep, TwoReads, array_of
 
@@ -127,8 +127,10 @@ class Composite(ImageObjective):
     def loss_curvature(self, m: Array) -> Array:
         """Return the diagonal of the Hessian of φ at m, or the numbers that `bend` makes the Hessian from."""
 
-    def loss_inner(self, m: Array, slope: Array) -> Scalar:
+    def loss_inner(self, m: Array, slope: Array, value: Scalar) -> Scalar:
         """Return <slope, m> for the slope of φ at m; more where the slope is not exact, so that φ(m) less it is safe.
+
+        `value` is φ(m).
 
         φ(m) - loss_inner + <slope, ·> must lie below φ everywhere.
         """
@@ -194,17 +196,23 @@ class _ImageLine(ArrayLine):
     def zero(self) -> Array:
         return zeros((), self.start)
 
-    def minimise(self, cap: float) -> Array | None:
+    def minimise(self, cap: float, tick: Callable[[], None]) -> Array:
         model: Any = self.objective
-        if model.row_loss is None or not model.separable or not getattr(self.start, "is_cuda", False):
-            return None
-        from frankwolfe.backends.torch_rows import has_triton
+        if not self._by_kernel:
+            return super().minimise(cap, tick)
         from frankwolfe.backends.triton_line_search import device_search
 
-        if not has_triton():
-            return None
         share = model.share if model.weighted else model.share[0]
         return device_search(model.row_loss, model.b, share, self.start, self.step, self.ridge, cap, PROBES)
+
+    @property
+    def _by_kernel(self) -> bool:
+        """Whether one kernel of Triton searches."""
+        if self.objective.row_loss is None or not self.objective.separable or not getattr(self.start, "is_cuda", False):
+            return False
+        from frankwolfe.backends.torch_rows import has_triton
+
+        return has_triton()
 
     def along(self, gamma: Scalar) -> tuple[Scalar, Scalar]:
         m = self.start + gamma * self.step

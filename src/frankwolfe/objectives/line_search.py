@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
 import array_api_compat
 import numpy as np
 
-from frankwolfe.backends import Array, namespace, zeros
+from frankwolfe.backends import Array, Scalar, fetch, namespace, zeros
 from frankwolfe.backends.namespace import as_like, is_traced, nonzero, repeat
 from frankwolfe.objectives.base import Line
 from frankwolfe.points import Leaf, Point
@@ -114,6 +115,34 @@ def minimise_in_arrays(along: Callable[[Array], tuple[Array, Array]], zero: Arra
     return xp.where(first < 0, xp.where(last <= 0, end, gamma), zero)
 
 
+class ArrayLine(Line):
+    """A line whose derivatives are array code: a search along it need not look at any number."""
+
+    @property
+    @abstractmethod
+    def zero(self) -> Array:
+        """The number zero, of the dtype and on the device of the variable."""
+
+    @abstractmethod
+    def along(self, gamma: Scalar) -> tuple[Scalar, Scalar]:
+        """Return first and second derivative, not looked at."""
+
+    def minimise(self, cap: float, tick: Callable[[], None]) -> Array:
+        """Return the minimiser, not looked at; `tick` is called before each probe."""
+
+        def along(gamma: Array) -> tuple[Array, Array]:
+            tick()
+            return self.along(gamma)
+
+        return minimise_in_arrays(along, self.zero, cap)
+
+    def __call__(self, gamma: float) -> tuple[float, float]:
+        first, second = self.along(gamma)
+        if not isinstance(first, float):
+            first, second = fetch([first, second])
+        return first, second
+
+
 class Lines(Line):
     """f on many segments at once, one to a row."""
 
@@ -125,7 +154,7 @@ class Lines(Line):
 
     def minimise(self, cap: float, rtol: float) -> tuple[Array, int]:
         """Return the minimisers as a column, and the number of probes of the longest search."""
-        x = self.x.coords
+        x = self.x.array
         if not isinstance(x, np.ndarray):
             return minimise_in_arrays(self, zeros(x.shape[:1], x), cap)[:, None], PROBES
         # One row after the other stays in cache, and none waits for the others.

@@ -12,7 +12,7 @@ import numpy as np
 from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
 from frankwolfe.backends import double as double_of
 from frankwolfe.backends.compile_policy import READS, choices_of_run
-from frankwolfe.backends.namespace import as_like, fetch_arrays, nonzero
+from frankwolfe.backends.namespace import as_like, fetch_arrays, is_foreign, nonzero
 from frankwolfe.backends.vector_with_image import Imaged
 from frankwolfe.kernels.row_sample import rows_drawn
 from frankwolfe.kernels.rows.layouts import CHUNK, RowLosses, double
@@ -498,7 +498,8 @@ class LinearModel(WeightedMean, HessianObjective):
             return Lines(self, x, v), passes if self.holds_images else float(len(points))
         if not self.holds_images:
             return (SummedLine if self.separable else InterceptLine).between(self, x, v)
-        if self.compiled is None or (self.intercept and self.row_loss.quadratic):
+        plain = self.compiled is None and (self.separable or is_foreign(self.share))
+        if plain or (self.intercept and self.row_loss.quadratic):
             return super().line(x, v)
         return (SummedLine if self.separable else ProfiledLine).between(self, x, v)
 
@@ -536,8 +537,8 @@ class LinearModel(WeightedMean, HessianObjective):
         t = self._shifted(m)
         return self._curvature(t, slice(None)) if self.compiled is None else self.compiled.curvature(t)
 
-    def loss_inner(self, m: Array, slope: Array) -> Scalar:
-        return self.loss(m) + self._conjugate(slope) if self.intercept else products(slope, m)
+    def loss_inner(self, m: Array, slope: Array, value: Scalar) -> Scalar:
+        return value + self._conjugate(slope) if self.intercept else products(slope, m)
 
     def bend(self, curvature: Array, image: Array) -> Array:
         bent = curvature * image

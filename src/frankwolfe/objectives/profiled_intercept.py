@@ -237,7 +237,7 @@ class InterceptLine(SummedLine):
 
 
 class ProfiledLine(SummedLine):
-    """The segment on images with the best intercept at every point of it, compiled."""
+    """The segment on images in main memory with the best intercept at every point of it."""
 
     def __init__(self, objective: LinearModel, x: Point, v: Point, start: Array, step: Array) -> None:
         super().__init__(objective, x, v, double(start), double(step))
@@ -251,8 +251,14 @@ class ProfiledLine(SummedLine):
         low, high = (1 - gamma) * self.ends[0] + gamma * self.ends[1] if gamma <= 1 else (-np.inf, np.inf)
         c = min(max(c + (gamma - before) * drift, low), high)
         loss = self.objective.compiled
-        (_, c, _), sums = loss.balance(self.start, self.step, gamma, (low, c, high), self.ulp)
-        left, _, first, bend, along, second = sums
+        if loss is not None:
+            (_, c, _), sums = loss.balance(self.start, self.step, gamma, (low, c, high), self.ulp)
+            left, _, first, bend, along, second = sums
+        else:
+            found = InterceptSearch(c, self.objective.knee, self.ulp, low, high)
+            found.run(lambda c: along_with_intercept(self.objective, self.start, self.step, gamma, c)[0])
+            c, (left, _, bend, above, below, along, second) = found.c, found.numbers
+            first = above + below
         drift = -along / bend if bend > 0 else 0.0
         self.near = (gamma, c, drift)
         if abs(left) <= NEAR * self.objective.knee * bend:  # what c leaves over is felt along the way

@@ -10,10 +10,10 @@ import numpy as np
 from frankwolfe.backends import Array, Scalar, eps, host, vdot, zeros
 from frankwolfe.backends.precision import exact_products
 from frankwolfe.kernels.spectral.lanczos import least_eigenvalue
-from frankwolfe.objectives.base import ArrayLine, Evaluation, Line
+from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import HessianObjective, HessianProduct
 from frankwolfe.objectives.derive import derive
-from frankwolfe.objectives.line_search import Lines
+from frankwolfe.objectives.line_search import ArrayLine, Lines
 from frankwolfe.points import Point
 from frankwolfe.rounding import FEW, Extent
 from frankwolfe.rows.reading import array_of, products

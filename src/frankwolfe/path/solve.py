@@ -18,8 +18,8 @@ from frankwolfe.path.collection import Path
 from frankwolfe.path.scaled import on_one_scale, restored, unscaled
 from frankwolfe.path.strategies import Desk, Job, in_step, in_turn, pays_together, steps_together
 from frankwolfe.problem import Problem
-from frankwolfe.progress import compiling_shown
 from frankwolfe.sets.base import Set
+from frankwolfe.terminal import compiling_shown
 from frankwolfe.validation import integer, named_options, nonnegative, positive, seed_of
 
 

@@ -19,12 +19,12 @@ from frankwolfe.objectives.composite import HessianObjective
 from frankwolfe.path.lockstep import Lockstep
 from frankwolfe.path.warm_start import SHELF, Proof, begin, continued, proof_of
 from frankwolfe.problem import Problem
-from frankwolfe.progress import Progress
 from frankwolfe.result import Result, Status
 from frankwolfe.run import Run, with_room
 from frankwolfe.sets.base import Set
 from frankwolfe.sets.many_radii import SetBatch
 from frankwolfe.stopping import Tolerance
+from frankwolfe.terminal import Progress
 
 
 @dataclass(frozen=True)

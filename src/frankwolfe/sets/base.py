@@ -76,6 +76,10 @@ class Set(ABC):
         """p where the set is a ball of l_p, centred at zero; None elsewhere."""
         return None
 
+    def bounds(self, x: Array) -> tuple[Array, Array] | None:
+        """Return the least and the greatest value of each entry, where these are all that binds; None elsewhere."""
+        return None
+
     def slow_oracle(self, shape: tuple[int, ...]) -> bool:
         """Tell whether the oracle, for points of this shape, is far more work than a look at the atoms seen before."""
         return not self.closed_form

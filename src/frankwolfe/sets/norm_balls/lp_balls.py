@@ -42,6 +42,12 @@ class NormBall(Ball, ProjectableSet):
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         return all_finite(x) and bool(norm(x, self.exponent) <= self.radius * (1 + slack(x, tol)))
 
+    def bounds(self, x: Array) -> tuple[Array, Array] | None:
+        if not math.isinf(self.exponent):
+            return None
+        upper = self.radius * namespace(x).ones_like(x)
+        return -upper, upper
+
     def project(self, x: Array) -> Array:
         return project_lp(x, self.radius, self.exponent)
 

@@ -106,6 +106,12 @@ class Box(ProjectableSet):
         lower, upper = self._bounds(x)
         return xp.minimum(xp.maximum(x, lower), upper)
 
+    def bounds(self, x: Array) -> tuple[Array, Array]:
+        """Return both bounds, as arrays like x."""
+        xp = namespace(x)
+        lower, upper = self._bounds(x)
+        return xp.zeros_like(x) + lower, xp.zeros_like(x) + upper
+
     def _bounds(self, like: Array) -> tuple[Array, Array]:
         if self.shape is not None:
             require_shape(self, like, self.shape)

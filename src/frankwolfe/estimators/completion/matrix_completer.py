@@ -12,10 +12,10 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from frankwolfe.estimators.completer_files import read_completer, write_completer
-from frankwolfe.estimators.completion_solver import Completion, Ratings, Recipe, chosen, complete
+from frankwolfe.estimators.completion.completer_files import read_completer, write_completer
+from frankwolfe.estimators.completion.completion_solver import Completion, Ratings, Recipe, chosen, complete
+from frankwolfe.estimators.completion.ratings import Observed, read_observed
 from frankwolfe.estimators.host_results import on_host
-from frankwolfe.estimators.ratings import Observed, read_observed
 from frankwolfe.result import Status
 from frankwolfe.rows.placement import torch_device
 from frankwolfe.validation import integer, nonnegative, positive

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import frankwolfe as fw
-from frankwolfe.interruption import interruptible
+from frankwolfe.terminal import interruptible
 
 
 @pytest.fixture(autouse=True)

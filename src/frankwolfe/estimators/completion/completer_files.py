@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from frankwolfe.estimators.completion.ratings import Ids
 from frankwolfe.estimators.model_files import ModelError, read_model, write_model
-from frankwolfe.estimators.ratings import Ids
 
 if TYPE_CHECKING:
-    from frankwolfe.estimators.matrix_completer import MatrixCompleter
+    from frankwolfe.estimators.completion.matrix_completer import MatrixCompleter
 
 COMPLETER = "MatrixCompleter"
 C = TypeVar("C", bound="MatrixCompleter")
@@ -52,7 +52,7 @@ def write_completer(model: MatrixCompleter, path: str | os.PathLike[str]) -> Non
 
 def read_completer(cls: type[C], path: str | os.PathLike[str]) -> C:
     """Read a `MatrixCompleter`, checking everything that it will rely on."""
-    from frankwolfe.estimators.completion_solver import Tried
+    from frankwolfe.estimators.completion.completion_solver import Tried
 
     header, arrays = read_model(path)
     of_kind(header, COMPLETER, path)

@@ -12,12 +12,12 @@ import numpy as np
 from frankwolfe.backends import host
 from frankwolfe.backends.namespace import columns
 from frankwolfe.datasets.ratings import fit_effects
-from frankwolfe.interruption import interruptible
 from frankwolfe.lowrank import LowRank
 from frankwolfe.minimize import minimize
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.result import Result, Status
 from frankwolfe.sets.spectral.nuclear import NuclearBall
+from frankwolfe.terminal import interruptible
 
 LEAST = 10  # ratings below which there is nothing to hold out
 PRIOR = 5.0  # ratings added to each count, so that a user seen once is not given a scale of their own
