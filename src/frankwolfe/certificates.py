@@ -17,8 +17,7 @@ from frankwolfe.points import Point, Tangent, Touches
 from frankwolfe.problem import Problem
 from frankwolfe.result import Status
 from frankwolfe.sets.base import IterativeSet
-from frankwolfe.sets.oracle_set import OracleSet
-from frankwolfe.sets.set_check import unlike_a_minimum
+from frankwolfe.sets.set_check import is_of_user, unlike_a_minimum
 
 PROOF_GROWTH = 2.0  # a bound that is expensive to prove is proven at iterations growing by this factor
 RETRY_GROWTH = 1.1  # and, when it would end the run, at iterations growing by this one
@@ -155,8 +154,9 @@ def blame(problem: Problem, at: Point, best: Point) -> tuple[Status, str]:
     if hasattr(x, "toarray"):  # factors
         x, other = x.toarray(), other.toarray()
     g = problem.objective.grad(x)
-    if isinstance(problem.domain, OracleSet):
-        wrong = unlike_a_minimum(problem.domain, g, [x, other])
+    domain = problem.domain
+    if is_of_user(domain):
+        wrong = unlike_a_minimum(domain, g, [x, other])
         if wrong is not None:
             return Status.WRONG_ORACLE, wrong
     step = other - x

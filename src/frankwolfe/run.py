@@ -22,8 +22,7 @@ from frankwolfe.result import Status
 from frankwolfe.rows.out_of_memory import is_out_of_memory
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet
-from frankwolfe.sets.oracle_set import OracleSet
-from frankwolfe.sets.set_check import unlike_a_minimum
+from frankwolfe.sets.set_check import is_of_user, unlike_a_minimum
 from frankwolfe.stopping import WINDOW, Rest, Tolerance
 from frankwolfe.trace import Trace
 
@@ -210,7 +209,7 @@ class Run:
         if max(self.certificate.lower_bound, self.unverified.lower_bound) <= self.best_value + slack:
             return
         objective, domain = self.problem.objective, self.problem.domain
-        reason = None if objective.proven and not isinstance(domain, OracleSet) else blame(self.problem, at, self.best)
+        reason = None if objective.proven and not is_of_user(domain) else blame(self.problem, at, self.best)
         if objective.proven and reason is not None and reason[0] is not Status.WRONG_ORACLE:
             reason = None  # what is known to be convex is not doubted
         self.certificate, self.unverified = Certificate(next_proof=self.certificate.next_proof), Certificate()
@@ -295,7 +294,7 @@ class Run:
         problem, best = self.problem, self.best
         if best is None or problem.domain is None or not problem.objective.convex:
             return
-        if isinstance(problem.domain, OracleSet):
+        if is_of_user(problem.domain):
             wrong = unlike_a_minimum(problem.domain, problem.objective.grad(best.coords), [best.coords])
             if wrong is not None:
                 self.trouble = (Status.WRONG_ORACLE, wrong)

@@ -71,7 +71,7 @@ def least(name: str, b: np.ndarray, share: np.ndarray, price: float, l1: bool) -
         x = (w[:d] - w[d : 2 * d]).reshape(5, classes)
         m = X @ x + w[2 * d :]
         rows = (
-            logsumexp(m, axis=1) - np.take_along_axis(m, b.astype(int)[:, None], 1)[:, 0]
+            np.asarray(logsumexp(m, axis=1)) - np.take_along_axis(m, b.astype(int)[:, None], 1)[:, 0]
             if classes > 1
             else naive(name, m[:, 0], b)
         )

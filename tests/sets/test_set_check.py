@@ -219,3 +219,23 @@ def test_balls_that_meet_polytopes() -> None:
             assert domain.contains(found.atom.toarray(), 1e-9)
             assert found.value / size == pytest.approx(least.value, abs=1e-6)
             assert found.lower <= found.value <= found.lower + 1e-6 * size
+
+
+def test_a_run_blames_the_oracle_of_a_class_of_yours() -> None:
+    class Upside(fw.Set):
+        shape = (4,)
+
+        def lmo(self, g: np.ndarray) -> fw.Atom:
+            return L2Ball(1.0).lmo(-g)
+
+        def diameter(self, shape: tuple[int, ...] | None = None) -> float:
+            return 2.0
+
+        def contains(self, x: np.ndarray, tol: float = 1e-9) -> bool:
+            return L2Ball(1.0).contains(x, tol)
+
+    f = fw.Function(lambda x: float(((x - 3) ** 2).sum()), lambda x: 2 * (x - 3))
+    for method in ("fw", "afw", "auto"):
+        result = fw.minimize(f, Upside(), np.zeros(4), method=method, max_iter=50)
+        assert result.status is fw.Status.WRONG_ORACLE
+        assert "seems to maximise" in result.message

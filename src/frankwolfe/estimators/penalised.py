@@ -122,7 +122,7 @@ class Pairs:
             np.concatenate([old[:, keep], new[:, None]], axis=1) for old, new in ((self.S, s), (self.Y, y))
         )
 
-    def direction(self, g: np.ndarray, ridge: np.ndarray) -> np.ndarray | None:
+    def direction(self, g: np.ndarray, ridge: np.ndarray | float) -> np.ndarray | None:
         """Return minus the inverse Hessian times g, with `ridge` added to the curvature; None without pairs."""
         S, Y = self.S, self.Y + ridge * self.S
         if not S.shape[1]:

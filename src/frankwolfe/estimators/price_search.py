@@ -40,6 +40,7 @@ class PriceSearch(Search):
     """The prices tried so far; a size is one over the root of a price."""
 
     def __init__(self, model: Any, task: Any, y: np.ndarray, parts: list[Any], judge: Any, weight: Any) -> None:
+        self.judge: Any
         for train, _ in parts:
             check_classes(model, y, train)
         self.model, self.task, self.y, self.parts, self.judge, self.weight = model, task, y, parts, judge, weight

@@ -220,7 +220,7 @@ def squared_search(
         return None
     span = None
     if path_of is RidgePath and n < min(d, READS) and n * d <= LARGEST:
-        span, square = np.linalg.qr((matrix.toarray() if sp.issparse(matrix) else matrix).T.astype(np.float64))
+        span, square = np.linalg.qr(_dense(matrix).T.astype(np.float64))
         matrix = square.T
     elif n * d * d > READS * matrix.size:
         return None
@@ -255,6 +255,10 @@ def squared_search(
             facts[name].append(row)
     tables = {name: np.stack(rows) for name, rows in facts.items()}
     return SquaredSearch(path, tried, tables, span, found=found, judged=judge is not None)
+
+
+def _dense(matrix: Any) -> np.ndarray:
+    return matrix.toarray() if sp.issparse(matrix) else matrix
 
 
 def _spanned(x: np.ndarray, span: np.ndarray | None) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 from frankwolfe.backends import eps
 from frankwolfe.sets.base import ProjectableSet, Set
 from frankwolfe.sets.fixed_arrays import on_host
+from frankwolfe.sets.oracle_set import OracleSet
 from frankwolfe.validation import integer
 
 SIGN = "it seems to maximise: an oracle is given the gradient and must minimise <g, v>, so answer for -g"
@@ -73,6 +74,11 @@ def check_set(
         if not abs(float(g @ again) - float(g @ answers[0])) <= tol * float(np.abs(g).sum()) * size:
             raise ValueError(f"lmo({scale:g} g) is another answer than lmo(g): only the direction of g may count")
     return worst
+
+
+def is_of_user(domain: Any) -> bool:
+    """Tell whether the oracle of a set is the user's: a function, or the method of a class of theirs."""
+    return isinstance(domain, OracleSet) or not (domain is None or type(domain).__module__.startswith("frankwolfe."))
 
 
 def unlike_a_minimum(domain: Set, slope: Any, points: list[Any]) -> str | None:
