@@ -33,6 +33,7 @@ from frankwolfe.sets.base import ProjectableSet
 
 # What was tuned, each on `python -m benchmarks auto_grid` and `unseen`:
 SMALL = 500  # variables up to which a Hessian is cheap
+ENOUGH_ROWS = 10  # for each variable, on a device: a Hessian is then a few passes
 TALL = 100  # rows for each variable from which on passes over the data outweigh all else
 FIRST_LOOK = 16  # steps before a method is judged; then at twice as many, and so on
 INTERIOR_SPEEDUP = 2  # how much faster that must be where x is deep inside the set, far from all vertices
@@ -100,7 +101,7 @@ class Facts:
     @property
     def expensive_oracle(self) -> bool:
         """The oracle solves a linear programme or a flow: far more work than a look at the atoms seen before."""
-        return self.problem.domain is not None and self.problem.domain.slow_oracle(tuple(self.x0.coords.shape))
+        return self.problem.domain is not None and self.problem.domain.slow_oracle(tuple(self.x0.array.shape))
 
     @property
     def projects(self) -> bool:
@@ -137,7 +138,7 @@ class Facts:
         if objective is None or objective.data_shape is None or self.problem.coordinate_set is None:
             return False
         n, d = objective.data_shape
-        return n >= 10 * d and d <= SMALL if self.problem.on_device else not working_set.applies(self.problem)
+        return n >= ENOUGH_ROWS * d and d <= SMALL if self.problem.on_device else not working_set.applies(self.problem)
 
     def allow(self, name: str) -> bool:
         """Tell whether a method applies to the problem."""
@@ -300,8 +301,8 @@ def planned(problem: Problem, x0: Point) -> tuple[str, ...]:
 def too_many_atoms(problem: Problem, state: AutoState) -> bool:
     """Tell whether corrective steps, first in the plan, hold an atom for every four variables: nothing is sparse."""
     if state.turn == 0 and state.plan[0] == "columns":
-        (objective, _), count = working_set.model_on(problem), np.count_nonzero(state.x.coords)
+        (objective, _), count = working_set.model_on(problem), np.count_nonzero(state.x.array)
         return not working_set.may_descend(objective) and bool(count > MAX_HESSIAN_COLUMNS)
     if state.turn > 0 or state.plan[0] != "fcfw" or state.x.parts is None:
         return False
-    return len(state.x.parts[1]) > max(MIN_ATOM_CAP, math.prod(state.x.coords.shape) // 4)
+    return len(state.x.parts[1]) > max(MIN_ATOM_CAP, math.prod(state.x.array.shape) // 4)

@@ -129,7 +129,7 @@ class ConditionalGradientSliding(Method):
         u, share = centre, 0.2 * eta / problem.curvature if problem.curvature > 0 else 0.0
         for _ in range(self.max_inner):
             problem.tick()
-            slope = g + beta * (u.coords - centre.coords)
+            slope = g + beta * (u.array - centre.array)
             vertex = problem.lmo(slope, k, share=share, keep=u)
             inner, value = fetch([problem.inner(slope, u), vertex.value])
             gap = inner - value

@@ -107,7 +107,7 @@ class StochasticFrankWolfe(Method):
             )
 
     def init(self, problem: Problem, x0: Point) -> StochasticState:
-        return StochasticState(0, x0, zeros(tuple(x0.coords.shape), x0.coords))
+        return StochasticState(0, x0, zeros(tuple(x0.array.shape), x0.array))
 
     def step(self, problem: Problem, state: StochasticState) -> tuple[StochasticState, Evidence]:
         k, x, d = state
