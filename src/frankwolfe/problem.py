@@ -12,7 +12,7 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, Mixable, RankOne
 from frankwolfe.backends import Array, Scalar, all_finite, eps, fetch, is_zero, vdot
-from frankwolfe.backends.namespace import as_like, is_foreign, is_long
+from frankwolfe.backends.namespace import as_like, is_at_hand, is_foreign, is_long
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 from frankwolfe.kernels.spectral.implicit_matrix import ImplicitMatrix
 from frankwolfe.lowrank import LowRank
@@ -188,7 +188,7 @@ class Problem:
         A function that is computed on a device is not looked at.
         """
         moved = made(x, v, delta)
-        if self.objective.ours or isinstance(moved.coords, LowRank) or is_foreign(moved.coords):
+        if self.objective.ours or isinstance(moved.coords, LowRank) or not is_at_hand(moved.coords):
             return moved
         while not math.isfinite(self.objective.value_inside(moved.coords)):
             delta = 0.5 * delta
