@@ -28,6 +28,7 @@ NAMES = {
     "cold_start": "the first fit beside the second, nothing compiled before",
     "iteration": "one iteration against the memory floor and against plain NumPy",
     "accuracy": "time to a certified accuracy, against scikit-learn, skglm and celer",
+    "inside": "the share of a solve inside compiled passes, and what a small solve takes",
     "unseen": "one thread, on data that no constant was set on, against every peer",
     "completion": "matrix completion",
     "paths": "whole regularisation paths",

@@ -415,6 +415,14 @@ class Problem:
         # On a device one kernel reads narrow numbers as they are stored, and the gradient comes for nothing.
         return self.exact.evaluate(point, point).value if self.on_device else self.exact.value_at(point)[0]
 
+    def in_double(self, coords: Coordinates) -> Evaluation:
+        """Evaluate f in double precision, of data in single, at coordinates of either; with the point of tangency."""
+        assert self.exact is not None
+        point = Point.at(self.exact.start(coords, dense=not isinstance(coords, LowRank)))
+        at = self.exact.evaluate(point, point)
+        self.count(at)
+        return at._replace(at=self._touch(point, at))
+
     def relieve(self) -> None:
         """Make room on a device that has none left, or raise a MemoryError that says how much is needed."""
         self.scratch.clear()

@@ -248,7 +248,7 @@ class Run:
         touch = None if behind is None or behind[0].touch is self.best.coords else behind[0].touch
         x = self.state.x if at_once and self.state.x is not self.best else None
         places = [self.best.coords, touch, x and x.coords]
-        growth = proof_growth(self.problem, self.goal, self.best_value, self.unverified.lower_bound)
+        growth = proof_growth(self.goal, self.best_value, self.unverified.lower_bound, self.unverified.noise)
         values = self.certificate.certify(self.problem, k, [at for at in places if at is not None], growth)
         if values is None:
             return

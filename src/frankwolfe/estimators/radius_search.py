@@ -28,6 +28,7 @@ MOST = 40  # radii, up or down, after which the search gives up
 WORSE = 1.05  # a held-out loss above the best by this factor ends the path at once, any other at the second time
 FREE = 0.05  # of what was gained so far: a constraint whose next radius gains less no longer binds
 NOTHING = 1e-3  # nats: a held-out loss with which no larger radius is needed
+NEAR = 0.5 * math.log(GROWTH) + 1e-9  # further apart, in logarithms, radii are not neighbours
 FINE = 1.07  # neighbours of the best radius need not be closer than this factor
 ACCURACY = 0.03  # of the best held-out loss: no smaller gap is asked for on the folds,
 LOOSER = 100.0  # nor one below so many times that of the final fit
@@ -186,11 +187,12 @@ class Search(Choice):
             self.solve(least / growth)
 
     def _refine(self, budget: int | None) -> None:
-        """Halve the steps on both sides of the best size until they are short; beyond it only where scores differ."""
+        """Halve the steps on both sides of the best size until they are short, or scores no longer differ."""
         while budget is None or budget > 0:
             sizes, best = self.sizes, self.place("best")
-            ends = [i for i in (best - 1, best + 1) if 0 <= i < len(sizes) and self._differ(i, best)]
-            far = [i for i in ends if abs(math.log(sizes[i] / sizes[best])) > math.log(FINE)]
+            steps = {i: abs(math.log(sizes[i] / sizes[best])) for i in (best - 1, best + 1) if 0 <= i < len(sizes)}
+            # Equal losses tell nothing of what is between radii that are far apart.
+            far = [i for i, step in steps.items() if step > NEAR or (step > math.log(FINE) and self._differ(i, best))]
             for i in far[:budget]:
                 self.solve(math.sqrt(sizes[best] * sizes[i]))
             if not far:

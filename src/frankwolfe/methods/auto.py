@@ -33,6 +33,7 @@ from frankwolfe.sets.base import ProjectableSet
 
 # What was tuned, each on `python -m benchmarks auto_grid` and `unseen`:
 SMALL = 500  # variables up to which a Hessian is cheap
+ENOUGH_ROWS = 10  # for each variable, on a device: a Hessian is then a few passes
 TALL = 100  # rows for each variable from which on passes over the data outweigh all else
 FIRST_LOOK = 16  # steps before a method is judged; then at twice as many, and so on
 INTERIOR_SPEEDUP = 2  # how much faster that must be where x is deep inside the set, far from all vertices
@@ -137,7 +138,7 @@ class Facts:
         if objective is None or objective.data_shape is None or self.problem.coordinate_set is None:
             return False
         n, d = objective.data_shape
-        return n >= 10 * d and d <= SMALL if self.problem.on_device else not working_set.applies(self.problem)
+        return n >= ENOUGH_ROWS * d and d <= SMALL if self.problem.on_device else not working_set.applies(self.problem)
 
     def allow(self, name: str) -> bool:
         """Tell whether a method applies to the problem."""

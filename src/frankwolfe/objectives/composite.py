@@ -127,8 +127,10 @@ class Composite(ImageObjective):
     def loss_curvature(self, m: Array) -> Array:
         """Return the diagonal of the Hessian of φ at m, or the numbers that `bend` makes the Hessian from."""
 
-    def loss_inner(self, m: Array, slope: Array) -> Scalar:
+    def loss_inner(self, m: Array, slope: Array, value: Scalar) -> Scalar:
         """Return <slope, m> for the slope of φ at m; more where the slope is not exact, so that φ(m) less it is safe.
+
+        `value` is φ(m).
 
         φ(m) - loss_inner + <slope, ·> must lie below φ everywhere.
         """

@@ -537,8 +537,8 @@ class LinearModel(WeightedMean, HessianObjective):
         t = self._shifted(m)
         return self._curvature(t, slice(None)) if self.compiled is None else self.compiled.curvature(t)
 
-    def loss_inner(self, m: Array, slope: Array) -> Scalar:
-        return self.loss(m) + self._conjugate(slope) if self.intercept else products(slope, m)
+    def loss_inner(self, m: Array, slope: Array, value: Scalar) -> Scalar:
+        return value + self._conjugate(slope) if self.intercept else products(slope, m)
 
     def bend(self, curvature: Array, image: Array) -> Array:
         bent = curvature * image

@@ -209,10 +209,10 @@ class Multinomial(WeightedMean):
     def loss_curvature(self, m: Array) -> Array:
         return namespace(m).reshape(self._softmax(m).chances, (-1,))
 
-    def loss_inner(self, m: Array, slope: Array) -> Scalar:
+    def loss_inner(self, m: Array, slope: Array, value: Scalar) -> Scalar:
         if not self.intercept:
             return vdot(slope, m)
-        return self.loss(m) + self._conjugate(namespace(slope).reshape(slope, self.truth.shape) / nonzero(self.share))
+        return value + self._conjugate(namespace(slope).reshape(slope, self.truth.shape) / nonzero(self.share))
 
     def _conjugate(self, residual: Array) -> Scalar:
         """Return minus the mean entropy of the probabilities, from what they are off the truth by."""

@@ -166,7 +166,8 @@ class Lockstep:
         wrong = np.fmax(self.numbers.bound, self.numbers.unverified) > self.numbers.value
         self._examine(~well[-1] | wrong, lambda i, run: self._check(i, run, first, values, well, slack, last))
         if exact and self.open:
-            growth = proof_growth(self.problem, self.goals, self.numbers.value, self.numbers.unverified)
+            noise = ((1 + mixings) * noises)[-1].max(axis=0)
+            growth = proof_growth(self.goals, self.numbers.value, self.numbers.unverified, noise)
             due = state.k >= self.numbers.next_proof * growth / PROOF_GROWTH
             self._examine(due, lambda i, run: run.certify(state.k - 1))
 

@@ -144,7 +144,7 @@ class TwoReads(Path):
         value = model.loss(m)
         watched = value if watch is y else model.loss(watch.image)
         slope = rows.adjoint(residual.T).T if query.size else model.map.adjoint(residual)
-        return Sweep(value, model.loss_inner(m, residual), watched, slope, passes, self.name)
+        return Sweep(value, model.loss_inner(m, residual, value), watched, slope, passes, self.name)
 
 
 def array_of(coords: Any) -> Array:

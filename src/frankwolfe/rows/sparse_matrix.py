@@ -10,7 +10,7 @@ import numpy as np
 
 from frankwolfe.backends import Array
 from frankwolfe.kernels.rows.compact_storage import columns_of, sparse_layout
-from frankwolfe.kernels.rows.layouts import Layout, RowLayout, compiled
+from frankwolfe.kernels.rows.layouts import Layout, RowLayout, compiled, double
 from frankwolfe.objectives.derive import derive
 from frankwolfe.rows import data_matrix
 from frankwolfe.rows.compiled_paths import Compiled
@@ -91,7 +91,10 @@ class CSRMatrix(RowBlocks):
         return compiled("rows.sparse").count(self.layout.arrays[1], self.shape[1])
 
     def _column_squares(self, weights: Array | None) -> np.ndarray:
-        return _squared(self.matrix, weights)
+        if self.layout is None or not self.matrix.has_canonical_format:
+            return _squared(self.matrix, weights)
+        c = np.ones(self.shape[0]) if weights is None else double(weights)
+        return self.layout.scale**2 * compiled("rows.sparse").squares(*self.layout.arrays, c, self.shape[1], 1)
 
     def squares(self, weights: np.ndarray) -> np.ndarray:
         """Return the diagonal of A'diag(weights)A; estimated, where rows are many and the kernels compiled."""

@@ -95,7 +95,7 @@ class ConditionalGradientSliding(Method):
         at_z = problem.evaluate(z, watch=x)
         theta = mix(theta, at_z.tangent, gamma)
         u = self._projected(problem, k, _array(at_z.slope), u, beta, eta)
-        x_next = mix(x, u, gamma)
+        x_next = problem.mix(x, u, gamma)
 
         # An oracle that iterates is asked for the better of the two bounds only.
         closed_form = problem.domain is not None and problem.domain.closed_form
@@ -135,7 +135,7 @@ class ConditionalGradientSliding(Method):
             gap = inner - value
             if gap <= max(eta, problem.eps * (abs(inner) + abs(value))):  # or all that is left is rounding
                 break
-            u = mix(u, vertex.point, clipped(gap, beta * float(problem.distance2(u, vertex.point)), 1.0))
+            u = problem.mix(u, vertex.point, clipped(gap, beta * float(problem.distance2(u, vertex.point)), 1.0))
         return u
 
 

@@ -26,6 +26,7 @@ from frankwolfe.serialisation import plain
 from frankwolfe.validation import integer
 
 # What was tuned, each on `python -m benchmarks unseen` and `accuracy`:
+REST = 0.5  # share of the gap that ends the run, to which a model that is f itself is solved
 LARGEST = 5000  # variables up to which a Hessian is formed
 FACTORED = 500  # and on a ball, of a quadratic, factored: more take more than products with it do
 SEARCH, ROUGH_SEARCH = 1e-3, 0.05  # accuracy of the line search; far away, where the step is long anyway
@@ -42,7 +43,7 @@ KEPT = 1000  # variables up to which a Hessian is kept from one step to the next
 # What a Hessian and a step without one cost, in nanoseconds of one core (`python -m benchmarks unseen` raced both):
 PAIR = {True: 0.125, False: 1.0}  # for two entries of a row that meet in a Hessian, dense and sparse
 ENTRY, STEP = {True: 0.3, False: 1.0}, 3e5  # for an entry in two reads, and for a step besides all arrays
-ROW, FREE_ROW, FACTORED_IN = 20.0, 50.0, 22.0  # for a row, with a free intercept too; multiplications of a factor
+ROW, FREE_ROW = 20.0, 50.0  # for a row, and where there is a free intercept
 TAIL = 0.7  # share of the difference between the curvatures of f and log f that is taken off
 
 
@@ -198,18 +199,21 @@ class NewtonFrankWolfe(Method):
             return state._replace(k=k + 1, rested=True), evidence
         gap = max(float(at_x.inner - vertex.value), 0.0)
         relative = gap / max(abs(float(at_x.value)), 1e-300)
-        g: Array = at_x.slope
+        fall = relative / before if before > 0 else np.inf
+        # In single precision, what is left of a gap that steps no longer close shows in double precision alone.
+        unclear = problem.exact is not None and (rested or (fall > FALLEN and not far))
+        g: Array = (problem.in_double(x.coords) if unclear else at_x).slope
         g, here = fetch_arrays(g, x.array) if problem.on_device else (g, x.array)
         if by_products:
             return NewtonState(k + 1, Point.at(as_like(by_lanczos(problem, x, g), x.coords)), relative), evidence
-        fall = relative / before if before > 0 else np.inf
         if kept is not None and kept.age == 0:
             kept = kept._replace(fall=fall)
         if kept is not None and lasts(problem, kept, gap, fall):
-            H, kept = (updated := kept.at(g, here)), Bend(updated, g, here, kept.age + 1, kept.fall)
+            updated = kept.at(double(g), double(here))
+            H, kept = updated, Bend(updated, double(g), double(here), kept.age + 1, kept.fall)
         else:
             H = _expansion(problem, x, 1)[1] if H is None else H
-            kept = None if relative > FAR or not may_keep(problem, len(g)) else Bend(H, g, here)
+            kept = None if relative > FAR or not may_keep(problem, len(g)) else Bend(H, double(g), double(here))
         rtol, radius = SEARCH, problem.ball_radius
         whole, objective = radius is not None or problem.coordinate_set is not None, problem.hessian_objective
         tail = objective.tail(x.image) if far and whole and objective is not None else None
@@ -220,6 +224,8 @@ class NewtonFrankWolfe(Method):
         with calm(H.size):
             target, multiplier = self._target(problem, H, g, here, vertex.point, state, relative > FAR)
         z = Point.at(as_like(target, x.coords))
+        if unclear:  # a tangent there proves more than any at a point in single precision
+            evidence = evidence._replace(minorants=(*evidence.minorants, (problem.in_double(target).tangent, None)))
         value, steady = float(at_x.value), state.steady and not far and float(at_x.value) <= state.value
         likely = gap * min(relative / before, 1.0) ** SPEED if 0 < before < np.inf else np.inf
         last = state.rounds, state.sample, likely, multiplier, steady, value, kept
@@ -241,8 +247,11 @@ class NewtonFrankWolfe(Method):
 
         As accurately as what is gained by it deserves; where the model is f itself, as the run asks for.
         """
+        H, g, x = (np.asarray(array, np.float64) for array in (H, g, x))  # g - H x cancels
+        if problem.exact is not None:
+            H = 0.5 * (H + H.T)  # in single precision it is symmetric but for rounding
         radius, coordinates, b = problem.ball_radius, problem.coordinate_set, g - H @ x
-        tol, rough = 0.5 * problem.goal, ROUGH_FACE if radius is None else ROUGH
+        tol, rough = REST * problem.goal, ROUGH_FACE if radius is None else ROUGH
         share = 0.0 if "hessian" in problem.scratch else rough if far else self.accuracy
         if radius is not None:
             guess = float(g @ g) ** 0.5 / radius if state.multiplier is None else state.multiplier
@@ -314,12 +323,12 @@ def lasts(problem: Problem, kept: Bend, gap: float, fall: float) -> bool:
     data: Any = objective.map
     (n, d), dense = data.shape, not hasattr(data.matrix, "nnz")
     entries = n * d if dense else data.matrix.nnz
-    step = ENTRY[dense] * entries + (ROW if objective.separable else FREE_ROW) * n + d**3 / FACTORED_IN + STEP
+    step = ENTRY[dense] * entries + (ROW if objective.separable else FREE_ROW) * n + d**3 / working_set.FACTOR + STEP
     price = PAIR[dense] * entries**2 / (2 * n) / step  # of a Hessian, in steps without one
     share = fall if kept.age else LOOSER * fall
     if not 0 < share < 1 or kept.age > LONGEST * price:
         return False
-    gain, fresh = -math.log(share), -2 * math.log(kept.fall)
+    gain, fresh = -math.log(share), -2 * math.log(max(kept.fall, 1e-300))
     left = math.log(max(gap / max(problem.goal, 1e-300), 1.0)) / gain  # steps
     return left <= price or (kept.age < price and gain * (price + 1) >= fresh)
 
@@ -347,7 +356,7 @@ def by_lanczos(problem: Problem, x: Point, g: np.ndarray) -> np.ndarray:
 
     here = double(x.array)
     b = double(g) - bent(here) if here.any() else double(g)
-    return ball_qp_by_products(bent, b, radius, 0.5 * problem.goal)
+    return ball_qp_by_products(bent, b, radius, REST * problem.goal)
 
 
 def _vertex(problem: Problem, slope: np.ndarray, inner: float) -> Vertex:

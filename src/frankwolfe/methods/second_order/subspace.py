@@ -28,11 +28,12 @@ Small = Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]]
 Corner = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 """Minimiser of q'z + z'Hz/2 over a small set, started from a point of it."""
 
+EPS = 2.0**-52
+NO_PRODUCTS = np.zeros((0, 0))
+# What was tuned, the first three on `python -m benchmarks.lies`, the others on `python -m benchmarks unseen accuracy`:
 DEPENDENT = 0.375  # a direction this close (a power of eps) to the span of the others adds rounding, not room
 NOISE = 0.575  # so does a step this short beside the longest vector
-EPS = 2.0**-52
 BLUR = 256.0  # ulps of f by which the image of a step may be wrong before it is made afresh
-NO_PRODUCTS = np.zeros((0, 0))
 ALMOST = 10.0  # times the gap that ends the run: from there on an average of tangents may end it
 FORCING, MOST_ROUNDS = 0.1, 200  # share of the residual that conjugate gradients leave; rounds of them at most
 ON_SPHERE = 0.999  # times the radius, from which on x is on the sphere
@@ -244,6 +245,11 @@ def truncated_newton(problem: Problem, x: Point, at_x: Evaluation, radius: float
 
     On the sphere the step is along it, and the multiplier of the ball is -<gradient, x>/|x|²; inside it is taken to be
     |gradient|/radius, which it is at the solution.
+
+    References
+    ----------
+    .. [1] T. Steihaug, The conjugate gradient method and trust regions in large scale optimization, SIAM J. Numer.
+       Anal. 20, 1983.
     """
     objective = problem.hessian_objective
     assert objective is not None
@@ -261,7 +267,7 @@ def truncated_newton(problem: Problem, x: Point, at_x: Evaluation, radius: float
     bent, square = objective.hessian_along(x), float(residual @ residual)
     goal = FORCING**2 * square
     for _ in range(MOST_ROUNDS):
-        if not square > goal:
+        if not square > goal or float(step @ step) > (2 * radius) ** 2:  # out of the ball: its lengths only grow [1]
             break
         problem.tick()
         along, turned, passes = bent(way)

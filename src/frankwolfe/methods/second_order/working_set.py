@@ -25,14 +25,16 @@ FAMILY = "coordinate descent"  # of kernels, whatever the data and the loss
 
 # What was tuned, each on `python -m benchmarks unseen` and `accuracy`:
 MANY, CHEAP = 200, 10  # variables from which on columns are chosen, where a Hessian of all costs more than ten reads
-BAND = 0.03  # a column matters if its worth is at most so much, or half the gap, below that of those in use
+BAND, BELOW = 0.03, 0.5  # a column matters if its worth is so much, or this share of the gap, below those in use
 FIRST, GROWTH = 64, 1.5  # how many columns may join a Hessian: so many, or this many times those in use
-REST = 0.2  # share of the gap that may be left on the columns in use
+REST, LAST = 0.2, 0.5  # share of the gap that may be left on the columns in use, and of the one that ends the run
 EXACT = 0.02  # where the model is f itself
 MOST_STEPS = 10  # second-order steps between two scans of all columns
 LEFT, FAR_LEFT = 0.1, 0.3  # share of the gap that coordinate descent leaves, and while the gap exceeds f
-MOST_ROUNDS = 30  # of it on one model
+MOST_ROUNDS, FINEST = 30, 0.1  # of it on one model; share of the gap that ends the run, below which it need not go
+LITTLE = 0.9  # share of the gap that a step may leave and still count as one that gains
 FLAT = 1e-3  # curvature of rows that have none, in terms of the largest: a column of such rows alone is to move, too
+ROUND, TURN, FACTOR = 4, 8, 22  # operations on an entry: in a round, to turn it into a column; in one, of factors
 NEAR = 0.3  # gap, in terms of <gradient, x>, from which on a Hessian gains more than a decade
 
 
@@ -46,7 +48,7 @@ def applies(problem: Problem) -> bool:
     if d <= MANY or sparse(objective) is None:
         return d > MANY
     entries = objective.data.matrix.nnz
-    return entries**2 / (2 * n) + d**3 / 22 > CHEAP * entries  # else a Hessian of all columns costs a few passes
+    return entries**2 / (2 * n) + d**3 / FACTOR > CHEAP * entries  # else a Hessian of all columns costs a few passes
 
 
 def step(problem: Problem, state: Any, newton: Step) -> tuple[Any, Evidence]:
@@ -79,7 +81,7 @@ def scan_columns(problem: Problem, x: Point, at_x: Evaluation, gap: float, first
     objective, domain = model_on(problem)
     size = np.abs if domain.signed else np.asarray
     worth, level = size(-at_x.slope), -float(at_x.inner) / domain.radius
-    entry = level - min(0.5 * gap / domain.radius, BAND * abs(level))
+    entry = level - min(BELOW * gap / domain.radius, BAND * abs(level))
     data = sparse(objective)
     if first and data is not None:
         bend = data.squares(double(objective.loss_curvature(x.image))) + objective.ridge
@@ -91,7 +93,7 @@ def by_hessians(problem: Problem, state: Any, scan: ColumnScan, newton: Step) ->
     """Return the state after second-order steps on few columns, their model solved exactly."""
     part = restricted(problem, columns(state.x, scan))
     exact = model_on(problem)[0].row_loss.quadratic  # the model is the function: one step is enough
-    part.problem.goal = max(0.5 * problem.goal, EXACT * scan.gap if exact else 0.0)
+    part.problem.goal = max(LAST * problem.goal, EXACT * scan.gap if exact else 0.0)
     goal = max(REST * scan.gap, 2 * float(scan.at_x.tangent.noise))
     inner = state._replace(x=part.down(state.x), rested=True)
     for _ in range(1 if exact else MOST_STEPS):
@@ -115,7 +117,7 @@ def by_coordinates(problem: Problem, state: Any, scan: ColumnScan) -> Any:
     model = Model(columns.descent_layout, chosen, slope, c, objective.ridge, objective.intercept)
     relative = scan.gap / max(abs(float(scan.at_x.value)), 1e-300)
     left = scan.gap * (EXACT if objective.row_loss.quadratic else FAR_LEFT if relative > 1 else LEFT)
-    tol = max(left, 0.1 * problem.goal, 2 * float(scan.at_x.tangent.noise))
+    tol = max(left, FINEST * problem.goal, 2 * float(scan.at_x.tangent.noise))
     # After a step that gained little, however good its model looked, the next takes more rounds.
     least = min(max(state.rounds // 2, 2), MOST_ROUNDS)
     found = descended(model, domain.radius, double(x[chosen]), scan.level, domain.signed, tol, MOST_ROUNDS, least)
@@ -125,7 +127,7 @@ def by_coordinates(problem: Problem, state: Any, scan: ColumnScan) -> Any:
     z = Point(target, ((1.0, Leaf(None, image)),))
     problem.counts.n_pass += (2 * found.rounds + 2) * float(data.lengths[chosen].sum()) / data.matrix.nnz
     x_next = problem.mix(state.x, z, problem.line_search(state.x, z, rtol=1e-3))
-    slow = not found.done or relative > 0.9 * state.gap
+    slow = not found.done or relative > LITTLE * state.gap
     # While steps gain little their rounds add up: Hessians take over when those have cost as much.
     rounds = found.rounds + state.rounds if slow else found.rounds
     return state._replace(k=state.k + 1, x=x_next, gap=relative, rested=False, rounds=rounds)
@@ -142,10 +144,10 @@ def descends(problem: Problem, scan: ColumnScan, rounds: int) -> bool:
     if data is None or (count <= FIRST and not data.turned):
         return False
     n, everything, entries = data.shape[0], data.matrix.nnz, float(data.lengths[scan.matter].sum())
-    hessian = entries**2 / (2 * n) + everything + count**3 / 22
-    descent = 4 * rounds * entries + 4 * everything
+    hessian = entries**2 / (2 * n) + everything + count**3 / FACTOR
+    descent = ROUND * (rounds * entries + everything)
     near = scan.gap < NEAR * abs(float(scan.at_x.inner))
-    if not (3 if near else 1) * descent + (0 if data.turned else 8 * everything) < 2 * hessian:
+    if not (3 if near else 1) * descent + (0 if data.turned else TURN * everything) < 2 * hessian:
         return False
     return data.layout is not None or repays(FAMILY, 2 * hessian)
 
