@@ -136,6 +136,7 @@ class Run:
     rest: Rest = field(default_factory=Rest)
     tried: bool = False  # whether a user's function and oracle were tried once, early on
     drift: float = 0.0  # by how much the value of the last point that was checked had been too low
+    inside: Point | None = None  # the last point on a device that was seen to be in its set
 
     @property
     def goal(self) -> float:
@@ -276,12 +277,16 @@ class Run:
             self._try_users_code()
         return self.gap <= self.goal
 
+    def _in_set(self, x: Point) -> Point:
+        """Return x, or a point in the set beside it where steps on a device, seldom looked at, have taken it out."""
+        if self.problem.on_device and x is not self.inside:
+            self.inside = x = settled_point(self.problem, 1, x)
+        return x
+
     def _pull_in(self) -> None:
-        """Put the best point back into its set where steps on a device, where looks are rare, have taken it out."""
-        if not self.problem.on_device or self.best is None:
-            return
-        inside = settled_point(self.problem, 1, self.best)
-        if inside is not self.best:
+        """Put the best point into its set, with its value."""
+        inside = None if self.best is None else self._in_set(self.best)
+        if inside is not None and inside is not self.best:
             self.best = self.checked = inside
             self.best_value = self.checked_value = float(self.problem.fresh(inside))
 
@@ -362,7 +367,7 @@ class Run:
             self.certificate.prove(self.problem, k)
             if self._verifies_later and self.best is not None and not self.gap <= self.goal:
                 self.certify(k, at_once=True)
-        last = settled_point(self.problem, 1, self.state.x) if self.problem.on_device else self.state.x
+        last = self._in_set(self.state.x)
         value = self.checked_value if last is self.checked else float(self.problem.fresh(last))
         if self.best is not None and self.best is not last and not value <= self.best_value:
             self._check_value()
