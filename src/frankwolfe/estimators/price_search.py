@@ -40,7 +40,6 @@ class PriceSearch(Search):
     """The prices tried so far; a size is one over the root of a price."""
 
     def __init__(self, model: Any, task: Any, y: np.ndarray, parts: list[Any], judge: Any, weight: Any) -> None:
-        self.judge: Any
         for train, _ in parts:
             check_classes(model, y, train)
         self.model, self.task, self.y, self.parts, self.judge, self.weight = model, task, y, parts, judge, weight
@@ -94,10 +93,11 @@ class PriceSearch(Search):
         null, coefs, trials = self.task.null, self.solver.losses.coefficients(here.z), []
         for i, (train, test) in enumerate(self.parts):
             x, scores = coefs[i], self._scores(here, i)
-            own = None if self.judge is None else self.task.only(train)
+            judge: Any = self.judge
+            own = None if judge is None else self.task.only(train)
             trials.append(
                 Trial(
-                    score=-loss[i] if own is None else self.judge(self.model._shell(x, own), scores, test),
+                    score=-loss[i] if own is None else judge(self.model._shell(x, own), scores, test),
                     loss=loss[i],
                     usual=self.model._usual(scores, self.y[test]),
                     x=x,
