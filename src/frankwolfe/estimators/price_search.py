@@ -97,7 +97,7 @@ class PriceSearch(Search):
             own = None if judge is None else self.task.only(train)
             trials.append(
                 Trial(
-                    score=-loss[i] if own is None else judge(self.model._shell(x, own), scores, test),
+                    score=-loss[i] if own is None else judge(self.model._shell(x, own), scores, test),  # pyright: ignore[reportOptionalCall]
                     loss=loss[i],
                     usual=self.model._usual(scores, self.y[test]),
                     x=x,
