@@ -131,7 +131,7 @@ def test_there_is_one_loop() -> None:
 
 HEAVY = (
     *("numba", "sklearn", "matplotlib", "plotly", "pandas", "pooch", "typer", "rich", "torch", "jax", "cupy", "dask"),
-    *("cvxpy", "scipy.optimize", "scipy.sparse.linalg", "scipy.linalg", "threadpoolctl", "tqdm"),
+    *("cvxpy", "scipy.optimize", "scipy.sparse", "scipy.linalg", "threadpoolctl", "tqdm"),
 )
 
 

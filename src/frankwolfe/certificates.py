@@ -16,7 +16,6 @@ from frankwolfe.objectives.gradient_check import directional_error
 from frankwolfe.points import Point, Tangent, Touches
 from frankwolfe.problem import Problem
 from frankwolfe.result import Status
-from frankwolfe.rounding import FEW
 from frankwolfe.sets.base import IterativeSet
 from frankwolfe.sets.oracle_set import OracleSet
 from frankwolfe.sets.set_check import unlike_a_minimum
@@ -138,23 +137,22 @@ class Certificate:
             self.known = None
 
 
-def proof_growth(problem: Problem, goal: Any, value: Any, unverified: Any) -> Any:
+def proof_growth(goal: Any, value: Any, unverified: Any, noise: Any) -> Any:
     """Return how fast the iterations grow at which a bound is proven: the slower, the nearer a run is to its end.
 
-    For one run, or for each of many: best values and the bounds that are not verified yet are numbers or vectors.
+    For one run, or for each of many: best values, the bounds that are not verified yet, and what rounding took off
+    these, are numbers or vectors. Off the proven bound it takes next to nothing; and what is left when the gap is less
+    than rounding shows in the proof alone.
     """
-    rounding = (
-        16 * FEW * problem.eps * abs(value)
-    )  # what it takes off an unverified bound is not taken off the proven one
-    ends, near = value - unverified <= goal, value - unverified <= FAR * goal + rounding
-    near, ends = (goal > 0) & near, (goal > 0) & ends
+    gap = value - unverified - noise
+    ends, near = (goal > 0) & (gap <= np.fmax(goal, noise)), (goal > 0) & (gap <= np.fmax(FAR * goal, noise))
     return FAR_GROWTH + (PROOF_GROWTH - FAR_GROWTH) * near + (RETRY_GROWTH - PROOF_GROWTH) * ends
 
 
 def blame(problem: Problem, at: Point, best: Point) -> tuple[Status, str]:
     """Say why a lower bound exceeds a value that was reached: is the oracle or the gradient wrong, or f not convex?"""
-    x, other = at.coords, best.coords
-    if hasattr(x, "toarray"):
+    x, other = at.array, best.array
+    if hasattr(x, "toarray"):  # factors
         x, other = x.toarray(), other.toarray()
     g = problem.objective.grad(x)
     if isinstance(problem.domain, OracleSet):

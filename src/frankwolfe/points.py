@@ -42,6 +42,7 @@ class Slope(Protocol):
 
 T = TypeVar("T", "Point", "Tangent")
 KEPT_TOUCHES = 32  # points of tangency that are kept of an average
+NO_SLOPE: Any = None  # where there is none, or where it stays on a device
 
 
 def mix(a: T, b: T, delta: Scalar) -> T:
@@ -118,7 +119,7 @@ class Point:
         return cls(coords, ((1.0, Leaf(coords)),))
 
     @property
-    def coords(self) -> Any:
+    def coords(self) -> Coordinates:
         """Where the point is: of a mixture, computed when first asked for."""
         if isinstance(self._coords, Late):
             self._coords = self._coords.mixed()
@@ -128,6 +129,11 @@ class Point:
     def array(self) -> Array:
         """The coordinates, those of an atom written out."""
         return self.coords.toarray() if isinstance(self.coords, Atom) else self.coords
+
+    @property
+    def low_rank(self) -> Any:
+        """The coordinates of a point that is kept as factors: a `LowRank`."""
+        return self.coords
 
     @property
     def pending(self) -> list[Leaf]:
@@ -166,8 +172,8 @@ class Point:
         >>> bool(abs(x.coords[0] - (1 - (1 - 1e-4) ** 1000)) < 1e-8)
         True
         """
-        start, end = self.coords, other.coords
-        step = delta * ((end.toarray() if isinstance(end, Atom) else end) - start)
+        start = self.array
+        step = delta * (other.array - start)
         if self.rest is not None:
             step = step + (1 - delta) * self.rest
         moved = start + step
@@ -285,7 +291,7 @@ class Tangent(NamedTuple):
     is kept, where the tangent touches f: `Touches`, or on a device the average of the points (with the same weight).
     """
 
-    slope: Any  # a Slope; None of an empty average, and of a constant
+    slope: Slope  # NO_SLOPE of an empty average, and of a constant
     offset: Scalar
     weight: Scalar = 1.0
     noise: Scalar = 0.0
@@ -294,18 +300,18 @@ class Tangent(NamedTuple):
     @classmethod
     def nothing(cls) -> Tangent:
         """Return the empty average, θ_0 = 0."""
-        return cls(None, 0.0, 0.0, 0.0)
+        return cls(NO_SLOPE, 0.0, 0.0, 0.0)
 
     @classmethod
     def constant(cls, bound: float) -> Tangent:
         """Return the constant function `bound`, a lower bound already proven, as the first member of an average."""
-        return cls(None, bound, 1.0, 0.0)
+        return cls(NO_SLOPE, bound, 1.0, 0.0)
 
     def mixed(self, other: Tangent, delta: Scalar) -> Tangent:
         """Return (1 - delta) self + delta other."""
         keep = 1 - delta
         return Tangent(
-            delta * other.slope if self.slope is None else blend(keep, self.slope, delta, other.slope),
+            delta * other.slope if self.slope is NO_SLOPE else blend(keep, self.slope, delta, other.slope),
             keep * self.offset + delta * other.offset,
             keep * self.weight + delta * other.weight,
             keep * self.noise + delta * other.noise,

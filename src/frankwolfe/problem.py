@@ -12,7 +12,7 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, Mixable, RankOne
 from frankwolfe.backends import Array, Scalar, all_finite, eps, fetch, is_zero, vdot
-from frankwolfe.backends.namespace import as_like, is_foreign, is_long
+from frankwolfe.backends.namespace import as_like, is_at_hand, is_foreign, is_long
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 from frankwolfe.kernels.spectral.implicit_matrix import ImplicitMatrix
 from frankwolfe.lowrank import LowRank
@@ -188,7 +188,7 @@ class Problem:
         A function that is computed on a device is not looked at.
         """
         moved = made(x, v, delta)
-        if self.objective.ours or isinstance(moved.coords, LowRank) or is_foreign(moved.coords):
+        if self.objective.ours or isinstance(moved.coords, LowRank) or not is_at_hand(moved.coords):
             return moved
         while not math.isfinite(self.objective.value_inside(moved.coords)):
             delta = 0.5 * delta
@@ -265,7 +265,7 @@ class Problem:
         if isinstance(slope, PatternMatrix):
             if slope.pattern.places is not None:
                 return x.coords - step * slope.toarray()
-            moved = x.coords.copy()
+            moved = x.array.copy()
             moved[slope.pattern.rows, slope.pattern.cols] -= step * slope.values
             return moved
         return x.coords - step * slope
@@ -288,7 +288,7 @@ class Problem:
         gamma, probes = search(cap, max(rtol, 16 * self.eps))  # no finer than the arithmetic can tell
         self.counts.n_pass += probes * line.passes
         self.counts.n_grad += probes * line.gradients
-        return gamma
+        return gamma if isinstance(line, Lines) else float(gamma)  # NumPy's scalars widen float32
 
     def inner(self, slope: Slope, x: Point) -> Scalar:
         """Return <slope, x>."""
@@ -415,6 +415,14 @@ class Problem:
         # On a device one kernel reads narrow numbers as they are stored, and the gradient comes for nothing.
         return self.exact.evaluate(point, point).value if self.on_device else self.exact.value_at(point)[0]
 
+    def in_double(self, coords: Coordinates) -> Evaluation:
+        """Evaluate f in double precision, of data in single, at coordinates of either; with the point of tangency."""
+        assert self.exact is not None
+        point = Point.at(self.exact.start(coords, dense=not isinstance(coords, LowRank)))
+        at = self.exact.evaluate(point, point)
+        self.count(at)
+        return at._replace(at=self._touch(point, at))
+
     def relieve(self) -> None:
         """Make room on a device that has none left, or raise a MemoryError that says how much is needed."""
         self.scratch.clear()
@@ -465,8 +473,8 @@ class Problem:
 
     def default_value(self, start: Point, dense: bool) -> float:
         """Return f where a run starts by default, for one that starts elsewhere."""
-        coords, known = start.coords, self.objective.shape is not None
-        zero = self.objective.start(None, dense) if known else coords * 0.0
+        known = self.objective.shape is not None
+        zero = self.objective.start(None, dense) if known else start.array * 0.0
         return float(self.value(self._default(zero)))
 
     def pulled_in(self, coords: Any) -> Any:

@@ -137,6 +137,7 @@ class Run:
     rest: Rest = field(default_factory=Rest)
     tried: bool = False  # whether a user's function and oracle were tried once, early on
     drift: float = 0.0  # by how much the value of the last point that was checked had been too low
+    inside: Point | None = None  # the last point on a device that was seen to be in its set
 
     @property
     def goal(self) -> float:
@@ -248,7 +249,7 @@ class Run:
         touch = None if behind is None or behind[0].touch is self.best.coords else behind[0].touch
         x = self.state.x if at_once and self.state.x is not self.best else None
         places = [self.best.coords, touch, x and x.coords]
-        growth = proof_growth(self.problem, self.goal, self.best_value, self.unverified.lower_bound)
+        growth = proof_growth(self.goal, self.best_value, self.unverified.lower_bound, self.unverified.noise)
         values = self.certificate.certify(self.problem, k, [at for at in places if at is not None], growth)
         if values is None:
             return
@@ -277,12 +278,16 @@ class Run:
             self._try_users_code()
         return self.gap <= self.goal
 
+    def _in_set(self, x: Point) -> Point:
+        """Return x, or a point in the set beside it where steps on a device, seldom looked at, have taken it out."""
+        if self.problem.on_device and x is not self.inside:
+            self.inside = x = settled_point(self.problem, 1, x)
+        return x
+
     def _pull_in(self) -> None:
-        """Put the best point back into its set where steps on a device, where looks are rare, have taken it out."""
-        if not self.problem.on_device or self.best is None:
-            return
-        inside = settled_point(self.problem, 1, self.best)
-        if inside is not self.best:
+        """Put the best point into its set, with its value."""
+        inside = None if self.best is None else self._in_set(self.best)
+        if inside is not None and inside is not self.best:
             self.best = self.checked = inside
             self.best_value = self.checked_value = float(self.problem.fresh(inside))
 
@@ -302,7 +307,7 @@ class Run:
                 self.certificate, self.unverified = Certificate(), Certificate()
         if self.trouble is not None or problem.objective.ours:
             return
-        direction = as_like(problem.rng(TRIAL_KEY).standard_normal(tuple(best.coords.shape)), best.coords)
+        direction = as_like(problem.rng(TRIAL_KEY).standard_normal(tuple(best.array.shape)), best.array)
         try:
             other = mix(best, Point.at(problem.domain.lmo(direction)), 0.5)
             refuted = contradicts(problem.objective, best.coords, other.coords)
@@ -363,7 +368,7 @@ class Run:
             self.certificate.prove(self.problem, k)
             if self._verifies_later and self.best is not None and not self.gap <= self.goal:
                 self.certify(k, at_once=True)
-        last = settled_point(self.problem, 1, self.state.x) if self.problem.on_device else self.state.x
+        last = self._in_set(self.state.x)
         value = self.checked_value if last is self.checked else float(self.problem.fresh(last))
         if self.best is not None and self.best is not last and not value <= self.best_value:
             self._check_value()

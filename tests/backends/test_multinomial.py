@@ -13,6 +13,7 @@ from tests.backends.test_host_reads import Counted
 
 import frankwolfe as fw
 from frankwolfe.engine import PACE
+from frankwolfe.objectives import multinomial
 
 RNG = np.random.default_rng(5)
 N, D, K = 120, 40, 4
@@ -50,6 +51,23 @@ def test_atoms_of_every_kind_and_intercepts(backend: str, name: str) -> None:
 def _solved(data: Any, ball: Any, method: Any) -> fw.Result:
     f = fw.Multinomial(data, LABELS, intercept=True, sample_weight=WEIGHTS, ridge=0.01)
     return fw.minimize(f, ball, method=method, tol=0, max_iter=8)
+
+
+@pytest.mark.parametrize("backend", NAMES)
+def test_the_host_finds_the_intercepts_of_few_scores(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of scores far apart they take thousands of tries, which a device is not asked for; of many it is."""
+    lib, tried, plain = library(backend), [], fw.Multinomial._at
+    monkeypatch.setattr(fw.Multinomial, "_at", lambda f, scores, *rest: tried.append(scores) or plain(f, scores, *rest))
+    for scale in (1.0, 1e8):
+        X, values = lib.array(scale * np.eye(D, K), "float64"), []
+        for few in (multinomial.FEW, 0):
+            with monkeypatch.context() as patched:
+                patched.setattr(multinomial, "FEW", few)
+                tried.clear()
+                values.append(float(fw.Multinomial(lib.array(A, "float64"), LABELS, intercept=True).value(X)))
+            on_device = sum(not isinstance(scores, np.ndarray) for scores in tried)
+            assert on_device == 1 if few else on_device > 2
+        assert abs(values[0] - values[1]) <= 1e-13 * scale
 
 
 @pytest.mark.parametrize("kind", ["sparse", "bfloat16", "uint8", "streamed"])

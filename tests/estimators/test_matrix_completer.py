@@ -276,7 +276,7 @@ def test_movielens_with_the_radius_chosen_on_the_training_part(data_dir):
 
 def test_ctrl_c_ends_the_whole_search(monkeypatch):
     """A first Ctrl-C only asks a solve to stop; the solves after it must not go on."""
-    from frankwolfe.estimators import completion_solver
+    from frankwolfe.estimators.completion import completion_solver
 
     solves = []
 
@@ -295,7 +295,7 @@ def test_ctrl_c_ends_the_whole_search(monkeypatch):
 
 
 def test_ctrl_c_in_the_last_step_of_a_solve_is_not_lost(monkeypatch):
-    from frankwolfe.estimators import completion_solver
+    from frankwolfe.estimators.completion import completion_solver
     from frankwolfe.terminal import interruptible
 
     def solve_to_the_end(*args, **kwargs):

@@ -107,3 +107,16 @@ def test_a_path_that_ends_early_is_not_believed(monkeypatch: pytest.MonkeyPatch)
         other = fw.FrankWolfeRegressorCV("l1").fit(data, targets)
     assert other.score(data, targets) == pytest.approx(whole.score(data, targets), abs=0.01)
     assert other.gap_ <= 1e-3 * np.var(targets)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_with_fewer_rows_than_features_folds_are_solved_in_their_span(kind: Any) -> None:
+    targets, radii = Y[:15], [0.1, 1.0, 5.0]
+    folds = [(np.delete(np.arange(15), part), part) for part in (np.arange(5), np.arange(5, 10), np.arange(10, 15))]
+    model = fw.FrankWolfeRegressorCV("l2", radii=radii, cv=folds, standardize=False).fit(kind(WIDE), targets)
+    for (train, test), scores in zip(folds, model.scores_, strict=True):
+        for radius, score in zip(radii, scores, strict=True):
+            f = fw.LeastSquares(WIDE[train], targets[train], intercept=True)
+            x = fw.minimize(f, fw.L2Ball(radius), tol=1e-12).x
+            off = WIDE[test] @ x + np.mean(targets[train] - WIDE[train] @ x) - targets[test]
+            assert -score == pytest.approx(float(np.mean(off**2)) / 2, rel=1e-4)

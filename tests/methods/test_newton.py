@@ -109,3 +109,19 @@ def test_nearly_separable_rows() -> None:
         result = fw.minimize(fw.Logistic(A, b), domain, tol=1e-9)
         assert result.success
         assert result.n_iter <= 40, domain
+
+
+@pytest.mark.parametrize("shift", [0.0, 5.0])
+@pytest.mark.parametrize("domain", [fw.L2Ball(100.0), fw.L1Ball(50.0)], ids=["l2", "l1"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_single_precision_reaches_optima_inside_large_balls(domain, intercept, shift):
+    """There the gap is |gradient| times a large radius: less than single precision tells of either."""
+    rng = np.random.default_rng(0)
+    A = (rng.standard_normal((5000, 10)) + shift).astype(np.float32)
+    y = (A - shift) @ rng.standard_normal(10) + 3 * rng.standard_normal(5000) > 0
+    result = fw.minimize(fw.Logistic(A, y, intercept=intercept), domain, method="newton", tol=5e-7)
+    best = fw.minimize(fw.Logistic(A.astype(np.float64), y, intercept=intercept), domain, tol=1e-11)
+    assert result.x.dtype == np.float32
+    assert result.status is fw.Status.OPTIMAL
+    assert result.n_iter <= 30
+    assert result.lower_bound <= best.fun

@@ -74,6 +74,15 @@ def test_membership_is_relative_to_the_size(name, size, dtype):
 
 
 @PRECISIONS
+@pytest.mark.parametrize("domain", [fw.SpectralBall(1.0), fw.SchattenBall(1.0, p=1.5)], ids=["spectral", "schatten"])
+def test_atoms_made_of_singular_vectors_are_in_their_set(domain, dtype):
+    rng = np.random.default_rng(0)
+    for shape in ((2, 2), (3, 4), (5, 5)):
+        atoms = [domain.lmo(rng.normal(size=shape).astype(dtype)).toarray() for _ in range(200)]
+        assert all(domain.contains(v, tol=0.0) for v in atoms)
+
+
+@PRECISIONS
 @pytest.mark.parametrize("name", ["simplex", "signal", "image", "polytope", "flow", "box", "hull"])
 @pytest.mark.parametrize("size", [1e-12, 1e12])
 def test_no_convex_function_is_called_otherwise(name, size, dtype):

@@ -17,11 +17,9 @@ from __future__ import annotations
 import atexit
 import contextlib
 import hashlib
-import importlib.metadata
 import os
 import platform
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
@@ -195,6 +193,8 @@ def _append(lines: str) -> None:
 
 
 def _replace(file: Path, text: str) -> None:
+    import tempfile
+
     descriptor, fresh = tempfile.mkstemp(dir=file.parent, prefix=file.name)
     with open(descriptor, "w", encoding="utf-8") as out:
         out.write(text)
@@ -204,7 +204,9 @@ def _replace(file: Path, text: str) -> None:
 @cache
 def counts_file() -> Path | None:
     """Return the file of the counts, beside the compiled code where it can be; None where nothing can be kept."""
-    version = f"{sys.implementation.cache_tag}-numba{importlib.metadata.version('numba')}-{platform.machine()}"
+    from importlib import metadata  # which takes a while to load
+
+    version = f"{sys.implementation.cache_tag}-numba{metadata.version('numba')}-{platform.machine()}"
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     given = os.environ.get("NUMBA_CACHE_DIR")
     folders = [Path(given)] if given else [PACKAGE / "kernels" / "__pycache__", Path(home) / "frankwolfe"]

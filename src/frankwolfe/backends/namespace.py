@@ -114,6 +114,19 @@ def is_traced(a: Any) -> bool:
     return isinstance(a, Tracer)
 
 
+def is_at_hand(a: Any) -> bool:
+    """Tell whether the numbers of an array are there to be looked at: in host memory, and not traced.
+
+    Examples
+    --------
+    >>> is_at_hand(np.ones(2))
+    True
+    """
+    if not is_foreign(a):
+        return True
+    return not is_traced(a) and "cpu" in str(array_api_compat.device(a)).lower()
+
+
 def position(index: Any) -> Any:
     """Return an index as an integer, but for one that JAX is tracing."""
     return index if is_traced(index) else int(index)

@@ -23,7 +23,7 @@ from frankwolfe.methods.open_loop.frank_wolfe import FWState
 from frankwolfe.methods.step_sizes import OpenLoop
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.linear_model import LinearModel
-from frankwolfe.points import Leaf, Point, Tangent, weighted_sum
+from frankwolfe.points import NO_SLOPE, Leaf, Point, Tangent, weighted_sum
 from frankwolfe.problem import Problem, Vertex
 from frankwolfe.sets.base import Ball
 
@@ -158,10 +158,10 @@ def _momentum_evidence(problem: Problem, steps: Any, rule: OpenLoop, state: AFWS
         offset = keep * offset + delta * tangent.offset
         weight = keep * weight + delta
         noise = keep * noise + delta * tangent.noise
-        average, here, ahead = Tangent(None, offset, weight, noise), Point.at(x), Point.at(y)
+        average, here, ahead = Tangent(NO_SLOPE, offset, weight, noise), Point.at(x), Point.at(y)
         minorants = ((average, Vertex(here, lowest, lowest)), (tangent, Vertex(ahead, -support, -support)))
         evidence.append(Evidence(((at_x, here), (at_y, ahead)), minorants))
-    last = Tangent(None, offset, weight, noise, _average(steps.ys, state, deltas))
+    last = Tangent(NO_SLOPE, offset, weight, noise, _average(steps.ys, state, deltas))
     (_, vertex), other = evidence[-1].minorants  # the latest average, at least, says where it touches
     evidence[-1] = evidence[-1]._replace(minorants=((last, vertex), other))
     return last, evidence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from frankwolfe.estimators.in_parts import fetched, lazily
+from frankwolfe.estimators.incremental import Incremental
 from frankwolfe.estimators.linear import LinearEstimator, keep
 from frankwolfe.objectives import CLASSIFICATION, Multinomial
 from frankwolfe.validation import nearest
@@ -171,7 +172,7 @@ def log_chances(scores: np.ndarray) -> np.ndarray:
     return np.concatenate([log_expit(-scores), log_expit(scores)], axis=1)
 
 
-class FrankWolfeClassifier(ClassifierBase):
+class FrankWolfeClassifier(ClassifierBase, Incremental):
     """Logistic regression, for two classes or more, with the coefficients in a set of your choice.
 
     Parameters
@@ -291,3 +292,61 @@ class FrankWolfeClassifier(ClassifierBase):
         device: str | None = "auto",
     ) -> None:
         keep(self, locals())
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from some more rows, without those of earlier calls; scikit-learn's way to learn from a stream.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Data: a batch. With `radius="auto"` the first batch chooses the radius, and the scale of the features where
+            they are standardized; both stay.
+        y : array of shape (n_samples,)
+            Class labels.
+        classes : array of shape (n_classes,), optional
+            All the classes there will be; needed in the first call.
+        sample_weight : array of shape (n_samples,), optional
+            Nonnegative weights of the samples.
+
+        Returns
+        -------
+        self
+
+        Notes
+        -----
+        Stochastic Frank-Wolfe with averaged slopes, as `StochasticFrankWolfe` does. There is no certificate: no one has
+        seen all the rows. A call of `fit` starts anew.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = FrankWolfeClassifier("l2", 10.0)
+        >>> for _ in range(20):
+        ...     model = model.partial_fit(X, y, classes=[0, 1, 2])
+        >>> model.score(X, y) > 0.9
+        True
+        """
+        first = self._memory is None
+        X, y = self._read(X, y, reset=first)
+        check_classification_targets(y)
+        if first:
+            if classes is None:
+                raise ValueError("partial_fit needs classes, all the labels there will be, in its first call")
+            self.classes_ = np.unique(classes)
+            if len(self.classes_) < 2:
+                raise ValueError(f"classes holds only {self.classes_.tolist()!r}; a classifier needs at least two")
+            if len(self.classes_) > 2 and self.loss != "log_loss":
+                raise ValueError(f"loss={self.loss!r} is for two classes; use loss='log_loss' for more")
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(f"classes is {list(classes)!r}, and was {self.classes_.tolist()!r} in the first call")
+        codes = np.searchsorted(self.classes_, y).clip(0, len(self.classes_) - 1)
+        for label in y[self.classes_[codes] != y]:
+            raise ValueError(f"y holds {label!r}, which is not among the classes {self.classes_.tolist()!r}")
+        weight = self._weights(sample_weight, X)
+        if self.class_weight is not None:
+            if isinstance(self.class_weight, str):
+                raise ValueError("class_weight='balanced' needs all rows; pass a dict of weights to partial_fit")
+            share = np.array([self.class_weight.get(label, 1.0) for label in self.classes_.tolist()])
+            weight = share[codes] * (1.0 if weight is None else weight)
+        return self._learn(X, codes, weight)

@@ -94,7 +94,8 @@ class CrossValidated(LinearEstimator):
             priced = price_search(self, task, y, parts, self.radii, judge, own)
             if priced is not None:
                 with calm():  # products with a few columns at a time
-                    priced.find(self, priced.first, count_of(self.radii))
+                    count = count_of(self.radii)
+                    priced.find(self, priced.first * (4.0 if count == 1 else 1.0), count)
                     self._take_priced(priced, task)
                 return self
             folds = [Fold(self, task, y, train, test, judge, own) for train, test in parts]

@@ -115,6 +115,7 @@ class LinearEstimator(BaseEstimator):
         -------
         self
         """
+        self.__dict__.pop("_memory", None)  # of partial_fit
         if self._each(X, y, lambda model, target: model.fit(X, target, sample_weight)):
             return self
         if is_in_parts(X):

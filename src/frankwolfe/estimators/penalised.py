@@ -83,6 +83,10 @@ class Losses:
         chances -= truth
         return np.log(total) - true, chances
 
+    def largest_terms(self, share: np.ndarray) -> float:
+        """Return the largest sum of the magnitudes that a slope at the last models is added up from."""
+        return float((abs(self.X).T @ (share * np.abs(self.slopes[:, -1]).max(axis=0))).max())
+
     def bounds(self, slopes: np.ndarray, part: np.ndarray) -> np.ndarray:
         """Return what loss and price are nowhere below: minus the conjugate of the loss, at a part of the slopes.
 

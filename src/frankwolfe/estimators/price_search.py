@@ -32,6 +32,7 @@ from frankwolfe.sets import L1Ball, L2Ball
 
 LARGEST = 1 << 24  # entries of data, times classes: beyond, folds are solved one by one
 CLOSE, CLOSE_SPARSE = 0.01, 0.1  # of what the coefficients cost: what is left is less, and two prices give two lengths
+ROUNDING = 1e-13  # of the largest terms of a slope: no more than that is none
 LAST = 100  # steps on all rows at the end: what they leave is done by the method of any other fit
 
 
@@ -71,11 +72,11 @@ class PriceSearch(Search):
             z[0, :, -1] = self.task._best_intercept(nowhere) - self.level
         start = self.solver.at(np.repeat(z.reshape(1, -1), len(self.shares), axis=0))
         slope = (start.slope * losses.priced)[-1]
-        price = (
-            0.5 * float(np.abs(slope).max())
-            if self.solver.sparse
-            else float(slope @ slope) / (SMALL * max(abs(self.task.null), 1e-300))
-        )
+        if not float(np.abs(slope).max()) > ROUNDING * losses.largest_terms(self.shares[-1]):
+            return start, 0.0
+        price = 0.5 * float(np.abs(slope).max())
+        if not self.solver.sparse:
+            price = float(slope @ slope) / (SMALL * max(abs(self.task.null), 1e-300))
         return start, price**-0.5 if price > 1e-200 and math.isfinite(price) else 0.0
 
     def solve(self, size: float) -> list[Trial]:

@@ -22,12 +22,14 @@ from frankwolfe.problem import Problem
 from frankwolfe.stopping import Tolerance
 from frankwolfe.validation import integer, positive, seed_of
 
+SUSPECT, ROUNDING = 1e-6, 1e-12  # of the loss, a slope to look at; of the columns, what rounding leaves of no slope
 SMALL = 0.1  # the smallest radius can lower the loss of a constant by no more than this part
 GROWTH, FEW_RADII = 2.0, 8  # from one radius to the next; where fewer are asked for, twice as far
 MOST = 40  # radii, up or down, after which the search gives up
 WORSE = 1.05  # a held-out loss above the best by this factor ends the path at once, any other at the second time
 FREE = 0.05  # of what was gained so far: a constraint whose next radius gains less no longer binds
 NOTHING = 1e-3  # nats: a held-out loss with which no larger radius is needed
+NEAR = 0.5 * math.log(GROWTH) + 1e-9  # further apart, in logarithms, radii are not neighbours
 FINE = 1.07  # neighbours of the best radius need not be closer than this factor
 ACCURACY = 0.03  # of the best held-out loss: no smaller gap is asked for on the folds,
 LOOSER = 100.0  # nor one below so many times that of the final fit
@@ -170,12 +172,15 @@ class Search(Choice):
             loss = float(np.mean([trial.loss for trial in found]))
             worse, lowest = (worse + 1 if loss >= lowest else 0), min(lowest, loss)
             ended = worse >= 2 or loss - lowest > (WORSE - 1) * abs(lowest) or not math.isfinite(loss)
-            free = all(trial.free for trial in found) or loss <= self.enough
-            if count == 1 or free or (ended and self._best() != size):
+            if count == 1 or self._at_rest(found) or (ended and self._best() != size):
                 break
             size *= growth
         self._extend_down(growth)
         self._refine(None if count is None else count - len(self.trials))
+
+    def _at_rest(self, found: list[Trial]) -> bool:
+        """Tell whether larger sizes need not be tried: nothing binds, or nothing is left to gain."""
+        return all(trial.free for trial in found) or float(np.mean([trial.loss for trial in found])) <= self.enough
 
     def _extend_down(self, growth: float) -> None:
         """Try smaller ones while the smallest is the best, and better than a constant."""
@@ -186,11 +191,12 @@ class Search(Choice):
             self.solve(least / growth)
 
     def _refine(self, budget: int | None) -> None:
-        """Halve the steps on both sides of the best size until they are short; beyond it only where scores differ."""
+        """Halve the steps on both sides of the best size until they are short, or scores no longer differ."""
         while budget is None or budget > 0:
             sizes, best = self.sizes, self.place("best")
-            ends = [i for i in (best - 1, best + 1) if 0 <= i < len(sizes) and self._differ(i, best)]
-            far = [i for i in ends if abs(math.log(sizes[i] / sizes[best])) > math.log(FINE)]
+            steps = {i: abs(math.log(sizes[i] / sizes[best])) for i in (best - 1, best + 1) if 0 <= i < len(sizes)}
+            # Equal losses tell nothing of what is between radii that are far apart.
+            far = [i for i, step in steps.items() if step > NEAR or (step > math.log(FINE) and self._differ(i, best))]
             for i in far[:budget]:
                 self.solve(math.sqrt(sizes[best] * sizes[i]))
             if not far:
@@ -220,7 +226,7 @@ class Search(Choice):
         if count is None and model.selection == "one_se":
             self.sharpen()
         best = self._best()
-        if len(self.trials) > 1 and best == self.sizes[-1] and not all(trial.free for trial in self.trials[best]):
+        if len(self.trials) > 1 and best == self.sizes[-1] and not self._at_rest(self.trials[best]):
             warnings.warn(
                 f"{type(model).__name__}: the best radius, {self.best():.3g}, is the largest tried, and the "
                 "constraint still binds there; pass larger ones as radii, or scale the features",
@@ -258,10 +264,16 @@ def pulled(task: Any, domain: Any, radius: float, x: Any) -> tuple[float, Any]:
 
 
 def first_radius(model: Any, task: Any) -> float | None:
-    """Return the radius at which a linear loss would reach zero; None where the loss has no slope."""
-    slope = task.objective.grad(task.objective.start(None, dense=False))
-    steepest = float(model._domain(task, 1.0).support(-slope))
-    return abs(task.null) / steepest if steepest > 0 and task.null != 0 and math.isfinite(task.null) else None
+    """Return the radius at which a linear loss would reach zero; None where the loss has no slope but rounding."""
+    f, domain, null = task.objective, model._domain(task, 1.0), abs(task.null)
+    steepest = float(domain.support(-f.grad(f.start(None, dense=False))))
+    if not (steepest > 0 and null > 0 and math.isfinite(null)):
+        return None
+    if steepest < SUSPECT * null:  # features may be small, or constant
+        largest = f.data.array(f.column_norms(None) + 0.0)
+        if steepest <= ROUNDING * float(domain.support(largest)) * math.sqrt(null):
+            return None
+    return null / steepest
 
 
 def count_of(radii: Any) -> int | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin, clone
 from sklearn.metrics import d2_pinball_score, d2_tweedie_score, r2_score
 
 from frankwolfe.estimators.in_parts import fetched, lazily
+from frankwolfe.estimators.incremental import Incremental
 from frankwolfe.estimators.linear import LinearEstimator, keep
 from frankwolfe.objectives import REGRESSION
 from frankwolfe.rows.user_data import is_in_parts
@@ -123,7 +124,7 @@ class RegressorBase(MultiOutputMixin, RegressorMixin, LinearEstimator):
         return intercept[0]
 
 
-class FrankWolfeRegressor(RegressorBase):
+class FrankWolfeRegressor(RegressorBase, Incremental):
     """Linear regression with the coefficients in a set of your choice, by least squares or another loss.
 
     Parameters
@@ -239,3 +240,38 @@ class FrankWolfeRegressor(RegressorBase):
         device: str | None = "auto",
     ) -> None:
         keep(self, locals())
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from some more rows, without those of earlier calls; scikit-learn's way to learn from a stream.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Data: a batch. With `radius="auto"` the first batch chooses the radius, and the scale of the features where
+            they are standardized; both stay.
+        y : array of shape (n_samples,)
+            Targets.
+        sample_weight : array of shape (n_samples,), optional
+            Nonnegative weights of the samples.
+
+        Returns
+        -------
+        self
+
+        Notes
+        -----
+        Stochastic Frank-Wolfe with averaged slopes, as `StochasticFrankWolfe` does, for squared and Huber's loss. There
+        is no certificate: no one has seen all the rows. A call of `fit` starts anew.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = FrankWolfeRegressor("l1", 1000.0)
+        >>> for _ in range(30):
+        ...     model = model.partial_fit(X, y)
+        >>> model.score(X, y) > 0.4
+        True
+        """
+        X, y = self._read(X, y, y_numeric=True, reset=self._memory is None)
+        return self._learn(X, np.asarray(y, dtype=np.float64), self._weights(sample_weight, X))

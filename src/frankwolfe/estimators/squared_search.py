@@ -9,7 +9,8 @@ and for some price λ >= 0 of the constraint it is that of ½ x'Gx - c'x + (λ/2
 eigenvectors the first is a division for every λ, and r a function of λ that Newton's method inverts; the second is
 linear in r between the radii where a coefficient becomes or stops being zero, found one after the other by least angle
 regression [1]_. The loss on held-out rows is a quadratic of their own moments, so that rows are read once however many
-radii are tried. Each solution is checked by its Frank-Wolfe gap; where one is not exact enough, there is no answer.
+radii are tried. With fewer rows than features, models in an l2 ball lie in the span of the rows, and are found there.
+Each solution is checked by its Frank-Wolfe gap; where one is not exact enough, there is no answer.
 
 References
 ----------
@@ -36,6 +37,7 @@ RADII = 100  # tried, unless the caller says how many
 SMALL = 0.01  # the smallest radius on an l2 ball lowers the loss of a constant by no more than this part
 SMALLEST = 1e-12  # of the largest price: the smallest that is looked at
 BLOCK = 1 << 22  # numbers at a time
+LARGEST = 1 << 25  # numbers of data whose span is looked for
 NEWTON, ENOUGH = 60, 1e-9  # steps at most (a handful is usual), and a step after which the next changes nothing
 
 
@@ -187,8 +189,11 @@ PATHS: dict[type, type[Path]] = {L1Ball: LassoPath, L2Ball: RidgePath}
 class SquaredSearch(Choice):
     """Radii with the best models of each on each fold, all found at once."""
 
-    def __init__(self, path: Path, radii: np.ndarray, facts: dict[str, Any], *, found: bool, judged: bool) -> None:
-        self.path, self.tried, self.facts, self.found, self.judged = path, radii, facts, found, judged
+    def __init__(
+        self, path: Path, radii: np.ndarray, facts: dict[str, Any], span: Any, *, found: bool, judged: bool
+    ) -> None:
+        self.path, self.tried, self.facts, self.span = path, radii, facts, span
+        self.found, self.judged = found, judged
 
     @property
     def radii(self) -> np.ndarray:
@@ -199,7 +204,7 @@ class SquaredSearch(Choice):
 
     def solution(self, radius: float, dtype: Any) -> np.ndarray:
         """Return the best model of a radius on all rows."""
-        return self.path.at_radii(np.array([radius]))[0].astype(dtype)
+        return _spanned(self.path.at_radii(np.array([radius])), self.span)[0].astype(dtype)
 
 
 def squared_search(
@@ -213,12 +218,16 @@ def squared_search(
     n, d = objective.data.shape
     if not (isinstance(matrix, np.ndarray) or sp.issparse(matrix)) or (isinstance(radii, str) and radii != "auto"):
         return None
-    if n * d * d > READS * getattr(matrix, "nnz", n * d):
+    span = None
+    if path_of is RidgePath and n < min(d, READS) and n * d <= LARGEST:
+        span, square = np.linalg.qr((matrix.toarray() if sp.issparse(matrix) else matrix).T.astype(np.float64))
+        matrix = square.T
+    elif n * d * d > READS * matrix.size:
         return None
-    held_out = [_moments(task, test) for _, test in parts]
+    held_out = [_moments(task, matrix, test) for _, test in parts]
     apart = n == sum(len(test) for _, test in parts) == len(np.unique(np.concatenate([test for _, test in parts])))
     moments = np.sum([m.of for m in held_out], axis=0)
-    total = Moments(moments, objective.intercept) if apart else _moments(task, np.arange(n))
+    total = Moments(moments, objective.intercept) if apart else _moments(task, matrix, np.arange(n))
     path = path_of(*total.normal())
     if not (path.null > 0 and np.abs(path.c).max() > 0):
         return None
@@ -233,26 +242,30 @@ def squared_search(
     facts: dict[str, Any] = {name: [] for name in ("score", "loss", "gap", "usual", "coef")}
     for (train, test), there in zip(parts, held_out, strict=True):
         rest = apart and len(train) + len(test) == n
-        here = Moments(total.of - there.of, objective.intercept) if rest else _moments(task, train)
+        here = Moments(total.of - there.of, objective.intercept) if rest else _moments(task, matrix, train)
         fold = path_of(*here.normal())
         x = fold.at_radii(tried, near)
         loss, gap = there.loss(here.complete(x)), fold.gaps(x, tried)
         if not (np.all(np.isfinite(loss)) and gap.max() <= goal_on_folds(task, float(loss.min()))):
             return None
+        x = _spanned(x, span)
         score = -loss if judge is None else _judged(model, task.only(train), x, judge, test)
         coef = model._coef(task.coef(x.T.astype(task.dtype))).T
         for name, row in zip(facts, (score, loss, gap, 1 - 2 * loss / max(there.spread(), 1e-300), coef), strict=True):
             facts[name].append(row)
-    return SquaredSearch(
-        path, tried, {name: np.stack(rows) for name, rows in facts.items()}, found=found, judged=judge is not None
-    )
+    tables = {name: np.stack(rows) for name, rows in facts.items()}
+    return SquaredSearch(path, tried, tables, span, found=found, judged=judge is not None)
 
 
-def _moments(task: Any, rows: np.ndarray) -> Moments:
+def _spanned(x: np.ndarray, span: np.ndarray | None) -> np.ndarray:
+    """Return models, as rows, from those in a basis of the span of the data."""
+    return x if span is None else x @ span.T
+
+
+def _moments(task: Any, matrix: Any, rows: np.ndarray) -> Moments:
     """Return the second moments of some rows, in double precision."""
-    f = task.objective
-    d, total = f.data.shape[1], 0.0
-    matrix = f.data.matrix.tocsr() if sp.issparse(f.data.matrix) else f.data.matrix
+    f, d, total = task.objective, matrix.shape[1], 0.0
+    matrix = matrix.tocsr() if sp.issparse(matrix) else matrix
     level = float(np.dot(f.share, f.b)) if f.intercept else 0.0  # which changes nothing but rounding
     step = max(1, BLOCK // (d + 2))
     for i in range(0, len(rows), step):

@@ -101,7 +101,7 @@ class Facts:
     @property
     def expensive_oracle(self) -> bool:
         """The oracle solves a linear programme or a flow: far more work than a look at the atoms seen before."""
-        return self.problem.domain is not None and self.problem.domain.slow_oracle(tuple(self.x0.coords.shape))
+        return self.problem.domain is not None and self.problem.domain.slow_oracle(tuple(self.x0.array.shape))
 
     @property
     def projects(self) -> bool:
@@ -301,8 +301,8 @@ def planned(problem: Problem, x0: Point) -> tuple[str, ...]:
 def too_many_atoms(problem: Problem, state: AutoState) -> bool:
     """Tell whether corrective steps, first in the plan, hold an atom for every four variables: nothing is sparse."""
     if state.turn == 0 and state.plan[0] == "columns":
-        (objective, _), count = working_set.model_on(problem), np.count_nonzero(state.x.coords)
+        (objective, _), count = working_set.model_on(problem), np.count_nonzero(state.x.array)
         return not working_set.may_descend(objective) and bool(count > MAX_HESSIAN_COLUMNS)
     if state.turn > 0 or state.plan[0] != "fcfw" or state.x.parts is None:
         return False
-    return len(state.x.parts[1]) > max(MIN_ATOM_CAP, math.prod(state.x.coords.shape) // 4)
+    return len(state.x.parts[1]) > max(MIN_ATOM_CAP, math.prod(state.x.array.shape) // 4)

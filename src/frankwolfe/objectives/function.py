@@ -204,7 +204,7 @@ class Function(Objective):
         watched = value if watch is y else self.value(watch.coords)
         ulp, inner, noise = eps(y.coords), vdot(slope, y.coords), None
         if ulp > 1e-9:
-            noise = FEW * SINGLE * ulp * (abs(value) + vdot(abs(slope), abs(y.coords)))
+            noise = FEW * SINGLE * ulp * (abs(value) + vdot(abs(slope), abs(y.array)))
         return Evaluation(value, slope, inner, watched, 0.0, ulp, noise=noise)
 
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
@@ -222,7 +222,7 @@ class _GradientLine(Line):
     def __init__(self, objective: Function, x: Point, v: Point) -> None:
         self.objective, self.x, self.v = objective, x, v
         end = v.coords.toarray() if isinstance(v.coords, Atom) else v.coords
-        self.step = end - x.coords
+        self.step = end - x.array
 
     def __call__(self, gamma: float) -> tuple[float, None]:
         at = mix(self.x, self.v, gamma).coords

@@ -154,7 +154,7 @@ class Lines(Line):
 
     def minimise(self, cap: float, rtol: float) -> tuple[Array, int]:
         """Return the minimisers as a column, and the number of probes of the longest search."""
-        x = self.x.coords
+        x = self.x.array
         if not isinstance(x, np.ndarray):
             return minimise_in_arrays(self, zeros(x.shape[:1], x), cap)[:, None], PROBES
         # One row after the other stays in cache, and none waits for the others.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from copy import copy
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from frankwolfe.backends import Array, Scalar, eps, host, largest, namespace, vdot
-from frankwolfe.backends.namespace import as_like, nonzero
+from frankwolfe.backends.namespace import as_like, is_foreign, nonzero
 from frankwolfe.backends.precision import exact_products
 from frankwolfe.kernels.row_sample import rows_drawn
 from frankwolfe.losses.logistic import complement
@@ -37,6 +39,7 @@ from frankwolfe.rows.user_data import is_in_parts
 from frankwolfe.validation import distinct, plain
 
 AT_ONCE = 32  # images that are bent together
+FEW = 1 << 14  # scores on a device whose intercepts the host finds: hundreds of tries cost less than their launches
 STEPS = (64, 8)  # intercepts are first guessed from one row in so many
 
 
@@ -271,6 +274,10 @@ class Multinomial(WeightedMean):
         """Find the best intercepts by Newton's method, first on a few rows, then on all."""
         if not self.intercept:
             return _Softmax(np.zeros(len(self.classes)), *self._at(scores, None, slice(None)))
+        if is_foreign(scores) and math.prod(scores.shape) <= FEW:
+            self._on_host._last = self._last
+            c = self._on_host._solve(host(scores)).intercepts
+            return _Softmax(c, *self._at(scores, c, slice(None)))
         c = np.log(self.frequency) - self._sum(scores)
         if self.warm_intercepts and self._last is not None:
             here = self._last[1].intercepts
@@ -281,6 +288,13 @@ class Multinomial(WeightedMean):
                 if (self._sum(self.truth[:, few], few) > 0).all():  # every class is among them
                     c = self._balance(scores[:, few], c, few).intercepts
         return self._balance(scores, c, slice(None))
+
+    @cached_property
+    def _on_host(self) -> Multinomial:
+        """The same weights and labels as NumPy arrays, for intercepts of few scores."""
+        twin = copy(self)
+        twin.share, twin.truth = host(self.share), host(self.truth)
+        return twin
 
     def _balance(self, scores: Array, c: np.ndarray, rows: Any) -> _Softmax:
         """Minimise the loss on some rows over the intercepts."""

@@ -13,7 +13,7 @@ from frankwolfe.backends import Array, Scalar, fetch_rows, host, namespace
 from frankwolfe.certificates import DOUBT, PROOF_GROWTH, proof_growth
 from frankwolfe.engine.evidence_numbers import answered, numbers_of
 from frankwolfe.methods.base import Evidence
-from frankwolfe.points import Point, Tangent
+from frankwolfe.points import NO_SLOPE, Point, Tangent
 from frankwolfe.problem import Problem, Proof
 from frankwolfe.result import Status
 from frankwolfe.rounding import FEW
@@ -166,7 +166,8 @@ class Lockstep:
         wrong = np.fmax(self.numbers.bound, self.numbers.unverified) > self.numbers.value
         self._examine(~well[-1] | wrong, lambda i, run: self._check(i, run, first, values, well, slack, last))
         if exact and self.open:
-            growth = proof_growth(self.problem, self.goals, self.numbers.value, self.numbers.unverified)
+            noise = ((1 + mixings) * noises)[-1].max(axis=0)
+            growth = proof_growth(self.goals, self.numbers.value, self.numbers.unverified, noise)
             due = state.k >= self.numbers.next_proof * growth / PROOF_GROWTH
             self._examine(due, lambda i, run: run.certify(state.k - 1))
 
@@ -225,7 +226,7 @@ class Lockstep:
     ) -> None:
         """Let a run see a number that is not finite, or a bound above a value."""
         if well[-1, i]:
-            run.check_convex(Point.at(at.coords[i, ...]), float(slack[i]))
+            run.check_convex(Point.at(at.array[i, ...]), float(slack[i]))
         else:
             step = int(well[:, i].argmin())
             run.not_finite(first + step, "gradient" if np.isfinite(values[step, :, i]).all() else "value")
@@ -237,7 +238,7 @@ class Lockstep:
         known = 1 + len(evidence[0].seen)
         kinds = table[:, known:].reshape(len(evidence), -1, 5, len(self.open))
         offset, weight, noise, _, lower = kinds.transpose(2, 0, 1, 3)
-        return table[:, 1:known], table[:, :1], Tangent(None, offset, weight, noise), lower
+        return table[:, 1:known], table[:, :1], Tangent(NO_SLOPE, offset, weight, noise), lower
 
     def _watch(self, first: int, values: np.ndarray, best: np.ndarray, bounds: np.ndarray, noises: np.ndarray) -> None:
         """Let each run take note of whether steps have changed anything; all by step and run."""
@@ -301,7 +302,7 @@ class Lockstep:
             float(numbers[i]) for numbers in self.numbers
         )
         if self.touch is not None and self.problem.exact is not None:
-            run.unverified.behind = Tangent(None, 0.0, at=self.touch[i, ...]), 0.0
+            run.unverified.behind = Tangent(NO_SLOPE, 0.0, at=self.touch[i, ...]), 0.0
 
     def _leave(self, leaving: dict[int, Status]) -> None:
         """End some runs: hand them over, and go on with the rows of the others."""

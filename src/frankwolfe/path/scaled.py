@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from frankwolfe.objectives.derive import derive
 from frankwolfe.objectives.linear_model import WeightedMean
@@ -25,8 +24,10 @@ def on_one_scale(objective: Any) -> tuple[Any, np.ndarray]:
     (array([1.414, 7.071]), array([[1.414, 0.   ],
            [0.   , 1.414]]))
     """
+    from scipy.sparse import diags_array, issparse
+
     matrix: Any = getattr(getattr(objective, "data", None), "matrix", None)
-    if not isinstance(objective, WeightedMean) or not (isinstance(matrix, np.ndarray) or sp.issparse(matrix)):
+    if not isinstance(objective, WeightedMean) or not (isinstance(matrix, np.ndarray) or issparse(matrix)):
         raise TypeError(
             "standardize=True needs a linear model such as LeastSquares(A, b) with A in memory; scale A first"
         )
@@ -35,7 +36,7 @@ def on_one_scale(objective: Any) -> tuple[Any, np.ndarray]:
     mean = np.asarray(data.adjoint(data.array(share)), dtype=np.float64) if objective.intercept else 0.0
     variance = squares - np.square(mean)
     scale = np.where(variance > 1e-12 * squares, np.sqrt(np.maximum(variance, 0.0)), 1.0).astype(matrix.dtype)
-    divided = matrix / scale if isinstance(matrix, np.ndarray) else matrix @ sp.diags_array(1 / scale)
+    divided = matrix / scale if isinstance(matrix, np.ndarray) else matrix @ diags_array(1 / scale)
     return derive(objective, data=data_matrix("A", divided)), scale
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frankwolfe.atoms import Atom, OneHot
-from frankwolfe.points import Point, Tangent
+from frankwolfe.points import NO_SLOPE, Point, Tangent
 from frankwolfe.problem import Problem
 from frankwolfe.run import Run
 from frankwolfe.sets.base import Ball
@@ -41,7 +41,7 @@ class Proof(NamedTuple):
 
 def proof_of(run: Run, radius: float) -> Proof | None:
     """Return the tangent behind the bound of a run, for use at other radii."""
-    if run.certificate.behind is None or run.certificate.behind[0].slope is None:
+    if run.certificate.behind is None or run.certificate.behind[0].slope is NO_SLOPE:
         return None
     return Proof(*run.certificate.behind, radius, run.certificate.failure, run.state.k)
 

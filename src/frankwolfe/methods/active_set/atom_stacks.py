@@ -60,7 +60,8 @@ class SparseStack(Stack):
 
     @staticmethod
     def row(p: Point) -> tuple[np.ndarray, ...]:
-        indices, values = p.coords.indices, p.coords.values
+        atom: Any = p.coords
+        indices, values = atom.indices, atom.values
         return np.reshape(indices, (1, -1)), np.reshape(values, (1, -1)), np.array([np.size(values)])
 
     def kept(self, mask: np.ndarray) -> Stack:
@@ -96,7 +97,8 @@ class RankOneStack(Stack):
 
     @staticmethod
     def row(p: Point) -> tuple[np.ndarray, ...]:
-        return np.reshape(p.coords.scale, 1), p.coords.left[None, :], p.coords.right[None, :]
+        atom: Any = p.coords
+        return np.reshape(atom.scale, 1), atom.left[None, :], atom.right[None, :]
 
     def inner(self, problem: Problem, slope: Any) -> np.ndarray:
         scale, left, right = self.rows

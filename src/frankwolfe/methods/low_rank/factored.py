@@ -107,8 +107,8 @@ class FactoredFrankWolfe(Method):
         require_completion(self, problem, "'subspace', 'fcfw' or 'afw'")
 
     def init(self, problem: Problem, x0: Point) -> FactoredState:
-        if x0.coords.stored:
-            x0 = Point.at(x0.coords.compress())
+        if x0.low_rank.stored:
+            x0 = Point.at(x0.low_rank.compress())
         return FactoredState(0, x0, float("inf"), FIRST)
 
     def step(self, problem: Problem, state: FactoredState) -> tuple[FactoredState, Evidence]:
@@ -118,10 +118,10 @@ class FactoredFrankWolfe(Method):
         vertex = problem.lmo(at_x.slope, k, share=share, keep=x)
         gap = max(float(at_x.inner - vertex.value), 0.0)
 
-        U, V = x.coords.factors
+        U, V = x.low_rank.factors
         rank = U.shape[1]
         if vertex.point is not x and gap > problem.eps * abs(float(vertex.value)):
-            U, V = self._grown(problem, k, x, at_x, vertex.point.coords, more)
+            U, V = self._grown(problem, k, x, at_x, vertex.point.low_rank, more)
         found = U.shape[1] - rank
         more = max(FIRST, min(2 * found, int(GROWTH * U.shape[1])))
         kind = namespace(U).float32 if self._single(problem, gap, before) else U.dtype
@@ -144,8 +144,8 @@ class FactoredFrankWolfe(Method):
         objective, radius = _completion(problem), nuclear_radius(problem)
         best, multiplier = float(top.inner(slope)) / -radius, -float(at_x.inner) / radius
         level = multiplier - AHEAD * (best - multiplier)
-        left, sigma, right = _new_pairs(slope, x.coords, more, level, problem.rng(k))
-        problem.counts.n_matvec += 2 * BLOCKS * _width(slope, x.coords, more)
+        left, sigma, right = _new_pairs(slope, x.low_rank, more, level, problem.rng(k))
+        problem.counts.n_matvec += 2 * BLOCKS * _width(slope, x.low_rank, more)
         left, right = _beside(top.left[:, None], left), _beside(top.right[:, None], right)
         # Those that do not beat the multiplier yet start with next to nothing: together they cannot spoil the step.
         excess = np.maximum(np.append(best, sigma) - multiplier, WEAK * (best - multiplier) / (1 + len(sigma)))
@@ -154,7 +154,7 @@ class FactoredFrankWolfe(Method):
         problem.counts.n_pass += len(share)
         mixture = Point(LowRank(-share, columns(left), columns(right), slope.shape), ((1.0, Leaf(None, image)),))
         gamma = problem.line_search(x, mixture)
-        U, V = x.coords.factors
+        U, V = x.low_rank.factors
         if not gamma > 0:
             return U, V
         kept, new = (1 - gamma) ** 0.5, as_like((gamma * share) ** 0.5, U)

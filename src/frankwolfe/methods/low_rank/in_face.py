@@ -90,8 +90,8 @@ class InFaceFrankWolfe(Method):
         require_completion(self, problem, "'away', 'bpcg' or 'afw'")
 
     def init(self, problem: Problem, x0: Point) -> InFaceState:
-        if x0.coords.stored:
-            x0 = Point.at(x0.coords.compress(max(CUT, ULPS * problem.eps)))
+        if x0.low_rank.stored:
+            x0 = Point.at(x0.low_rank.compress(max(CUT, ULPS * problem.eps)))
         return InFaceState(0, x0, -math.inf)
 
     def step(self, problem: Problem, state: InFaceState) -> tuple[InFaceState, Evidence]:
@@ -112,11 +112,11 @@ class InFaceFrankWolfe(Method):
 
     def _in_face(self, problem: Problem, x: Point, value: float, G: Any, bound: float) -> Point | None:
         """Return the next iterate inside the face of x, None where there is none that is worth it."""
-        sigma = x.coords.weights
+        sigma = x.low_rank.weights
         if sigma.size < 2 or not sigma.min() > 0 or not -math.inf < bound < value:
             return None
         radius = float(sigma.sum())
-        U, V = x.coords.unit_factors
+        U, V = x.low_rank.unit_factors
         core = host(U.T @ (G @ V))
         _, vectors = np.linalg.eigh(0.5 * (core + core.T))
         w = vectors[:, -1]
@@ -146,7 +146,7 @@ def _gained(after: float, before: float, bound: float, unit: float) -> float:
 
 def _settled(problem: Problem, x: Point) -> Point:
     """Return the best point on the ray through x, with orthonormal factors, none of them rounding."""
-    coords = x.coords.compress(max(CUT, ULPS * problem.eps))
+    coords = x.low_rank.compress(max(CUT, ULPS * problem.eps))
     norm = float(coords.weights.sum())
     if not norm > 0:
         return Point.at(coords)

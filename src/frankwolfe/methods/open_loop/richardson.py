@@ -83,8 +83,8 @@ class Richardson(Method):
 
         power = 1 << max(k.bit_length() - 1, 0)  # the last power of two, 2^j <= k
         # A mean that begins here takes the vertex whole, whatever stood in its place.
-        x = problem.mix(x, vertex.point, 1.0 / (k + 1 - power // 2))
-        late = problem.mix(late, vertex.point, 1.0 / max(k + 1 - power, 1))
+        x = problem.move(x, vertex.point, 1.0 / (k + 1 - power // 2))
+        late = problem.move(late, vertex.point, 1.0 / max(k + 1 - power, 1))
         return RichardsonState(k + 1, inner, late if k + 1 == 2 * power else x, late), evidence
 
     def settled(self, problem: Problem, state: RichardsonState) -> RichardsonState:

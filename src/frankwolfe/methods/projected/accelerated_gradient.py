@@ -143,7 +143,7 @@ def _floor(problem: Problem, k: int, y: Point, at: Evaluation, L: float, mu: flo
         problem.counts.n_pass += at.passes
     a, b = _columns(problem)
     unit = at.eps * (f.additions + FEW)
-    length = problem.inner(y.coords, y) ** 0.5
+    length = problem.inner(y.array, y) ** 0.5
     slope = problem.inner(at.slope, Point.at(at.slope)) ** 0.5 * (1 + unit)
 
     def noise(R: Scalar) -> Scalar:

@@ -95,7 +95,7 @@ class ConditionalGradientSliding(Method):
         at_z = problem.evaluate(z, watch=x)
         theta = mix(theta, at_z.tangent, gamma)
         u = self._projected(problem, k, _array(at_z.slope), u, beta, eta)
-        x_next = mix(x, u, gamma)
+        x_next = problem.mix(x, u, gamma)
 
         # An oracle that iterates is asked for the better of the two bounds only.
         closed_form = problem.domain is not None and problem.domain.closed_form
@@ -129,13 +129,13 @@ class ConditionalGradientSliding(Method):
         u, share = centre, 0.2 * eta / problem.curvature if problem.curvature > 0 else 0.0
         for _ in range(self.max_inner):
             problem.tick()
-            slope = g + beta * (u.coords - centre.coords)
+            slope = g + beta * (u.array - centre.array)
             vertex = problem.lmo(slope, k, share=share, keep=u)
             inner, value = fetch([problem.inner(slope, u), vertex.value])
             gap = inner - value
             if gap <= max(eta, problem.eps * (abs(inner) + abs(value))):  # or all that is left is rounding
                 break
-            u = mix(u, vertex.point, clipped(gap, beta * float(problem.distance2(u, vertex.point)), 1.0))
+            u = problem.mix(u, vertex.point, clipped(gap, beta * float(problem.distance2(u, vertex.point)), 1.0))
         return u
 
 

@@ -168,7 +168,7 @@ class NewtonFrankWolfe(Method):
             )
 
     def check_start(self, problem: Problem, x0: Point) -> None:
-        size = x0.coords.shape[0]
+        size = x0.array.shape[0]
         if problem.on_device and size > LARGEST:
             raise ValueError(
                 f"method 'newton' forms a p x p Hessian of {type(x0.coords).__name__} data, and p = {size} is more "
@@ -199,11 +199,13 @@ class NewtonFrankWolfe(Method):
             return state._replace(k=k + 1, rested=True), evidence
         gap = max(float(at_x.inner - vertex.value), 0.0)
         relative = gap / max(abs(float(at_x.value)), 1e-300)
-        g: Array = at_x.slope
-        g, here = fetch_arrays(g, x.coords) if problem.on_device else (g, x.coords)
+        fall = relative / before if before > 0 else np.inf
+        # In single precision, what is left of a gap that steps no longer close shows in double precision alone.
+        unclear = problem.exact is not None and (rested or (fall > FALLEN and not far))
+        g: Array = (problem.in_double(x.coords) if unclear else at_x).slope
+        g, here = fetch_arrays(g, x.array) if problem.on_device else (g, x.array)
         if by_products:
             return NewtonState(k + 1, Point.at(as_like(by_lanczos(problem, x, g), x.coords)), relative), evidence
-        fall = relative / before if before > 0 else 1.0
         if kept is not None and kept.age == 0:
             kept = kept._replace(fall=fall)
         if kept is not None and lasts(problem, kept, gap, fall):
@@ -222,6 +224,8 @@ class NewtonFrankWolfe(Method):
         with calm(H.size):
             target, multiplier = self._target(problem, H, g, here, vertex.point, state, relative > FAR)
         z = Point.at(as_like(target, x.coords))
+        if unclear:  # a tangent there proves more than any at a point in single precision
+            evidence = evidence._replace(minorants=(*evidence.minorants, (problem.in_double(target).tangent, None)))
         value, steady = float(at_x.value), state.steady and not far and float(at_x.value) <= state.value
         likely = gap * min(relative / before, 1.0) ** SPEED if 0 < before < np.inf else np.inf
         last = state.rounds, state.sample, likely, multiplier, steady, value, kept
@@ -243,6 +247,9 @@ class NewtonFrankWolfe(Method):
 
         As accurately as what is gained by it deserves; where the model is f itself, as the run asks for.
         """
+        H, g, x = (np.asarray(array, np.float64) for array in (H, g, x))  # g - H x cancels
+        if problem.exact is not None:
+            H = 0.5 * (H + H.T)  # in single precision it is symmetric but for rounding
         radius, coordinates, b = problem.ball_radius, problem.coordinate_set, g - H @ x
         tol, rough = REST * problem.goal, ROUGH_FACE if radius is None else ROUGH
         share = 0.0 if "hessian" in problem.scratch else rough if far else self.accuracy
@@ -347,7 +354,7 @@ def by_lanczos(problem: Problem, x: Point, g: np.ndarray) -> np.ndarray:
         problem.counts.n_pass += passes
         return turned
 
-    here = double(x.coords)
+    here = double(x.array)
     b = double(g) - bent(here) if here.any() else double(g)
     return ball_qp_by_products(bent, b, radius, REST * problem.goal)
 

@@ -254,7 +254,7 @@ def truncated_newton(problem: Problem, x: Point, at_x: Evaluation, radius: float
     objective = problem.hessian_objective
     assert objective is not None
     slope: Array = at_x.slope
-    g, at = double(slope), double(x.coords)
+    g, at = double(slope), double(x.array)
     length, inward = float(at @ at) ** 0.5, -float(g @ at)
     on_sphere = length > ON_SPHERE * radius and inward > 0
 

@@ -85,7 +85,7 @@ def scan_columns(problem: Problem, x: Point, at_x: Evaluation, gap: float, first
     data = sparse(objective)
     if first and data is not None:
         bend = data.squares(double(objective.loss_curvature(x.image))) + objective.ridge
-        level = entry = water_level(size(bend * x.coords - at_x.slope), bend, domain.radius)
+        level = entry = water_level(size(bend * x.array - at_x.slope), bend, domain.radius)
     return ColumnScan(at_x, gap, worth, level, (x.coords != 0) | (worth > entry))
 
 
@@ -154,7 +154,7 @@ def descends(problem: Problem, scan: ColumnScan, rounds: int) -> bool:
 
 def columns(x: Point, scan: ColumnScan) -> np.ndarray:
     """Return the columns in use and the best of the others that matter, in ascending order."""
-    used = x.coords != 0
+    used = x.array != 0
     new = np.flatnonzero(scan.matter & ~used)
     count = max(FIRST, int(GROWTH * np.count_nonzero(used)))
     if new.size > count:
@@ -191,12 +191,12 @@ class Part(NamedTuple):
 
     def down(self, x: Point) -> Point:
         """Return a point that is zero elsewhere as a point of the part."""
-        return Point(x.coords[self.columns], x.terms)
+        return Point(x.array[self.columns], x.terms)
 
     def up(self, z: Point) -> Point:
         """Return a point of the part as one of the whole; an image that is pending is still to be made."""
-        coords = np.zeros(self.shape, dtype=z.coords.dtype)
-        coords[self.columns] = z.coords
+        coords = np.zeros(self.shape, dtype=z.array.dtype)
+        coords[self.columns] = z.array
         return Point.at(coords) if z.pending else Point(coords, z.terms)
 
 

@@ -109,9 +109,9 @@ class BlockCoordinateFrankWolfe(Method):
             g = _block_gradient(problem, x, block)
             xp = namespace(g)
             v = xp.reshape(part.lmo(xp.reshape(g, shape)).toarray(), (-1,))
-            move = v - x.coords[block]
+            move = v - x.array[block]
             if float(vdot(g, move)) < 0:
-                way = Point.at(Sparse(_places(block, move), move, tuple(x.coords.shape)))
+                way = Point.at(Sparse(_places(block, move), move, tuple(x.array.shape)))
                 delta = 2.0 * n / (k * n + turn + 2.0 * n)
                 if self.steps == "search":
                     delta = problem.line_search(x, combine([1.0, 1.0], [x, way]))
@@ -135,7 +135,7 @@ def _block_gradient(problem: Problem, x: Point, block: slice) -> Any:
         model, rows = problem.composite, problem.rows
         g = rows.columns(_places(block, x.coords)).T @ model.loss_slope(problem.image(x))
         problem.counts.n_pass += (block.stop - block.start) / rows.shape[1]
-        return g + model.ridge * x.coords[block] if model.ridge else g
+        return g + model.ridge * x.array[block] if model.ridge else g
     slope: Array = problem.evaluate(x).slope
     return slope[block]
 

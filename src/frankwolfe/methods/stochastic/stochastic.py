@@ -11,7 +11,8 @@ import numpy as np
 from frankwolfe.backends import Array, zeros
 from frankwolfe.backends.namespace import as_index, is_foreign
 from frankwolfe.methods.base import ORACLE_ERROR, Evidence, Method, oracle_share
-from frankwolfe.points import Point, mix
+from frankwolfe.methods.drift import settled
+from frankwolfe.points import Leaf, Point
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
 from frankwolfe.validation import integer
@@ -106,7 +107,7 @@ class StochasticFrankWolfe(Method):
             )
 
     def init(self, problem: Problem, x0: Point) -> StochasticState:
-        return StochasticState(0, x0, zeros(tuple(x0.coords.shape), x0.coords))
+        return StochasticState(0, x0, zeros(tuple(x0.array.shape), x0.array))
 
     def step(self, problem: Problem, state: StochasticState) -> tuple[StochasticState, Evidence]:
         k, x, d = state
@@ -116,24 +117,25 @@ class StochasticFrankWolfe(Method):
         rows = _Rows(problem.objective)
         evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
         if self.reduction == "svrf":
-            return StochasticState(k + 1, self._snapshot_epoch(problem, k, x, at_x.slope, rows), d), evidence
+            here = self._snapshot_epoch(problem, k, x, at_x.slope, rows)
+            return StochasticState(k + 1, settled(problem, k, here), d), evidence
         size = min(rows.n, math.isqrt(rows.n - 1) + 1 if self.batch is None else self.batch)
         moves = max(rows.n // size, 1)
         batches = problem.rng(k).integers(rows.n, size=(moves, size))
-        here = before = x.coords
+        here = before = x
         for i, batch in enumerate(batches):
             problem.tick()
             t = k * moves + i + 1
             if self.reduction == "momentum":
                 rho, delta = 4.0 / (t + 8) ** (2 / 3), 1.0 / (t + 1)
-                d = (1 - rho) * d + rho * rows.gradient(batch, here)
+                d = (1 - rho) * d + rho * rows.gradient(batch, here.coords)
             else:
                 delta = 2.0 / (t + 2)
-                d = at_x.slope if i == 0 else d + rows.gradient(batch, here, before)
+                d = at_x.slope if i == 0 else d + rows.gradient(batch, here.coords, before.coords)
             problem.counts.n_pass += size / rows.n
-            v = problem.lmo(d, t, share=ORACLE_ERROR * delta, keep=Point.at(here))
-            before, here = here, mix(Point.at(here), v.point, delta).coords
-        return StochasticState(k + 1, Point.at(here), d), evidence
+            v = problem.lmo(d, t, share=ORACLE_ERROR * delta, keep=here)
+            before, here = here, _moved(problem, here, v.point, delta)
+        return StochasticState(k + 1, settled(problem, k, here), d), evidence
 
     def _snapshot_epoch(self, problem: Problem, k: int, w: Point, full: Array, rows: _Rows) -> Point:
         """Return the end of an epoch of moves by gradients that are corrected by the full one at its start, w."""
@@ -146,8 +148,14 @@ class StochasticFrankWolfe(Method):
             problem.counts.n_pass += size / rows.n
             d = full + rows.gradient(batch, here.coords, w.coords)
             delta = 2.0 / (j + 1)
-            here = Point.at(mix(here, problem.lmo(d, j, share=ORACLE_ERROR * delta, keep=here).point, delta).coords)
+            here = _moved(problem, here, problem.lmo(d, j, share=ORACLE_ERROR * delta, keep=here).point, delta)
         return here
+
+
+def _moved(problem: Problem, x: Point, v: Point, delta: float) -> Point:
+    """Return (1 - delta) x + delta v, whose image nobody will ask for but at the end of an epoch."""
+    moved = problem.mix(x, v, delta)
+    return Point(moved.coords, ((1.0, Leaf(moved.coords)),), rest=moved.rest)
 
 
 class _Rows:

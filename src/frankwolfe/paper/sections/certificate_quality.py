@@ -83,12 +83,14 @@ def _walk(f: Any, domain: fw.Set, gradient: np.ndarray, iterations: int) -> dict
         excess = fun - minimum - xi
         es = max(es, float(theta.bound(vertex.lower, 0.0)))
         tangent_bound = max(tangent_bound, _bound(at_y, domain))
-        v_next = vertex.point.coords.toarray()
+        v_next = vertex.point.array
         move = float(np.linalg.norm(v_next - v))
         xi = (1 - delta) * xi + 0.5 * L * delta**2 * move**2
         minimum = float(theta.offset + vertex.value + (1 - theta.weight) * start)
         drift, ahead = (float(np.linalg.norm(t.slope - gradient)) for t in (theta, at_y))
-        rows.append((k, fun, es, tangent_bound, excess, move, drift, ahead, float(np.linalg.norm(theta.slope))))
+        rows.append(
+            (k, fun, es, tangent_bound, excess, move, drift, ahead, float(np.linalg.norm(np.asarray(theta.slope))))
+        )
         v = v_next
     return columns("k fun es fw excess move drift ahead theta", rows)
 

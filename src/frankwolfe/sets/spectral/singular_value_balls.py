@@ -57,8 +57,10 @@ class SingularValueBall(Ball, ProjectableSet):
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         if not all_finite(_matrix(self, x)):
             return False
-        size = largest(x) * norm(_singular_values(self, x), self.spectral_exponent)
-        return bool(size <= self.radius * (1 + slack(x, tol)))
+        values = _singular_values(self, x)
+        # Singular vectors are orthogonal to a few ulps, and values right to them, the more the larger the matrix.
+        room = max(slack(x, tol), (2 + sum(x.shape)) * eps(values))
+        return bool(largest(x) * norm(values, self.spectral_exponent) <= self.radius * (1 + room))
 
     def project(self, x: Array) -> Array:
         return _project(self, x, self.spectral_exponent)
