@@ -155,6 +155,7 @@ def page(found: dict) -> str:
         ("1e9 rows of 100 numbers", 8e11, 100, 64),
         ("1e10 rows of 100 numbers", 8e12, 100, 512),
         ("1e10 rows, 50 of 1e6 features set (12 bytes each)", 6e12, 10**6, 256),
+        ("1e12 nonzeros: 2e10 rows, 50 of 1e6 features set", 1.2e13, 10**6, 256),
         ("1e12 rows of 100 numbers", 8e14, 100, 4096),
     ):
         seconds = known.elsewhere(nbytes, workers, width)

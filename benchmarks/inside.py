@@ -16,7 +16,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 import frankwolfe as fw
 from benchmarks.unseen_cases import data
@@ -64,7 +63,7 @@ def problems() -> list[tuple[str, Any, Any]]:
             A, b = _dense() if name == "few dense" else data(name)
         except DatasetError:
             continue
-        count = A.nnz if sp.issparse(A) else A.size
+        count = getattr(A, "nnz", A.size)
         for loss in (fw.Logistic, fw.LeastSquares):
             for kind, domain in (("l2", fw.L2Ball(3.0)), ("l1", fw.L1Ball(10.0))):
                 for intercept in (False, True):
