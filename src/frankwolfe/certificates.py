@@ -155,7 +155,7 @@ def blame(problem: Problem, at: Point, best: Point) -> tuple[Status, str]:
         x, other = x.toarray(), other.toarray()
     g = problem.objective.grad(x)
     domain = problem.domain
-    if is_of_user(domain):
+    if domain is not None and is_of_user(domain):
         wrong = unlike_a_minimum(domain, g, [x, other])
         if wrong is not None:
             return Status.WRONG_ORACLE, wrong
