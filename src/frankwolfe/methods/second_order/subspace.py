@@ -30,8 +30,8 @@ Corner = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 EPS = 2.0**-52
 NO_PRODUCTS = np.zeros((0, 0))
-# What was tuned: the first three by what rounding does to a basis (`benchmarks.lies` and `long_runs` watch it), the others
-# on `python -m benchmarks unseen accuracy`:
+# What was tuned: the first three by what rounding does to a basis (`benchmarks.lies` and `long_runs` watch it), the
+# others on `python -m benchmarks unseen accuracy`:
 DEPENDENT = 0.375  # a direction this close (a power of eps) to the span of the others adds rounding, not room
 NOISE = 0.575  # so does a step this short beside the longest vector
 BLUR = 256.0  # ulps of f by which the image of a step may be wrong before it is made afresh
