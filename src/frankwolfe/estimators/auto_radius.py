@@ -16,6 +16,7 @@ from frankwolfe.rows.parts import odd, words
 from frankwolfe.rows.user_data import is_in_parts
 
 FOLDS, FEW, MANY = 3, 2000, 20_000  # folds where rows are few, else one; rows that are enough
+TINY = 1 << 12  # entries: so few are solved exactly for each radius, which takes little time
 
 
 def chosen_radius(model: Any, task: Any, X: Any, y: np.ndarray) -> float:
@@ -40,7 +41,8 @@ def chosen_radius(model: Any, task: Any, X: Any, y: np.ndarray) -> float:
     exact = squared_search(model, task, parts, "auto", weight=weight)
     if exact is not None:
         return exact.best()
-    search: Any = price_search(model, task, y, parts, "auto", weight=weight)
+    tiny = math.prod(X.shape) < TINY
+    search: Any = None if tiny else price_search(model, task, y, parts, "auto", weight=weight)
     if search is None:
         search, first = RadiusSearch([Fold(model, task, y, *part, None, weight) for part in parts]), SMALL * first
     else:

@@ -331,6 +331,7 @@ class FrankWolfeClassifier(ClassifierBase, Incremental):
         X, y = self._read(X, y, reset=first)
         check_classification_targets(y)
         if first:
+            classes = getattr(self, "classes_", None) if classes is None else classes
             if classes is None:
                 raise ValueError("partial_fit needs classes, all the labels there will be, in its first call")
             self.classes_ = np.unique(classes)

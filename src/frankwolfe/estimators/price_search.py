@@ -31,7 +31,7 @@ from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.sets import L1Ball, L2Ball
 
 LARGEST = 1 << 24  # entries of data, times classes: beyond, folds are solved one by one
-CLOSE, CLOSE_SPARSE = 0.01, 0.1  # of what the coefficients cost: what is left is less, and two prices give two lengths
+CLOSE, CLOSE_SPARSE = 1e-4, 0.01  # of what the coefficients cost: what is left is less, and two prices give two lengths
 ROUNDING = 1e-13  # of the largest terms of a slope: no more than that is none
 LAST = 100  # steps on all rows at the end: what they leave is done by the method of any other fit
 
@@ -131,6 +131,10 @@ class PriceSearch(Search):
         lengths = self.solver.lengths(here.z)
         near = self.price * (CLOSE_SPARSE * lengths if self.solver.sparse else CLOSE * lengths**2)
         return np.maximum(np.minimum([*goals, max(goals)], near), self.task.floor)
+
+    def best(self) -> float:
+        place = self.place("best")
+        return self.finish(place, min(trial.goal for trial in self.trials[float(self.sizes[place])]))[0]
 
     def finish(self, place: int, goal: float) -> tuple[float, np.ndarray]:
         """Return the radius at a place of the table once all rows are solved to `goal` at its price, and the model."""
