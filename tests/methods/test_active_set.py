@@ -343,12 +343,15 @@ class CountingSet(fw.Set):
 
 @pytest.mark.parametrize("label", ["lazy", "lazy-away", "lazy-fw", "bcg"])
 def test_lazy_methods_save_oracle_calls(label: str) -> None:
-    """True calls are counted truly, they are few, and the bound moves at no other time."""
+    """True calls are counted truly, they are few, and the bound moves at no other time.
+
+    Beside them, a user's oracle is tried a few times.
+    """
     objective, domain, *_ = case("logistic-linf")
     counting = CountingSet(domain)
     result = fw.minimize(objective, counting, method=ALL[label], tol=1e-5, max_iter=2000)
     assert result.success
-    assert result.n_lmo == counting.asked
+    assert result.n_lmo <= counting.asked <= result.n_lmo + 9
     eager = fw.minimize(
         objective, domain, method=getattr(ALL[label], "method", METHODS["bpcg"]), tol=1e-5, max_iter=4000
     )

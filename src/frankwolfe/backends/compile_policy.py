@@ -107,12 +107,6 @@ def repays(family: str, operations: float) -> bool:
 
     Yes, as soon as what was done without it has taken as long as compiling it, or loading what is compiled. Yes then
     holds for the rest of the run; on the way there what the run has done itself is kept with its choices.
-
-    Examples
-    --------
-    >>> with choices_of_run({"descent": 1_000}):
-    ...     repays("descent", 600), repays("descent", 600), repays("descent", 1)
-    (False, True, True)
     """
     run, chosen = _run.get(), setting()
     if chosen != "auto":

@@ -262,5 +262,5 @@ class ProfiledLine(SummedLine):
         drift = -along / bend if bend > 0 else 0.0
         self.near = (gamma, c, drift)
         if abs(left) <= NEAR * self.objective.knee * bend:  # what c leaves over is felt along the way
-            first, second = first + drift * left, max(second + drift * along, 0.0)
-        return first, second
+            first = first + drift * left
+        return first, max(second + drift * along, 0.0)
