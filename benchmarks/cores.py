@@ -1,4 +1,4 @@
-"""What more cores bring: seconds on one thread over seconds on several; the last bar: two busy processes on two cores.
+"""What more cores bring: seconds on one thread over seconds on several, and a tall table beside scikit-learn.
 
 python -m benchmarks.cores [--quick]
 

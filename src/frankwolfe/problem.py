@@ -395,7 +395,7 @@ class Problem:
         """
         assert self.domain is not None
         exact, moved = self.objective if self.exact is None else self.exact, 0.0 if self.exact is None else 4 * self.eps
-        point = Point.at(exact.start(coords, dense=not isinstance(coords, LowRank)))
+        point = _anew(exact, coords)
         at = exact.evaluate(point, point)
         self.counts.n_pass += at.passes
         if isinstance(self.domain, IterativeSet):
@@ -411,14 +411,14 @@ class Problem:
         """Return f(x) from the coordinates alone, free of what rounding has done to the running image."""
         if self.exact is None:
             return self.value(Point.at(x.coords))
-        point = Point.at(self.exact.start(x.coords, dense=not isinstance(x.coords, LowRank)))
+        point = _anew(self.exact, x.coords)
         # On a device one kernel reads narrow numbers as they are stored, and the gradient comes for nothing.
         return self.exact.evaluate(point, point).value if self.on_device else self.exact.value_at(point)[0]
 
     def in_double(self, coords: Coordinates) -> Evaluation:
         """Evaluate f in double precision, of data in single, at coordinates of either; with the point of tangency."""
         assert self.exact is not None
-        point = Point.at(self.exact.start(coords, dense=not isinstance(coords, LowRank)))
+        point = _anew(self.exact, coords)
         at = self.exact.evaluate(point, point)
         self.count(at)
         return at._replace(at=self._touch(point, at))
@@ -518,6 +518,11 @@ def _middle(domain: Set, like: Array) -> Array:
             total = total + domain.lmo(as_like(unit.reshape(like.shape), like)).toarray()
         unit[j] = 0.0
     return total / (2 * n)
+
+
+def _anew(objective: Objective, coords: Coordinates) -> Point:
+    """Return the point of some coordinates alone, in the precision of an objective."""
+    return Point.at(objective.start(coords, dense=not isinstance(coords, LowRank)))
 
 
 def _vanishes(slope: Slope) -> bool:

@@ -141,10 +141,14 @@ class ClassifierBase(ClassifierMixin, SparseCoefMixin, LinearEstimator):
             make = Multinomial
         return make(X, y, sample_weight=weight, intercept=bool(self.fit_intercept))
 
+    @property
+    def _row_loss(self) -> Any:
+        return CLASSIFICATION[self.loss].loss_class()
+
     def _gains(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
         if scores.shape[1] > 1:
             return log_softmax(scores, axis=1)[np.arange(len(y)), y]
-        loss = CLASSIFICATION[self.loss].loss_class()
+        loss = self._row_loss
         return -loss.value(scores[:, 0], np.where(y == 1, 1.0, -1.0), *loss)
 
     def _usual(self, scores: np.ndarray, y: np.ndarray) -> float:

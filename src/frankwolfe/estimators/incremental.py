@@ -14,10 +14,8 @@ from sklearn.base import is_classifier
 from frankwolfe.estimators.linear import LinearEstimator
 from frankwolfe.estimators.scaling import Scaling
 from frankwolfe.estimators.task import Task
-from frankwolfe.objectives.linear_model import CLASSIFICATION, REGRESSION
 
-BENDS = {"log_loss": 0.25, "squared_hinge": 1.0, "squared_error": 1.0, "huber": 1.0}
-"""The losses whose curvature has a bound, and that bound."""
+LEARNT = ("log_loss", "squared_hinge", "squared_error", "huber")  # of bounded curvature, whatever the batches hold
 
 
 class Memory(NamedTuple):
@@ -36,6 +34,7 @@ class Incremental(LinearEstimator):
 
     _memory: Memory | None = None
     loss: str
+    _row_loss: Any
 
     def _learn(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Self:
         """Make some moves with these rows: as many as there are batches of the root of their number.
@@ -47,16 +46,16 @@ class Incremental(LinearEstimator):
         ρ_t = 4/(t+8)^(2/3) (at most one), as `StochasticFrankWolfe` does; an intercept, which no set holds, follows its
         own slope.
         """
-        if self.loss not in BENDS:
+        if self.loss not in LEARNT:
             raise ValueError(
-                f"partial_fit needs a loss of bounded curvature ({', '.join(BENDS)}), not {self.loss!r}; use fit"
+                f"partial_fit needs a loss of bounded curvature ({', '.join(LEARNT)}), not {self.loss!r}; use fit"
             )
         memory = self._memory or self._begin(X, y, weight)
         t, x, c, d, scaling, radius = memory
         domain = self._domain(SimpleNamespace(shape=x.shape, scaling=scaling), radius)  # pyright: ignore[reportArgumentType]
         X = scaling.apply(X.tocsr() if sp.issparse(X) else X)
         share = np.ones(len(y)) if weight is None else weight
-        bend = BENDS[self.loss] * (1 if x.ndim == 1 else 2)
+        bend = self._row_loss.bend(1.0) * (1 if x.ndim == 1 else 2)
         for rows in np.array_split(np.random.default_rng(t).permutation(len(y)), _batches(len(y))):
             w = share[rows]
             if not w.sum() > 0:
@@ -94,9 +93,8 @@ class Incremental(LinearEstimator):
         """Return the slope of the loss of each row in each of its scores."""
         if scores.shape[1] > 1:
             return softmax(scores, axis=1) - np.eye(scores.shape[1])[y]
-        known, target = (CLASSIFICATION, 2.0 * y - 1.0) if is_classifier(self) else (REGRESSION, y)
-        own = (self.delta,) if self.loss == "huber" else ()  # pyright: ignore[reportAttributeAccessIssue]
-        return known[self.loss].loss_class.slope(scores[:, 0], target, *own)[:, None]
+        loss, target = self._row_loss, 2.0 * y - 1.0 if is_classifier(self) else y
+        return loss.slope(scores[:, 0], target, *loss)[:, None]
 
 
 def _batches(n: int) -> int:

@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import xlogy
 
-from frankwolfe.objectives import Multinomial
+from frankwolfe.objectives.multinomial import Multinomial, softmax_losses
 
 MEMORY = 10  # pairs
 ARMIJO, SHORTEST = 1e-4, 1e-10  # of the decrease that the slope promises; the shortest part of a step that is tried
@@ -58,7 +58,7 @@ class Losses:
         if self.intercept:
             m += table[:, :, -1:]
         self.margins = m
-        values, self.slopes = self._softmax(m) if self.many else self._rows(m)
+        values, self.slopes = self._classes(m) if self.many else self._rows(m)
         slopes = self.slopes * self.shares
         flat = slopes.reshape(-1, slopes.shape[2])
         g = flat @ self.X if not sp.issparse(self.X) else (self.X.T @ flat.T).T
@@ -72,16 +72,10 @@ class Losses:
         with np.errstate(over="ignore", invalid="ignore"):
             return loss.value(m[0], self.truth, *loss) + self.offset, loss.slope(m, self.truth, *loss)
 
-    def _softmax(self, m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        top = m.max(axis=0)
+    def _classes(self, m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         truth = self.truth[:, None]
-        chances = m - top
-        true = (truth * chances).sum(axis=0)
-        np.exp(chances, out=chances)
-        total = chances.sum(axis=0)
-        chances /= total
-        chances -= truth
-        return np.log(total) - true, chances
+        values, chances = softmax_losses(m, truth)
+        return values, chances - truth
 
     def largest_terms(self, share: np.ndarray) -> float:
         """Return the largest sum of the magnitudes that a slope at the last models is added up from."""
@@ -182,8 +176,8 @@ class Penalised:
         priced, ridge = self.losses.priced, 0.0 if self.sparse else price * self.losses.priced
         done = np.zeros(len(here.z), bool)
         for _ in range(most):
-            g = self._steepest(here, price)
-            done = self._missing(here, g, price, goal(here)) <= goal(here)
+            g, goals = self._steepest(here, price), goal(here)
+            done = self._missing(here, g, price, goals) <= goals
             if done.all():
                 break
             self.steps += 1

@@ -101,11 +101,15 @@ class RegressorBase(MultiOutputMixin, RegressorMixin, LinearEstimator):
     def _parameters(self) -> dict[str, float]:
         return {"delta": self.delta} if self.loss == "huber" else {}
 
+    @property
+    def _row_loss(self) -> Any:
+        return self._model.loss_class(**self._parameters)
+
     def _gains(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
         scores = self._shaped(scores)
         if self.loss == "quantile":  # the loss itself, not what is smooth beside it
             return -np.maximum(self.quantile * (y - scores), (self.quantile - 1) * (y - scores))
-        loss = self._model.loss_class(**self._parameters)
+        loss = self._row_loss
         b = loss.targets(y)
         return -(loss.value(scores, b, *loss) + loss.constant(b))
 

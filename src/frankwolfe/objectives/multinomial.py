@@ -259,16 +259,10 @@ class Multinomial(WeightedMean):
 
     def _at(self, scores: Array, c: np.ndarray | None, rows: Any) -> tuple[Scalar, Array]:
         """Return mean loss and probabilities for scores shifted by c, on some rows."""
-        xp = namespace(scores)
         if c is not None:
             scores = scores + as_like(c, scores)[:, None]
-        scores = scores - xp.max(scores, axis=0)
-        chances = xp.exp(scores)
-        # The sum less one, the exponential of the largest score: however little it is, it is the loss.
-        ones = xp.astype(chances == 1, chances.dtype)
-        rest = xp.sum(chances - ones, axis=0) + (xp.sum(ones, axis=0) - 1)
-        loss = vdot(self.share[rows], xp.log1p(rest) - xp.sum(self.truth[:, rows] * scores, axis=0))
-        return loss, chances / (1 + rest)
+        losses, chances = softmax_losses(scores, self.truth[:, rows])
+        return vdot(self.share[rows], losses), chances
 
     def _solve(self, scores: Array) -> _Softmax:
         """Find the best intercepts by Newton's method, first on a few rows, then on all."""
@@ -342,3 +336,21 @@ def _fetched(loss: Scalar, mean: Array) -> tuple[float, np.ndarray]:
     xp = namespace(mean)
     both = np.asarray(host(xp.concat([xp.reshape(loss, (1,)), xp.astype(mean, loss.dtype)])), dtype=np.float64)
     return float(both[0]), both[1:]
+
+
+def softmax_losses(scores: Array, truth: Array) -> tuple[Array, Array]:
+    """Return the loss of every row and its probabilities, from scores and true classes (1, others 0): classes first.
+
+    Examples
+    --------
+    >>> losses, chances = softmax_losses(np.zeros((2, 1)), np.array([[1.0], [0.0]]))
+    >>> losses, chances[:, 0]
+    (array([0.69314718]), array([0.5, 0.5]))
+    """
+    xp = namespace(scores)
+    scores = scores - xp.max(scores, axis=0)
+    chances = xp.exp(scores)
+    # The sum less one, the exponential of the largest score: however little it is, it is the loss.
+    ones = xp.astype(chances == 1, chances.dtype)
+    rest = xp.sum(chances - ones, axis=0) + (xp.sum(ones, axis=0) - 1)
+    return xp.log1p(rest) - xp.sum(truth * scores, axis=0), chances / (1 + rest)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from frankwolfe.backends import Array, host
+from frankwolfe.backends import host
 from frankwolfe.backends.namespace import as_like, fetch_arrays
 from frankwolfe.kernels.qp.ball_qp import ball_qp, ball_qp_by_products
 from frankwolfe.kernels.qp.box_qp import box_qp
@@ -202,18 +202,18 @@ class NewtonFrankWolfe(Method):
         fall = relative / before if before > 0 else np.inf
         # In single precision, what is left of a gap that steps no longer close shows in double precision alone.
         unclear = problem.exact is not None and (rested or (fall > FALLEN and not far))
-        g: Array = (problem.in_double(x.coords) if unclear else at_x).slope
-        g, here = fetch_arrays(g, x.array) if problem.on_device else (g, x.array)
+        slope: Any = (problem.in_double(x.coords) if unclear else at_x).slope
+        g, here = fetch_arrays(slope, x.array)
         if by_products:
             return NewtonState(k + 1, Point.at(as_like(by_lanczos(problem, x, g), x.coords)), relative), evidence
         if kept is not None and kept.age == 0:
             kept = kept._replace(fall=fall)
         if kept is not None and lasts(problem, kept, gap, fall):
-            updated = kept.at(double(g), double(here))
-            H, kept = updated, Bend(updated, double(g), double(here), kept.age + 1, kept.fall)
+            H = kept.at(g, here)
+            kept = Bend(H, g, here, kept.age + 1, kept.fall)
         else:
             H = _expansion(problem, x, 1)[1] if H is None else H
-            kept = None if relative > FAR or not may_keep(problem, len(g)) else Bend(H, double(g), double(here))
+            kept = None if relative > FAR or not may_keep(problem, len(g)) else Bend(H, g, here)
         rtol, radius = SEARCH, problem.ball_radius
         whole, objective = radius is not None or problem.coordinate_set is not None, problem.hessian_objective
         tail = objective.tail(x.image) if far and whole and objective is not None else None
@@ -227,7 +227,7 @@ class NewtonFrankWolfe(Method):
         if unclear:  # a tangent there proves more than any at a point in single precision
             evidence = evidence._replace(minorants=(*evidence.minorants, (problem.in_double(target).tangent, None)))
         value, steady = float(at_x.value), state.steady and not far and float(at_x.value) <= state.value
-        likely = gap * min(relative / before, 1.0) ** SPEED if 0 < before < np.inf else np.inf
+        likely = gap * min(fall, 1.0) ** SPEED if 0 < before < np.inf else np.inf
         last = state.rounds, state.sample, likely, multiplier, steady, value, kept
         after = NewtonState(k + 1, z, relative, False, *last)
         if steady or "hessian" in problem.scratch:  # the model is f, or as good: there is nothing to search for
@@ -247,7 +247,6 @@ class NewtonFrankWolfe(Method):
 
         As accurately as what is gained by it deserves; where the model is f itself, as the run asks for.
         """
-        H, g, x = (np.asarray(array, np.float64) for array in (H, g, x))  # g - H x cancels
         if problem.exact is not None:
             H = 0.5 * (H + H.T)  # in single precision it is symmetric but for rounding
         radius, coordinates, b = problem.ball_radius, problem.coordinate_set, g - H @ x
