@@ -20,10 +20,10 @@ demo: $(VENV)/.dev  ## solve three real problems and write report/index.html
 	$(BIN)/python -m frankwolfe demo --out report
 
 test: check  ## lint, types and every test
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
-portability: $(VENV)/.dev  ## the numerical tests under other instruction sets, one after the other (about an hour)
-	$(BIN)/python -m tests.portability -n $(JOBS) $(addprefix tests/,methods sets objectives kernels)
+portability: $(VENV)/.dev  ## the numerical tests under other instruction sets (two core-hours, shared by JOBS cores)
+	$(BIN)/python -m tests.portability --jobs $(JOBS) $(addprefix tests/,methods sets objectives kernels)
 
 bench: $(VENV)/.bench  ## measure every claim about speed, side by side with the peers (about 30 minutes)
 	$(BIN)/python -m benchmarks
@@ -36,7 +36,7 @@ $(VENV)/.bench: $(VENV)/.dev
 	@touch $@
 
 backends: .venv-backends/.done  ## the backend tests with PyTorch and JAX too (a large download, its own environment)
-	.venv-backends/bin/python -m pytest -n $(JOBS) tests/backends
+	.venv-backends/bin/python -m pytest -n $(JOBS) --dist worksteal tests/backends
 
 .venv-backends/.done: pyproject.toml
 	$(PYTHON) -m venv .venv-backends
@@ -44,7 +44,7 @@ backends: .venv-backends/.done  ## the backend tests with PyTorch and JAX too (a
 	@touch $@
 
 minimum: .venv-minimum/.done  ## every test with the oldest versions of all dependencies that pyproject.toml allows
-	.venv-minimum/bin/python -m pytest -n $(JOBS) -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning
+	.venv-minimum/bin/python -m pytest -n $(JOBS) --dist worksteal -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning
 
 .venv-minimum/.done: pyproject.toml
 	$(PYTHON) -m venv .venv-minimum

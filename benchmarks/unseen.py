@@ -2,6 +2,7 @@
 
     python -m benchmarks unseen [--quick]
     python -m benchmarks.unseen --only w8a --only "logistic l1"       cases whose names hold all these words
+    python -m benchmarks.unseen --jobs 14                             so many cases at once, on as many idle cores
 
 Logistic and squared loss; l2 and l1 balls, the simplex for least squares; the penalties C = 0.01, 0.1, 1, 10, 100 of
 scikit-learn, every other one with an intercept (the quick form: three of them, one for squares). The radius is the norm
@@ -22,6 +23,7 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -331,6 +333,11 @@ def outcomes(chosen: list[Name], repeats: int, show: bool = False) -> Iterator[O
             yield outcome
 
 
+def _raced(name: Name, repeats: int) -> Outcome | None:
+    """Race one case, in a process of its own."""
+    return next(outcomes([name], repeats, show=True), None)
+
+
 def row(o: Outcome) -> list[Any]:
     """Return a line of the table."""
     r = o.result
@@ -385,6 +392,13 @@ if __name__ == "__main__":
         "--only", action="append", default=[], metavar="WORDS", help="cases whose name holds these words"
     )
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=1, help="cases at once, each on one thread")
     given = parser.parse_args()
     some = [name for name in names(given.quick) if all(words in str(name) for words in given.only)]
-    print(printed(judged(list(outcomes(some, given.repeats, show=True)))))
+    if given.jobs == 1:
+        found = list(outcomes(some, given.repeats, show=True))
+    else:
+        with ProcessPoolExecutor(given.jobs) as pool:
+            raced = pool.map(partial(_raced, repeats=given.repeats), some)
+            found = [outcome for outcome in raced if outcome is not None]
+    print(printed(judged(found)))

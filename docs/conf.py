@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 import matplotlib as mpl
+from numpydoc.xref import DEFAULT_LINKS
 
 import frankwolfe
 
@@ -29,6 +31,7 @@ extensions = [
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "figures/*.py"]
+default_role = "py:obj"  # names in docstrings become links where they are names of this library
 html_theme = "pydata_sphinx_theme"
 html_title = "frankwolfe"
 html_show_sourcelink = False
@@ -48,8 +51,10 @@ copybutton_prompt_text = "$ "
 autosummary_generate = True
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = True
-numpydoc_xref_aliases = {name: f"frankwolfe.{name}" for name in frankwolfe.__all__}
-numpydoc_xref_aliases |= {"array": "numpy.ndarray", "array_like": ":term:`numpy:array_like`"}
+# Of types elsewhere the name alone is shown, also where their inventories cannot be fetched.
+numpydoc_xref_aliases = {
+    name: re.sub(r"`(\w+):([\w.]+)`", r"`\2 <\1:\2>`", link) for name, link in DEFAULT_LINKS.items()
+} | {name: f"frankwolfe.{name}" for name in frankwolfe.__all__}
 WORDS = "of or and in any one for each by its optional default shape class type names given"
 numpydoc_xref_ignore = set(WORDS.split())
 autodoc_typehints = "none"  # the numpydoc sections say it in words

@@ -22,6 +22,13 @@ settings.register_profile(
 settings.load_profile("repeatable")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """Keep each worker to one thread: BLAS waits by spinning, and takes the cores from the other workers."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The folder of the real datasets; a test that asks for it is reported as skipped where there is none."""

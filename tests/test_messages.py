@@ -43,6 +43,12 @@ MISTAKES = {
     "bounds": (lambda: fw.minimize(F, None, bounds=[(0, 1)]), r"Box\(lower, upper\)"),
     "a start for a set": (lambda: fw.minimize(F, np.zeros(3)), r"minimize\(objective, domain, x0\)"),  # type: ignore[arg-type]
     "a function": (lambda: fw.minimize(lambda x: x @ x, np.zeros(3)), r"minimize\(Function\(f, grad\), domain, x0\)"),  # type: ignore[arg-type]
+    "a penalty": (lambda: fw.FrankWolfeClassifier(C=3.0), "FrankWolfeClassifier has no option 'C'; a penalty is a set"),  # type: ignore[call-arg]
+    "of a completer": (lambda: fw.MatrixCompleter(rank=3), "did you mean 'rank_limit'"),  # type: ignore[call-arg]
+    "too large": (
+        lambda: fw.FrankWolfeRegressor().fit(A * 1e301, Y),
+        "feature 0 of X .* squares overflow; measure it in",
+    ),
     "swapped": (lambda: fw.LeastSquares(Y, A), r"the targets second, as in LeastSquares\(A, b\)"),
     "swapped labels": (lambda: fw.Logistic(Y > 0, A), r"the labels second, as in Logistic\(A, b\)"),
     "text": (lambda: fw.LeastSquares(frame(), [1.0, 2.0, 3.0]), "column 'town' holds text"),

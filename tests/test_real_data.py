@@ -57,26 +57,25 @@ import resource
 import numpy as np
 import frankwolfe as fw
 rng = np.random.default_rng(0)
-m = n = 200_000
-rows, cols = rng.integers(0, m, 1_010_000), rng.integers(0, n, 1_010_000)
+m = n = 60_000
+rows, cols = rng.integers(0, m, 310_000), rng.integers(0, n, 310_000)
 _, first = np.unique(rows * np.int64(n) + cols, return_index=True)
-first = first[:1_000_000]
+first = first[:300_000]
 rows, cols = rows[first], cols[first]
 left, right = rng.standard_normal((m, 2)), rng.standard_normal((n, 2))
 values = np.einsum("ij,ij->i", left[rows], right[cols])
 values /= np.linalg.norm(values)
 f = fw.MatrixCompletion(rows, cols, values, (m, n))
-result = fw.minimize(f, fw.NuclearBall(3.0), method={method!r}, tol=0, max_iter=100)
-assert result.n_iter == 100 and result.x.stored and result.gap < np.inf, result
+result = fw.minimize(f, fw.NuclearBall(3.0), method="fw", tol=0, max_iter=30)
+assert result.n_iter == 30 and result.x.stored and result.gap < np.inf, result
 assert result.failure_probability > 0, "a bound at this size is probabilistic and must say so"
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["fw"])
-def test_no_dense_matrix_is_ever_made(method: str) -> None:
-    """m = n = 200 000 with a million observed entries: 100 iterations stay under 2 GB (dense would be 320 GB)."""
-    done = subprocess.run([sys.executable, "-c", LARGE.format(method=method)], capture_output=True, text=True)
+def test_no_dense_matrix_is_ever_made() -> None:
+    """m = n = 60 000 with 300 000 observed entries: a run stays under 2 GB (a dense matrix would be 29 GB)."""
+    done = subprocess.run([sys.executable, "-c", LARGE], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) < 2e9

@@ -36,6 +36,10 @@ class Atom(ABC):
     def scale_by(self, c: Scalar) -> Atom:
         """Return c times the atom, in the same form."""
 
+    def moved_to(self, radius: float, before: float) -> Atom:
+        """Return the atom of a set of one radius for another; on the boundary of one it is on that of the other."""
+        return self.scale_by(radius / before)
+
 
 @dataclass(frozen=True, eq=False)
 class ArrayAtom(Atom):
@@ -136,6 +140,9 @@ class OneHot(Atom):
 
     def scale_by(self, c: Scalar) -> OneHot:
         return OneHot(self.index, c * self.value, self.shape)
+
+    def moved_to(self, radius: float, before: float) -> OneHot:
+        return OneHot(self.index, self.value / before * radius, self.shape)  # exactly the radius
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,10 +52,9 @@ class Certificate:
         tangent = None if self.behind is None else self.behind[0]
         if tangent is None or tangent.at is None:
             return self.known
-        if isinstance(tangent.at, Touches):
-            few = tangent.at.fewer()
-            return few.shares(), few.points
-        return np.ones(1), (tangent.touch,)
+        few = tangent.at.fewer() if isinstance(tangent.at, Touches) else Touches.at(tangent.touch, 0.0)
+        # Of steps taken on a device some points may be known there alone.
+        return self.known if any(point is None for point in few.points) else (few.shares(), few.points)
 
     @property
     def residuals(self) -> np.ndarray | None:

@@ -98,7 +98,7 @@ def compare(
     Returns
     -------
     Comparison
-        A mapping from label to Result, with `.plot()`.
+        A mapping from label to Result, with ``.plot()``.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from frankwolfe.backends.precision import exact_products
 from frankwolfe.checkpoint import Checkpoint, identity
 from frankwolfe.engine import advance, pace
 from frankwolfe.kernels.compile_clock import CLOCK
-from frankwolfe.kernels.threads import libraries, limited
+from frankwolfe.kernels.threads import thread_limit
 from frankwolfe.methods import Auto, Method, auto, named
 from frankwolfe.objectives.base import Objective
 from frankwolfe.points import Point
@@ -218,6 +218,7 @@ def _loop(
             if run.state.k >= max_iter:
                 return Status.MAX_ITER
             if late():
+                run.elapsed = clock()
                 return Status.TIME_LIMIT
             if interrupted.is_set():
                 return Status.INTERRUPTED
@@ -393,14 +394,3 @@ def _saving(
         yield save
     finally:
         checkpoint.save(run.saved(), digest, choices)
-
-
-@contextlib.contextmanager
-def thread_limit(limit: int | None) -> Iterator[None]:
-    """Hold the threads of linear-algebra libraries to a number, where one is given."""
-    if limit is None:
-        with limited(None):
-            yield
-        return
-    with limited(limit), libraries().limit(limits=limit):
-        yield

@@ -8,6 +8,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
+from frankwolfe.files import write_arrays
 from frankwolfe.trace import Trace
 
 
@@ -146,11 +147,12 @@ class Result:
         (True, True)
         """
         from frankwolfe.verify import claims_of, described
-        from frankwolfe.verify.files import write
+        from frankwolfe.verify.saved_trees import packed
 
         plain = {name: getattr(self, name) for name in _PLAIN}
         more = {"status": self.status.name, "trace": self.trace.to_array(), "plain": plain}
-        write(path, claims_of(self, objective) | described(objective, domain, self) | more)
+        header, arrays = packed(claims_of(self, objective) | described(objective, domain, self) | more)
+        write_arrays(path, header, arrays, durable=True)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Result:
@@ -158,7 +160,7 @@ class Result:
 
         See `save` for an example.
         """
-        from frankwolfe.verify.files import read
+        from frankwolfe.verify.saved_trees import read
 
         tree = read(path)
         tangents = tree["tangents"] and (tree["tangents"]["weights"], tuple(map(_point, tree["tangents"]["points"])))

@@ -152,6 +152,9 @@ RENAMED = {
     "n_jobs": "n_threads",
     "constraint": "domain",
 }
+PENALTY = (
+    "a penalty is a set here: pass constraint='l2' or 'l1', and leave radius='auto', or make it large for a weak one"
+)
 ELSEWHERE = {
     "jac": "pass the gradient with the function, as Function(f, grad)",
     "grad": "pass the gradient with the function, as Function(f, grad)",
@@ -162,6 +165,10 @@ ELSEWHERE = {
     "radius": "the radius belongs to the set, as L1Ball(radius)",
     "step_size": "it belongs to the method, as method=FrankWolfe(step_size)",
     "line_search": "it belongs to the method, as method=AcceleratedFrankWolfe(line_search=True)",
+    "C": PENALTY,
+    "alpha": PENALTY,
+    "penalty": PENALTY,
+    "l1_ratio": PENALTY,
 }
 
 
@@ -177,6 +184,7 @@ def named_options(function: T) -> T:
     TypeError: solve has no option 'maxiter'; did you mean 'max_iter'?
     """
     known = list(inspect.signature(function).parameters)
+    of = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]  # the class that it makes, or itself
 
     @functools.wraps(function)
     def checked(*args: Any, **options: Any) -> Any:
@@ -185,7 +193,7 @@ def named_options(function: T) -> T:
                 continue
             meant = RENAMED.get(name)
             hint = f"did you mean {meant!r}?" if meant in known else ELSEWHERE.get(name) or nearest(name, known)
-            raise TypeError(f"{function.__name__} has no option {name!r}; {hint}")
+            raise TypeError(f"{of} has no option {name!r}; {hint}")
         return function(*args, **options)
 
     return checked  # pyright: ignore[reportReturnType]

@@ -21,7 +21,7 @@ def call(*arguments):
     return CliRunner().invoke(app, list(arguments))
 
 
-def run(*arguments, timeout=120):
+def run(*arguments, timeout=300):
     return subprocess.run(
         [sys.executable, "-m", "frankwolfe", *arguments], capture_output=True, text=True, timeout=timeout
     )

@@ -280,8 +280,8 @@ def test_show_tells_what_is_in_a_model(folder, tmp_path):
 def test_values_are_completed(folder):
     from types import SimpleNamespace
 
-    from frankwolfe.cli.completion import columns_of, one_of
+    from frankwolfe.cli.completion import choice, columns_of
 
     assert columns_of(SimpleNamespace(params={"data": folder / "two.csv"}), "we") == ["weight"]
     assert columns_of(SimpleNamespace(params={}), "we") == []
-    assert one_of("afw", "fw", "away")("a") == ["afw", "away"]
+    assert choice("Method.", "afw", "fw", "away").autocompletion("a") == ["afw", "away"]

@@ -161,7 +161,7 @@ def test_completion_script_for_the_shell():
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env={"_FRANKWOLFE_COMPLETE": "complete_bash", "COMP_WORDS": "frankwolfe rec", "COMP_CWORD": "1"},
     )
     assert done.stdout.split() == ["recommend"]
@@ -171,6 +171,6 @@ def test_a_reader_that_stops_early_is_no_error(model, tmp_path):
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("user,item\n" + "100,film 3\n" * 20_000)
     command = f"{sys.executable} -m frankwolfe predict {model} {pairs} | head -2"
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, timeout=300)
     assert done.stdout.splitlines()[0] == "user,item,rating"
     assert done.stderr == ""

@@ -72,7 +72,7 @@ def same(ours: list[np.ndarray], theirs: list[np.ndarray]) -> bool:
 
 
 @pytest.mark.parametrize("label", METHODS)
-@pytest.mark.parametrize("parts", range(1, 9))
+@pytest.mark.parametrize("parts", [1, 2, 3, 8])
 def test_same_iterates_as_in_memory(client, label: str, parts: int) -> None:
     """Gradients of few entries, which are brought to the oracle: a dense factorisation for the smaller of these."""
     m, n = [(50, 40), (40, 50), (M, N), (N, M)][parts % 4]

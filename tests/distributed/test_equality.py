@@ -47,7 +47,7 @@ def near(ours: np.ndarray, theirs: np.ndarray) -> bool:
 
 @pytest.mark.parametrize("label", METHODS)
 @pytest.mark.parametrize("form", ["dense", "sparse"])
-@pytest.mark.parametrize("parts", [1, 2, 5, 8])
+@pytest.mark.parametrize("parts", [1, 5])
 def test_same_iterates_as_in_memory(client, label: str, form: str, parts: int) -> None:
     A, b = data(form)
     whole = fw.Logistic(A, b)
@@ -70,7 +70,7 @@ def test_same_iterates_from_disk(label: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("label", METHODS)
 @pytest.mark.parametrize("form", ["dense", "sparse"])
-@pytest.mark.parametrize(("parts", "together"), [(1, None), (2, True), (3, False), (4, None), (8, True)])
+@pytest.mark.parametrize(("parts", "together"), [(1, None), (3, False), (8, True)])
 def test_same_path_as_in_memory(client, label: str, form: str, parts: int, together: bool | None) -> None:
     """All radii at once, one after the other, and as the library chooses."""
     A, b = data(form)
@@ -213,7 +213,7 @@ def test_wide_sparse_data_find_their_smoothness_by_products(client) -> None:
 def test_auto_finds_a_method(client) -> None:
     A, b = data()
     for domain in (fw.L2Ball(3.0), fw.L1Ball(2.0), fw.LInfBall(0.5)):
-        result = fw.minimize(fw.Logistic(in_blocks(A, 3), b), domain, tol=1e-3, max_iter=2000, time_limit=20)
+        result = fw.minimize(fw.Logistic(in_blocks(A, 3), b), domain, tol=1e-3, max_iter=2000)
         assert result.success, (result.method, result.gap)
 
 
@@ -314,7 +314,7 @@ def test_free_intercepts(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["dense", "sparse"])
-@pytest.mark.parametrize("parts", [1, 4, 8])
+@pytest.mark.parametrize("parts", [1, 4])
 def test_free_intercepts_on_a_cluster(client, form: str, parts: int) -> None:
     A, b = data(form)
     scattered, whole = fw.Logistic(in_blocks(A, parts), b, intercept=True), fw.Logistic(A, b, intercept=True)

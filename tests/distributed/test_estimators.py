@@ -13,6 +13,8 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("sklearn")
 import pandas as pd  # noqa: E402
+from dask.delayed import delayed  # noqa: E402
+from scipy import sparse  # noqa: E402
 
 from frankwolfe.estimators import (  # noqa: E402
     FrankWolfeClassifier,
@@ -181,3 +183,52 @@ def test_fit_from_the_command_line(tmp_path: Path) -> None:
     assert np.allclose(fitted[0].coef_, fitted[1].coef_, atol=1e-6)
     refused = CliRunner().invoke(app, ["fit", str(tmp_path / "t.parquet"), "--stream"])
     assert refused.exit_code != 0
+
+
+RAW = X * np.geomspace(1e-4, 1e5, D) + np.geomspace(
+    1e5, 1.0, D
+)  # as people measure: seconds, euros, parts in a million
+
+
+def _same_model(found, whole, rows: np.ndarray) -> None:
+    """Assert that two models of the same set and data agree as far as their certificates say."""
+    assert found.result_.fun <= whole.result_.fun + found.gap_ + 1e-9
+    assert whole.result_.fun <= found.result_.fun + whole.gap_ + 1e-9
+    np.testing.assert_allclose(found.coef_ * RAW.std(axis=0), whole.coef_ * RAW.std(axis=0), atol=0.05)
+    np.testing.assert_allclose(found._linear(rows), whole._linear(rows), atol=0.3)
+
+
+@pytest.mark.parametrize("place", ["dask array", "dask frame", "stream"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_in_parts_are_scaled_as_in_memory(client, place: str, weighted: bool, tmp_path: Path) -> None:
+    np.save(tmp_path / "X.npy", RAW)
+    lazy = {
+        "dask array": da.from_array(RAW, chunks=(90, 4)),
+        "dask frame": dd.from_pandas(pd.DataFrame(RAW, columns=[f"c{j}" for j in range(D)]), npartitions=3),
+        "stream": stream(tmp_path / "X.npy", block_bytes=4000),
+    }[place]
+    weights = WEIGHTS if weighted else None
+    for kind, targets in ((FrankWolfeRegressor, TARGETS), (FrankWolfeClassifier, LABELS)):
+        options = {"constraint": "l1", "radius": 3.0, "standardize": True, "tol": 1e-6}
+        given = pd.DataFrame(RAW, columns=lazy.columns) if place == "dask frame" else RAW
+        whole = kind(**options).fit(given, targets, weights)
+        parts = kind(**options).fit(lazy, targets, weights)
+        _same_model(parts, whole, given)
+        assert np.abs(parts.result_.x).sum() <= 3.0 * (1 + 1e-9), "the set holds the coefficients on the new scale"
+
+
+def test_sparse_parts_are_divided_and_not_centred(client) -> None:
+    dense = RAW * (RNG.random(RAW.shape) < 0.3)
+    blocks = [delayed(sparse.csr_matrix(dense[i : i + 100])) for i in range(0, N, 100)]
+    options = {"constraint": "l1", "radius": 3.0, "standardize": True, "tol": 1e-6}
+    whole = FrankWolfeRegressor(**options).fit(sparse.csr_matrix(dense), TARGETS)
+    parts = FrankWolfeRegressor(**options).fit(blocks, TARGETS)
+    np.testing.assert_allclose(parts.coef_ * dense.std(axis=0), whole.coef_ * dense.std(axis=0), atol=0.05)
+    assert parts.intercept_ == pytest.approx(whole.intercept_, abs=0.3)
+
+
+def test_the_default_is_good_on_raw_rows_in_parts(tmp_path: Path) -> None:
+    np.save(tmp_path / "X.npy", RAW)
+    rows = stream(tmp_path / "X.npy", block_bytes=4000)
+    assert FrankWolfeRegressorCV("l1", cv=2).fit(rows, TARGETS).score(RAW, TARGETS) > 0.99
+    assert FrankWolfeClassifier().fit(rows, LABELS).score(RAW, LABELS) > 0.9

@@ -248,8 +248,9 @@ def test_missing_cells_of_frames_are_named():
     for frame in (pandas.DataFrame(columns).astype({"item": "Int64", "user": "category"}), polars.DataFrame(columns)):
         with pytest.raises(ValueError, match="item number 2 is missing"):
             MatrixCompleter().fit(frame)
-    with pytest.raises(TypeError, match="convert them to text"):
-        MatrixCompleter().fit(pandas.to_datetime(["2020", "2021"]), [1, 2], [1.0, 2.0])
+    for unit in ("s", "ns"):
+        with pytest.raises(TypeError, match="convert them to text"):
+            MatrixCompleter().fit(pandas.to_datetime(["2020", "2021"]).as_unit(unit), [1, 2], [1.0, 2.0])
 
 
 def test_stored_zeros_are_ratings():

@@ -14,7 +14,7 @@ from sklearn.model_selection import KFold, ShuffleSplit
 
 import frankwolfe as fw
 from frankwolfe.estimators import squared_search as module
-from frankwolfe.estimators.squared_search import LassoPath, RidgePath
+from frankwolfe.estimators.squared_search import LassoPaths, RidgePaths
 
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=(90, 12)) @ (np.eye(12) + 0.5 * RNG.normal(size=(12, 12)))
@@ -23,27 +23,33 @@ WIDE = RNG.normal(size=(15, 30))
 TWINS = np.column_stack([X, X[:, 0], 0 * X[:, 0]])
 
 
-@pytest.mark.parametrize(("path_of", "ball"), [(LassoPath, fw.L1Ball), (RidgePath, fw.L2Ball)])
+@pytest.mark.parametrize(("path_of", "ball"), [(LassoPaths, fw.L1Ball), (RidgePaths, fw.L2Ball)])
 @pytest.mark.parametrize("data", [X, WIDE, TWINS], ids=["tall", "wide", "equal columns"])
 def test_every_radius_is_the_optimum(path_of: Any, ball: Any, data: np.ndarray) -> None:
     targets = Y[: len(data)]
     f = fw.LeastSquares(data, targets)
     n = len(data)
-    path = path_of(data.T @ data / n, data.T @ targets / n, float(targets @ targets) / n)
-    radii = np.geomspace(0.01, 100.0, 9)
+    moments = data.T @ data / n, data.T @ targets / n, targets @ targets / n
+    path = path_of(
+        *(
+            np.stack([np.ones_like(one), one]) if np.ndim(one) < 2 else np.stack([np.eye(len(one)), one])
+            for one in moments
+        )
+    )
+    null, radii = path.null[1], np.geomspace(0.01, 100.0, 9)
     models = path.at_radii(radii)
-    np.testing.assert_allclose(path.fun(models), [f.value(x) for x in models], rtol=1e-9, atol=1e-12)
-    for x, radius, gap in zip(models, radii, path.gaps(models, radii), strict=True):
+    np.testing.assert_allclose(path.fun(models)[1], [f.value(x) for x in models[1]], rtol=1e-9, atol=1e-12)
+    for x, radius, gap in zip(models[1], radii, path.gaps(models, radii)[1], strict=True):
         best = fw.minimize(f, ball(radius), tol=1e-10)
         assert ball(radius).contains(x, 1e-9)
         assert best.lower_bound - 1e-9 <= f.value(x) <= best.fun + gap + 1e-9
-        assert gap <= 1e-6 * path.null or (data is TWINS and ball is fw.L1Ball), "least angles need columns that differ"
+        assert gap <= 1e-6 * null or (data is TWINS and ball is fw.L1Ball), "least angles need columns that differ"
     if data is TWINS:
         return
-    prices = path.prices(20, 1e-9 * path.null)
+    prices = path.prices(20)
     bought = path.at_prices(prices)
-    np.testing.assert_allclose(path.at_radii(path.norms(bought)), bought, rtol=1e-6, atol=1e-7)
-    assert path.fun(bought)[-1] <= path.fun(path.at_radii(np.array([1e9])))[0] + 1e-6 * path.null
+    np.testing.assert_allclose(path.at_radii(path.norms(bought)[1])[1], bought[1], rtol=1e-6, atol=1e-7)
+    assert path.fun(bought)[1, -1] <= path.fun(path.at_radii(np.array([1e9])))[1, 0] + 1e-6 * null
 
 
 @pytest.mark.parametrize("constraint", ["l1", "l2"])

@@ -75,3 +75,23 @@ def test_no_more_products_than_the_spectrum_has_values() -> None:
     z = ball_qp_by_products(bent, b, 0.5, 1e-10)
     assert gap(H, b, z, 0.5) <= 2e-10
     assert len(asked) <= 8  # five distinct eigenvalues, and looks at every third product
+
+
+def test_products_end_where_another_way_costs_less() -> None:
+    rng = np.random.default_rng(3)
+    Q, _ = np.linalg.qr(rng.standard_normal((300, 300)))
+    H, b, count = (Q * np.logspace(-6, 0, 300)) @ Q.T, rng.standard_normal(300), 0
+
+    def bent(v: np.ndarray) -> np.ndarray:
+        nonlocal count
+        count += 1
+        return H @ v
+
+    whole = ball_qp_by_products(bent, b, 1e6, 1e-6)
+    needed, count = count, 0
+    assert whole is not None
+    assert ball_qp_by_products(bent, b, 1e6, 1e-6, worth=needed / 4) is None
+    assert count <= needed / 4 + 3
+    easy = ball_qp_by_products(bent, b, 1e-3, 1e-9, worth=20)  # a small ball: few products do
+    assert easy is not None
+    np.testing.assert_allclose(easy, ball_qp(H, b, 1e-3).z, atol=1e-7)

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from frankwolfe.kernels.qp.simplex_qp import l1_qp, simplex_qp
@@ -85,6 +85,9 @@ def l1_gap(H: np.ndarray, b: np.ndarray, radius: float, z: np.ndarray) -> float:
     level=st.sampled_from([0.0, 1.0, 1e4]),
     seed=st.integers(0, 999),
 )
+@example(size=4, rank=2, radius=30.0, level=1e4, seed=0)  # rounding puts the sum above the radius on the way
+@example(size=2, rank=9, radius=30.0, level=1e4, seed=4)
+@example(size=1, rank=0, radius=30.0, level=1.0, seed=2)  # no curvature, and a long way
 @settings(max_examples=150, deadline=None)
 def test_l1_ball(size: int, rank: int, radius: float, level: float, seed: int) -> None:
     """Optimal by its own gap, from any start, for singular models and minimisers inside the ball as well."""

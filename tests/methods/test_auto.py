@@ -11,7 +11,7 @@ from tests.problems import PROBLEMS, case, completion, logistic_data
 
 import frankwolfe as fw
 from frankwolfe.methods import auto
-from frankwolfe.methods.auto import CHOICES, FAMILIES, Auto, Choice, depth, planned
+from frankwolfe.methods.auto import CHOICES, FAMILIES, Auto, Choice, interior_depth, planned
 from frankwolfe.methods.base import Evidence
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem, Vertex
@@ -143,8 +143,8 @@ def test_depth() -> None:
         return Evidence((), ((Tangent(slope, 0.0), Vertex(Point.at(slope), lowest, lowest)),))
 
     for first, expected in ((-1.0, 0.0), (0.0, 0.5), (0.5, 0.75), (1.0, 1.0)):
-        assert depth(problem, Point.at(np.array([first, 0.3, -0.9])), seen(g, -1.0)) == pytest.approx(expected)
-    assert depth(problem, Point.at(np.zeros(3)), seen(0 * g, 0.0)) == 0
+        assert interior_depth(problem, Point.at(np.array([first, 0.3, -0.9])), seen(g, -1.0)) == pytest.approx(expected)
+    assert interior_depth(problem, Point.at(np.zeros(3)), seen(0 * g, 0.0)) == 0
 
 
 A, b = logistic_data()

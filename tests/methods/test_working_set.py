@@ -12,8 +12,9 @@ from tests.problems import Case
 
 import frankwolfe as fw
 from frankwolfe.kernels.rows import compact_storage
-from frankwolfe.methods.second_order import working_set
+from frankwolfe.methods.second_order import growing_hessian, working_set
 from frankwolfe.methods.second_order.newton import NewtonFrankWolfe
+from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 
 RNG = np.random.default_rng(0)
@@ -145,6 +146,26 @@ def test_the_model_of_the_logarithm_stays_convex(intercept: bool) -> None:
 
 def test_a_state_goes_on_bit_for_bit() -> None:
     check_resumption(NewtonFrankWolfe(), Case(fw.Logistic(A, Y > 0), fw.L1Ball(5.0), 0.0), n=6)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_hessian_of_squares_grows_with_the_columns(intercept: bool) -> None:
+    objective = fw.LeastSquares(A, Y, intercept=intercept, ridge=0.1, sample_weight=1 + (Y > 1))
+    whole = objective.evaluate_twice(Point.at(np.zeros(260)))[1]
+    asked: growing_hessian.Asked = ()
+    known = growing_hessian.GrowingHessian.empty(260)
+    for chosen in (np.array([3, 1, 200]), np.array([1, 7]), np.arange(0, 260, 2)):
+        asked = growing_hessian.with_columns(asked, chosen, 260)
+        known = known.grown(objective, asked)
+        np.testing.assert_allclose(known.of(objective, chosen), whole[chosen[:, None], chosen], rtol=1e-12, atol=1e-13)
+    assert [some.size for some in asked] == [3, 1, 260], "each pair once, all of them in the end"
+    again = growing_hessian.GrowingHessian.empty(260).grown(objective, asked[:2])
+    step_by_step = growing_hessian.GrowingHessian.empty(260).grown(objective, asked[:1]).grown(objective, asked[:2])
+    assert again.matrix.tobytes() == step_by_step.matrix.tobytes()
+
+
+def test_squares_go_on_bit_for_bit() -> None:
+    check_resumption(NewtonFrankWolfe(), Case(fw.LeastSquares(A, Y, intercept=True), fw.L1Ball(20.0), 0.0), 6)
 
 
 def test_only_what_is_worth_it_joins() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -68,33 +68,39 @@ def test_classes_in_any_order(order: list[int]) -> None:
         fw.Logistic(A, Y, classes=[True, True])
 
 
-def dense_forms(data: np.ndarray) -> dict[str, Any]:
-    fortran = np.asfortranarray(data)
+def strided(data: np.ndarray) -> np.ndarray:
     wide = np.empty((2 * len(data), 2 * data.shape[1]))
     wide[::2, ::2] = data
-    frozen = data.copy()
-    frozen.flags.writeable = False
-    return {
-        "big-endian": data.astype(">f8"),
-        "big-endian columns": fortran.astype(">f8"),
-        "matrix": data.view(np.matrix),
-        "unmasked": np.ma.masked_array(data),
-        "objects": data.astype(object),
-        "longdouble": data.astype(np.longdouble),
-        "columns": fortran,
-        "strided": wide[::2, ::2],
-        "backwards": data[::-1, ::-1][::-1, ::-1],
-        "read-only": frozen,
-        "frame": pd.DataFrame(data),
-        "lists": data.tolist(),
-    }
+    return wide[::2, ::2]
 
 
-@pytest.mark.parametrize("name", dense_forms(A))
+def frozen(data: np.ndarray) -> np.ndarray:
+    data = data.copy()
+    data.flags.writeable = False
+    return data
+
+
+DENSE_FORMS: dict[str, Callable[[np.ndarray], Any]] = {
+    "big-endian": lambda data: data.astype(">f8"),
+    "big-endian columns": lambda data: np.asfortranarray(data).astype(">f8"),
+    "matrix": lambda data: data.view(np.matrix),
+    "unmasked": np.ma.masked_array,
+    "objects": lambda data: data.astype(object),
+    "longdouble": lambda data: data.astype(np.longdouble),
+    "columns": np.asfortranarray,
+    "strided": strided,
+    "backwards": lambda data: data[::-1, ::-1].copy()[::-1, ::-1],
+    "read-only": frozen,
+    "frame": lambda data: pytest.importorskip("pandas").DataFrame(data),
+    "lists": np.ndarray.tolist,
+}
+
+
+@pytest.mark.parametrize("name", DENSE_FORMS)
 @pytest.mark.parametrize("long", [False, True], ids=["plain", "compiled"])
 def test_dense_data_of_any_form(name: str, long: bool) -> None:
     data, b, x = (LONG, LONG_T, np.full(128, 0.1)) if long else (A, T, X)
-    given = dense_forms(data)[name]
+    given = DENSE_FORMS[name](data)
     for model, targets in ((fw.LeastSquares, b), (fw.Logistic, b > 0)):
         reference, f = model(data, targets), model(given, targets)
         assert float(f.value(x)) == pytest.approx(float(reference.value(x)), rel=1e-13)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -93,6 +92,7 @@ def test_newton_uses_the_hessian_of_the_profiled_function() -> None:
 
 def judge(name: str, norm: str, weights: np.ndarray) -> float:
     """Return the optimum with a free intercept, by an interior-point method."""
+    cp = pytest.importorskip("cvxpy")
     share = weights / weights.sum()
     matrix = name == "multinomial"
     x = cp.Variable((D, 4) if matrix else D)

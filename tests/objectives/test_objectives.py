@@ -6,7 +6,6 @@ import math
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
@@ -118,12 +117,14 @@ def test_logistic_is_stable_at_any_margin(scale: float) -> None:
 
 
 def test_labels_of_any_kind() -> None:
+    pd = pytest.importorskip("pandas")
     reference = fw.Logistic(A, B).grad(np.ones(12))
     for labels in (B > 0, np.where(B > 0, 7, 3), np.where(B > 0, "yes", "no"), B.reshape(-1, 1), pd.Series(B)):
         np.testing.assert_array_equal(fw.Logistic(A, labels).grad(np.ones(12)), reference)
 
 
 def test_data_of_any_kind() -> None:
+    pd = pytest.importorskip("pandas")
     x = np.linspace(-1, 1, 12)
     reference = fw.Logistic(A, B).value_and_grad(x)
     forms = [

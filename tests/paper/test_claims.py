@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 import frankwolfe as fw
-from frankwolfe.paper.claims import claims, errata, theorems
-from frankwolfe.paper.claims.claims import Row
+from frankwolfe.paper.claims import claims, errata, measured, theorems
+from frankwolfe.paper.claims.claims import Claim
 from frankwolfe.paper.claims.rates import NOTHING, Slope
 from frankwolfe.paper.claims.verdicts import (
     FAILS,
     HOLDS,
-    JUDGES,
     OUTSIDE,
     PARTLY,
     UNDECIDED,
@@ -32,7 +31,7 @@ ACTIVE = {"active": True, "margin": 0.1, "largest": 1.0, "least": 0.01, "gradien
 ACTIVE |= {"fun": 0.0, "gap": 1e-13}
 
 
-def judge(key: str, results, quick: bool = False) -> Row:
+def judge(key: str, results, quick: bool = False) -> Claim:
     return claims.claim(key).judged(results, quick)
 
 
@@ -85,6 +84,25 @@ def test_a_theorem_is_not_judged_where_its_hypothesis_fails(monkeypatch):
     groups = {c.name: c.verdict for c in judge("group-rate", Found()).cases}
     assert groups[Ball("group", 5.0, 1.0).label] == OUTSIDE  # p = 1 is no evidence for p > 1
     assert groups[Ball("group", 5.0, 1.5, inner=1.5).label] == FAILS
+
+
+def test_who_is_ahead_is_told_as_a_range():
+    k, floor = np.arange(101.0), 1e-12
+    plain = SimpleNamespace(k=k, highest=1 / (k + 1), floor=floor)
+
+    class Runs(Found):
+        def series(self, run):
+            return plain if run.method == "fw" else SimpleNamespace(k=k, highest=self.ours(k) / (k + 1), floor=floor)
+
+        def verdict(self, key, ours):
+            self.ours = ours
+            return judge(key, self).verdict
+
+    assert Runs().verdict("improves", lambda k: np.full(101, 0.5)) == HOLDS
+    assert Runs().verdict("improves", lambda k: np.where(k < 60, 2.0, 0.5)) == PARTLY
+    assert Runs().verdict("improves", lambda k: np.where(k < 100, 2.0, 0.5)) == FAILS  # ahead at the last k alone
+    assert Runs(active=False).verdict("improves", lambda k: np.full(101, 2.0)) == OUTSIDE
+    assert Runs(active=False).verdict("dominates", lambda k: np.full(101, 2.0)) == FAILS
 
 
 def walk(**columns):
@@ -220,5 +238,12 @@ def test_every_claim_has_key_place_and_figure():
         assert c.figure
         assert len(c.quotation.split()) < 15  # short enough to quote
         assert c.sentence
-    assert {c.key for c in ALL} == set(JUDGES)
+    found = {claims.judge(c.key) for c in ALL}
+    stated = [
+        f
+        for m in (measured, theorems)
+        for f in vars(m).values()
+        if getattr(f, "__annotations__", {}).get("return") == "Found"
+    ]
+    assert found == set(stated)  # no judge without a claim
     assert theorems.FAST < -1.5

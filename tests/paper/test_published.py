@@ -60,7 +60,8 @@ def test_an_erratum_does_not_contradict_its_claim(committed):
 
 @pytest.mark.slow
 def test_the_chapter_is_built_from_it(committed, tmp_path):
-    sections = [replace(s, figures=s.figures[:1]) for s in committed.sections]  # drawing takes a second a figure
+    first, *others = committed.sections  # drawing takes a second a figure; test_pipeline draws them all
+    sections = [replace(first, figures=first.figures[:1]), *(replace(s, figures=[]) for s in others)]
     write_chapter(replace(committed, sections=sections), tmp_path / "paper.md", tmp_path / "pictures")
     text = (tmp_path / "paper.md").read_text(encoding="utf-8")
     for target in set(re.findall(r'href="#([^"]+)"', text)):

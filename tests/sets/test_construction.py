@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 
-import array_api_strict as strict
 import numpy as np
 import pytest
 
@@ -116,7 +116,8 @@ def test_group_ball_says_truthfully_whether_it_projects():
         ball = GroupBall(1.0, groups=[0, 0, 1], s=s, p=p)
         assert isinstance(ball, GroupBall)
         assert isinstance(ball, ProjectableSet) is expected
-        assert hasattr(ball, "project") is expected
+        with contextlib.nullcontext() if expected else pytest.raises(TypeError, match="projection"):
+            assert ball.contains(ball.project(np.full(3, 9.0)))
         assert ball.sparse_atoms is (p == 1)
         assert isinstance(ball.with_radius(2.0), ProjectableSet) is expected
     assert repr(GroupBall(1.0, groups=[0, 0, 1])) == "GroupBall(radius=1.0, groups=<2 groups>, s=2.0, p=1.0)"
@@ -138,9 +139,9 @@ def test_many_groups_of_many_sizes_against_a_loop():
     [
         (1.0, 0.0, "lower must not exceed upper"),
         ([0.0, 2.0], [1.0, 1.0], "lower must not exceed upper"),
-        (0.0, math.inf, "upper must be finite"),
-        (math.nan, 1.0, "lower must be finite"),
-        ("a", 1.0, "lower must be a number"),
+        (0.0, math.inf, "upper contains NaN or infinity"),
+        (math.nan, 1.0, "lower contains NaN or infinity"),
+        ("a", 1.0, "lower must be numbers"),
         ([0.0, 0.0], [1.0, 1.0, 1.0], "must have one shape"),
     ],
 )
@@ -187,7 +188,7 @@ def test_box_keeps_its_own_bounds():
 )
 def test_wrong_shapes_are_named(domain, shape, words):
     for question in ("lmo", "support", "contains", "project"):
-        if hasattr(domain, question):
+        if question != "project" or isinstance(domain, ProjectableSet):
             with pytest.raises(ValueError, match=words):
                 getattr(domain, question)(np.ones(shape))
 
@@ -199,6 +200,7 @@ def test_diameter_asks_for_the_shape_where_it_matters(domain):
 
 
 def test_images_in_other_namespaces_are_refused_clearly():
+    strict = pytest.importorskip("array_api_strict")
     with pytest.raises(TypeError, match="NumPy arrays only"):
         TotalVariationBall(1.0).lmo(strict.ones((3, 3)))
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from tests import naive
 
-from frankwolfe.sets import KSupportBall, LpBall
+from frankwolfe.sets import Hypersimplex, KSupportBall, LpBall
 from frankwolfe.sets.norm_balls.ksupport import ksupport_norm
 from frankwolfe.sets.norms import dual_vectors, norm, norms
 from frankwolfe.sets.projections import project_l1, project_simplex
@@ -101,3 +101,7 @@ def test_norms_and_dual_vectors_by_rows(p):
     u = dual_vectors(rows, p)
     assert np.all(norms(u, p) <= 1 + 1e-12)
     np.testing.assert_allclose((rows * u).sum(axis=-1), [naive.lp_norm(row, q) for row in rows], rtol=1e-12)
+
+
+def test_what_is_not_a_number_stays_so():
+    assert np.isnan(Hypersimplex(3, k=2).project(np.array([np.nan, 0.0, 1.0]))).any()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import pickle
 
-import array_api_strict as strict
-import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given
@@ -229,6 +227,7 @@ def test_projection_far_away_and_just_outside(case, scale):
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.array_native], ids=repr)
 def test_the_strict_array_namespace_agrees(case):
+    strict = pytest.importorskip("array_api_strict")
     g = np.random.default_rng(8).normal(size=case.shape)
     h = strict.asarray(g)
     atom = case.set.lmo(h)
@@ -265,6 +264,7 @@ def cvxpy_fits(case):
 
 @pytest.mark.parametrize("case", [c for c in CASES if cvxpy_fits(c)], ids=repr)
 def test_oracle_and_projection_agree_with_cvxpy(case):
+    cp = pytest.importorskip("cvxpy")
     rng = np.random.default_rng(9)
     g, x0 = rng.normal(size=case.shape), 3 * rng.normal(size=case.shape)
     x = cp.Variable(math.prod(case.shape))

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from fractions import Fraction
 
-import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -25,7 +24,7 @@ from frankwolfe.checkpoint import identity
 from frankwolfe.sets import L1Ball, L2Ball, LInfBall, NuclearBall, ProjectableSet, Set, Simplex
 from frankwolfe.sets.base import IterativeSet
 from frankwolfe.sets.combinations.linear_maps import LinearImage, Scaled, Shifted
-from frankwolfe.sets.combinations.sums_products_unions import MinkowskiSum, Product, UnionHull, add, multiply, transform
+from frankwolfe.sets.combinations.sums_products_unions import MinkowskiSum, Product, UnionHull
 from frankwolfe.sets.norm_balls.ellipsoid import Ellipsoid
 from frankwolfe.sets.norm_balls.owl import OWLBall
 from frankwolfe.sets.oracle_set import OracleSet
@@ -159,10 +158,11 @@ def exactly_least(g, corners):
 
 
 def test_large_birkhoff_beats_random_permutations_and_is_dual_feasible():
+    cp = pytest.importorskip("cvxpy")
     g = np.random.default_rng(0).normal(size=(60, 60))
     value = Birkhoff(60).lmo(g).inner(g)
     x = cp.Variable((60, 60), nonneg=True)
-    exact = cp.Problem(cp.Minimize(cp.sum(cp.multiply(g, x))), [cp.sum(x, 0) == 1, cp.sum(x, 1) == 1]).solve(cp.HIGHS)
+    exact = cp.Problem(cp.Minimize(cp.sum(cp.multiply(g, x))), [cp.sum(x, 0) == 1, cp.sum(x, 1) == 1]).solve(cp.SCIPY)
     assert value == pytest.approx(exact, abs=1e-8)
 
 
@@ -206,7 +206,8 @@ def test_a_type_tells_truthfully_what_a_combination_can_do():
         LinearImage(curved, np.eye(2)),
     ):
         assert not isinstance(domain, ProjectableSet)
-        assert not hasattr(domain, "project")
+        with pytest.raises(AttributeError, match="project"):
+            domain.project(np.ones(domain.shape or (2,)))
     assert Scaled(curved, 2.0).curved
     assert not Scaled(flat, 2.0).curved
     nuclear = Product(NuclearBall(2.0), L1Ball(1.0), shapes=[(3, 2), 6])
@@ -230,16 +231,16 @@ def test_iterative_parts_keep_their_accuracy_and_their_proofs():
 
 def test_algebra_flattens():
     a, b, c = L1Ball(1.0), LInfBall(2.0), Simplex(3)
-    assert add(add(a, b), c) == MinkowskiSum(a, b, c)
-    assert add(a, add(b, c)) == MinkowskiSum(a, b, c)
-    assert add(add(a, np.ones(3)), np.ones(3)) == Shifted(a, 2 * np.ones(3))
-    assert multiply(multiply(c, 2.0), -1.5) == Scaled(c, -3.0)
-    assert transform(np.eye(3), c) == LinearImage(c, np.eye(3))
+    assert a + b + c == MinkowskiSum(a, b, c)
+    assert a + (b + c) == MinkowskiSum(a, b, c)
+    assert a + np.ones(3) + np.ones(3) == Shifted(a, 2 * np.ones(3))
+    assert (c * 2.0) * -1.5 == Scaled(c, -3.0)
+    assert np.eye(3) @ c == LinearImage(c, np.eye(3))
     for wrong in ("x", None, 1.0, True):
-        assert add(a, wrong) is NotImplemented
+        assert a.__add__(wrong) is NotImplemented
     for wrong in ("x", None, np.ones(2), True):
-        assert multiply(a, wrong) is NotImplemented
-    assert transform(np.ones(3), c) is NotImplemented
+        assert a.__mul__(wrong) is NotImplemented
+    assert c.__rmatmul__(np.ones(3)) is NotImplemented
 
 
 def test_operators():
@@ -325,7 +326,7 @@ def test_own_set_from_one_function():
         (lambda: OWLBall(-1.0, weights=[1.0]), "radius must be a positive"),
         (lambda: Permutahedron([[1.0]]), "c must be a nonempty vector, got shape"),
         (lambda: Permutahedron([1.0, math.nan]), "c contains NaN"),
-        (lambda: Permutahedron(["a"]), "c must be an array of numbers"),
+        (lambda: Permutahedron(["a"]), "c must be numbers"),
         (lambda: Birkhoff(0), "n must be an integer of at least 1, got 0"),
         (lambda: Hypersimplex(3, k=4), "k must be at most n = 3"),
         (lambda: Hypersimplex(3, k=1.5), "k must be an integer"),
@@ -351,7 +352,7 @@ def test_own_set_from_one_function():
         (lambda: FlowPolytope([(0, 1)], 0, 0), "source and target must differ"),
         (lambda: FlowPolytope([(0, 1)], 1, 0), "no directed path"),
         (lambda: FlowPolytope(ROADS, 0, 3, capacity=math.inf), "finite where the graph has a directed cycle"),
-        (lambda: FlowPolytope(DAG, 0, 3, capacity=[1.0, 2.0]), "one entry for each of the 7 edges"),
+        (lambda: FlowPolytope(DAG, 0, 3, capacity=[1.0, 2.0]), "capacity must be a number or a vector of length 7"),
         (lambda: FlowPolytope(DAG, 0, 3, 9.0, capacity=1.0), "do not let 9.0 units through"),
         (lambda: Scaled(L1Ball(1.0), 0.0), "factor must be a nonzero finite number"),
         (lambda: Shifted(Simplex(3), np.ones(2)), r"offset must have the shape of the points, \(3,\)"),
@@ -428,6 +429,7 @@ def test_smallest_norm_on_the_simplex_after_101_open_loop_steps():
 
 
 def test_projection_onto_birkhoff_and_flows_by_frank_wolfe():
+    cp = pytest.importorskip("cvxpy")
     rng = np.random.default_rng(1)
     target = rng.normal(size=(4, 4))
     f = fw.Function(lambda x: 0.5 * np.sum((x - target) ** 2), lambda x: x - target, smoothness=1.0)

@@ -166,7 +166,7 @@ def test_unbounded_polytopes_are_not_trusted():
     claims = {"A_ub": np.array([[1.0, 1.0]]), "b_ub": np.ones(1), "A_eq": np.zeros((0, 2)), "b_eq": np.zeros(0)}
     bounds = {"lower": np.array([0.0, -np.inf]), "upper": np.full(2, np.inf)}
     with pytest.raises(CannotShow):
-        domain_of({"kind": "polytope", **claims, **bounds}).support(np.array([1.0, -1.0]))
+        domain_of({"kind": "Polytope", **claims, **bounds}).support(np.array([1.0, -1.0]))
 
 
 def test_the_scale_of_a_polytope_does_not_matter():

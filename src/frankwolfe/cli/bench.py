@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from frankwolfe.validation import nearest
+
 
 def bench(
     names: Annotated[list[str] | None, typer.Argument(help="Which benchmarks; all by default.")] = None,
@@ -27,12 +29,11 @@ def bench(
     if home is None:
         raise ValueError("the benchmarks are in the repository and not in the package; run this in a clone of it")
     known = sorted(p.stem for p in (home / "benchmarks").glob("*.py") if "def measure(" in p.read_text("utf-8"))
-    for name in names or ():
+    names = names or []
+    for name in names:
         if name not in known:
-            from frankwolfe.validation import nearest
-
             raise ValueError(f"no benchmark {name!r}; {nearest(name, known)}")
-    command = [sys.executable, "-m", "benchmarks", *(["--quick"] if quick else []), *(names or ())]
+    command = [sys.executable, "-m", "benchmarks", *["--quick"] * quick, *names]
     done = subprocess.run(command, cwd=home, stdout=subprocess.DEVNULL if quiet else None)
     if done.returncode:
         raise typer.Exit(done.returncode)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from frankwolfe.cli.fit import Device
-from frankwolfe.cli.output import Json, Quiet, show, talkative, working
+from frankwolfe.cli.output import Json, Quiet, number_or, show, talkative, working
 from frankwolfe.cli.tables import Table, writable
 
 USUAL = {
@@ -43,12 +43,14 @@ def complete(
     """
     shown = talkative(as_json, quiet)
     writable(out)
-    with working(f"reading {ratings}", shown):
+    with working(f"reading {ratings}", shown, quiet or as_json):
         data = _columns(Table(ratings, header=None, as_text=True), user, item, rating)
         held_out = None if test is None else _columns(Table(test, header=None, as_text=True), user, item, rating)
     from frankwolfe.estimators import MatrixCompleter
 
-    model = MatrixCompleter(_radius(radius), rank_limit, effects=effects, verbose=shown, device=device)
+    size = number_or(radius, "auto")
+    bound = "auto" if size is None else size
+    model = MatrixCompleter(bound, rank_limit, effects=effects, verbose=shown, device=device)
     began = time.perf_counter()
     model.fit(*data)
     seconds = time.perf_counter() - began
@@ -100,36 +102,25 @@ def recommend(
 
 
 def pairs(table: Table) -> tuple[list[str], list[str]]:
-    """Return the users and items of a table as text: by the usual names, else the first two columns."""
-    if len(table.names) < 2:
-        raise ValueError(f"{table.path}: {len(table.names)} column, but user and item are needed")
-    usual = _usual(table)
-    user, item = (usual["user"], usual["item"]) if usual["user"] and usual["item"] else table.names[:2]
-    return [str(u) for u in table.ids(str(user))], [str(i) for i in table.ids(str(item))]
-
-
-def _usual(table: Table) -> dict[str, str | None]:
-    lower = {name.lower(): name for name in table.names}
-    return {what: next((lower[n] for n in names if n in lower), None) for what, names in USUAL.items()}
+    """Return the users and items of a table as text."""
+    user, item = _names(table, user=None, item=None)
+    return [str(u) for u in table.ids(user)], [str(i) for i in table.ids(item)]
 
 
 def _columns(table: Table, user: str | None, item: str | None, rating: str | None) -> tuple[Any, Any, Any]:
-    """Return users, items and ratings: from the columns named, else of usual names, else the first three."""
-    given = {"user": user, "item": item, "rating": rating}
-    usual = _usual(table)
+    """Return users, items and ratings."""
+    user, item, rating = _names(table, user=user, item=item, rating=rating)
+    return table.ids(user), table.ids(item), table.numbers(rating, "name the column of ratings with --rating")
+
+
+def _names(table: Table, **given: str | None) -> list[str]:
+    """Return the names of columns: those given, else of usual names, else the first ones."""
+    lower = {name.lower(): name for name in table.names}
+    usual = {what: next((lower[n] for n in USUAL[what] if n in lower), None) for what in given}
     if not all(given[what] or usual[what] for what in given):
-        if len(table.names) < 3:
-            raise ValueError(f"{table.path}: {len(table.names)} columns, but user, item and rating are needed")
+        count, (*most, last) = len(table.names), given
+        if count < len(given):
+            columns = f"{count} column{'s' * (count != 1)}"
+            raise ValueError(f"{table.path}: {columns}, but {', '.join(most)} and {last} are needed")
         usual = dict(zip(given, table.names, strict=False))
-    chosen = [str(given[what] or usual[what]) for what in given]
-    stars = table.numbers(chosen[2], "name the column of ratings with --rating")
-    return table.ids(chosen[0]), table.ids(chosen[1]), stars
-
-
-def _radius(text: str) -> float | str:
-    if text == "auto":
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(f"--radius must be a positive number or auto, got {text!r}") from None
+    return [str(given[what] or usual[what]) for what in given]

@@ -1,32 +1,28 @@
-"""What a shell offers for the values of options: names that are known, and the columns of the file on the line."""
+"""Options whose values a shell can complete: names that are known, and the columns of the file on the line."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import typer
 
-def one_of(*names: str) -> Callable[[str], list[str]]:
-    """Return what completes one of some names.
 
-    Examples
-    --------
-    >>> one_of("l1", "l2", "box")("l")
-    ['l1', 'l2']
-    """
+def choice(help: str, *names: str) -> Any:
+    """Return an option that takes one of some names."""
+    return typer.Option(help=help, autocompletion=lambda incomplete: _starting(names, incomplete))
 
-    def complete(incomplete: str) -> list[str]:
-        return [name for name in names if name.startswith(incomplete)]
 
-    return complete
+def column(help: str) -> Any:
+    """Return an option that takes a column of the table on the line."""
+    return typer.Option(help=help, autocompletion=columns_of)
 
 
 def known_losses(incomplete: str) -> list[str]:
     """Return the losses that estimators know."""
     from frankwolfe.objectives import CLASSIFICATION, REGRESSION
 
-    return one_of(*REGRESSION, *CLASSIFICATION)(incomplete)
+    return _starting((*REGRESSION, *CLASSIFICATION), incomplete)
 
 
 def columns_of(ctx: Any, incomplete: str) -> list[str]:
@@ -38,4 +34,8 @@ def columns_of(ctx: Any, incomplete: str) -> list[str]:
         names = Table(path).names if suffix(path) in (*TEXT, *PARQUET) else []
     except Exception:  # a shell that completes must not be told of errors
         return []
+    return _starting(names, incomplete)
+
+
+def _starting(names: Any, incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]

@@ -29,11 +29,11 @@ def show_list(as_json: Json = False) -> None:
     """
     from frankwolfe import datasets
 
+    known = {name: datasets.info(name) for name in datasets.names()}
     if as_json:
-        show({name: _about(datasets.info(name)) for name in datasets.names()}, as_json=True, quiet=False)
+        show({name: _about(entry) for name, entry in known.items()}, as_json=True, quiet=False)
         return
-    for name in datasets.names():
-        about = datasets.info(name)
+    for name, about in known.items():
         typer.echo(f"{name:<14} {about.rows:>7} x {about.columns:<5} {about.description}")
 
 
@@ -83,15 +83,8 @@ def fetch(name: Name, directory: Folder = None, as_json: Json = False, quiet: Qu
 
 
 def _about(entry: Any) -> dict[str, Any]:
-    return {
-        "description": entry.description,
-        "kind": entry.kind,
-        "rows": entry.rows,
-        "columns": entry.columns,
-        "nonzeros": entry.nonzeros,
-        "classes": {str(label): count for label, count in entry.classes.items()},
-        "source": entry.source,
-    }
+    names = ("description", "kind", "rows", "columns", "nonzeros", "classes", "source")
+    return {name: getattr(entry, name) for name in names}
 
 
 data.command("list")(polite(show_list))

@@ -11,55 +11,27 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from frankwolfe.cli.completion import columns_of, known_losses, one_of
-from frankwolfe.cli.output import Json, Quiet, remark, show, talkative, uninterrupted, working
+from frankwolfe.cli.completion import choice, column, known_losses
+from frankwolfe.cli.output import Json, Quiet, number_or, show, talkative, uninterrupted, working
 from frankwolfe.cli.samples import Samples, infer_task, read_like, read_samples, stream_samples
 from frankwolfe.cli.tables import Table, existing, writable
 
+TASKS = ("auto", "classification", "regression")
+SETS = ("l1", "l2", "linf", "lp", "ksupport", "group", "simplex", "nuclear", "box")
 LINEAR_METHODS = ("auto", "afw", "fw", "away", "pairwise", "bpcg", "fcfw", "newton", "subspace", "apgd", "lazy")
+LOSSES = "Regression: squared_error, huber, poisson, gamma, quantile; classes: log_loss, squared_hinge."
 
 Data = Annotated[Path, typer.Argument(help="LIBSVM text, .csv, .tsv or .parquet, or a dataset known by name.")]
-Target = Annotated[
-    str | None,
-    typer.Option(help="Column to predict (tables); default: target, label, class or y.", autocompletion=columns_of),
-]
-Drop = Annotated[
-    list[str] | None,
-    typer.Option(help="Column to leave out; may be given several times.", autocompletion=columns_of),
-]
-Keep = Annotated[
-    list[str] | None,
-    typer.Option(help="Column to keep although it only counts the rows.", autocompletion=columns_of),
-]
-Task = Annotated[
-    str,
-    typer.Option(
-        help="classification, regression, or auto: judged by the target.",
-        autocompletion=one_of("auto", "classification", "regression"),
-    ),
-]
+Target = Annotated[str | None, column("Column to predict (tables); default: target, label, class or y.")]
+Drop = Annotated[list[str] | None, column("Column to leave out; may be given several times.")]
+Keep = Annotated[list[str] | None, column("Column to keep although it only counts the rows.")]
+Task = Annotated[str, choice("classification, regression, or auto: judged by the target.", *TASKS)]
 Device = Annotated[
-    str,
-    typer.Option(
-        help="cpu, cuda, cuda:1; auto: a GPU where there is one and it gains.",
-        autocompletion=one_of("auto", "cpu", "cuda"),
-    ),
+    str, choice("cpu, cuda, cuda:1; auto: a GPU where there is one and it gains.", "auto", "cpu", "cuda")
 ]
-Constraint = Annotated[
-    str,
-    typer.Option(
-        help="l1, l2, linf, lp, ksupport, group, simplex, nuclear or box.",
-        autocompletion=one_of("l1", "l2", "linf", "lp", "ksupport", "group", "simplex", "nuclear", "box"),
-    ),
-]
-Loss = Annotated[
-    str | None,
-    typer.Option(
-        help="Regression: squared_error, huber, poisson, gamma, quantile; classes: log_loss, squared_hinge.",
-        autocompletion=known_losses,
-    ),
-]
-MethodName = Annotated[str, typer.Option(help="Method; auto chooses.", autocompletion=one_of(*LINEAR_METHODS))]
+Constraint = Annotated[str, choice("l1, l2, linf, lp, ksupport, group, simplex, nuclear or box.", *SETS)]
+Loss = Annotated[str | None, typer.Option(help=LOSSES, autocompletion=known_losses)]
+MethodName = Annotated[str, choice("Method; auto chooses.", *LINEAR_METHODS)]
 Scale = Annotated[
     bool, typer.Option("--scale/--no-scale", help="Bring the columns to one scale; coefficients stay in your units.")
 ]
@@ -106,17 +78,15 @@ def fit(
 
         frankwolfe fit huge.parquet --target y --radius 10 --stream
     """
-    size = _radius(radius)
+    size = number_or(radius, "cv")
     shown = talkative(as_json, quiet)
     writable(out)
-    notes: list[str] = []
-    with working(f"reading {data}", shown):
+    with working(f"reading {data}", shown, quiet or as_json) as say:
         if stream:
             samples = stream_samples(data, target, drop or [])
         else:
-            samples = read_samples(data, target, drop or [], keep, notes.append)
+            samples = read_samples(data, target, drop or [], keep, say)
     assert samples.y is not None
-    remark(notes, quiet or as_json)
     if stream and size is None:
         raise ValueError("--stream needs --radius with a number: cross-validation reads the rows too often")
     kind = infer_task(samples.y, task, data)
@@ -188,9 +158,8 @@ def _labels(model: Path, data: Path, proba: bool) -> tuple[list[str], list[Any],
 
     fitted = read_linear(model)
     estimator = fitted.estimator
-    notes: list[str] = []
-    samples = read_like(data, fitted.features, estimator.n_features_in_, fitted.target, fitted.plan, notes.append)
-    remark(notes, False)
+    with working("", shown=False, quiet=False) as say:
+        samples = read_like(data, fitted.features, estimator.n_features_in_, fitted.target, fitted.plan, say)
     said = estimator.predict(samples.X)
     head, columns = ["prediction"], [said.tolist()]
     if proba:
@@ -255,12 +224,3 @@ def _facts(model: Any, kind: str, samples: Samples) -> dict[str, Any]:
         "method": model.method_,
         "steps": int(model.n_iter_),
     }
-
-
-def _radius(text: str) -> float | None:
-    if text == "cv":
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(f"--radius must be a positive number or cv, got {text!r}") from None

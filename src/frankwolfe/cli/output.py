@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -54,10 +55,22 @@ def shown(value: Any) -> str:
     return str(value)
 
 
-def remark(notes: Iterable[str], quiet: bool) -> None:
-    """Say on stderr what was done to the data, a line each."""
-    for note in () if quiet else notes:
-        typer.echo(f"frankwolfe: {note}", err=True)
+def number_or(text: str, word: str) -> float | None:
+    """Return the number that --radius was given, or None for the word that leaves the choice to us."""
+    try:
+        return None if text == word else float(text)
+    except ValueError:
+        raise ValueError(f"--radius must be a positive number or {word}, got {text!r}") from None
+
+
+def save_picture(figure: Any, out: Path) -> Path:
+    """Write a matplotlib figure, as PNG where the name says nothing else; return where."""
+    path = out if out.suffix else out.with_suffix(".png")
+    try:
+        figure.savefig(path, bbox_inches="tight")
+    except ValueError as error:
+        raise ValueError(f"--out {path}: {error}") from None
+    return path
 
 
 def talkative(as_json: bool, quiet: bool) -> bool:
@@ -66,15 +79,18 @@ def talkative(as_json: bool, quiet: bool) -> bool:
 
 
 @contextmanager
-def working(text: str, shown: bool) -> Iterator[None]:
-    """Show on the terminal what is going on, until it is done."""
-    if not shown:
-        yield
-        return
-    from rich.console import Console
+def working(text: str, shown: bool, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Show on the terminal what is going on; what is remarked meanwhile comes on stderr afterwards, a line each."""
+    notes: list[str] = []
+    if shown:
+        from rich.console import Console
 
-    with Console(stderr=True).status(text):
-        yield
+        with Console(stderr=True).status(text):
+            yield notes.append
+    else:
+        yield notes.append
+    for note in () if quiet else notes:
+        typer.echo(f"frankwolfe: {note}", err=True)
 
 
 def uninterrupted(results: Iterable[Any]) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from frankwolfe.backends import host
 from frankwolfe.cli.fit import Constraint, Data, Device, Drop, MethodName, Scale, Target, Task
-from frankwolfe.cli.output import Json, Quiet, remark, show, talkative, uninterrupted, working
+from frankwolfe.cli.output import Json, Quiet, save_picture, show, talkative, uninterrupted, working
 from frankwolfe.cli.samples import Samples, infer_task, read_samples
 from frankwolfe.cli.tables import writable
 from frankwolfe.validation import optional
@@ -53,15 +53,13 @@ def path(
 
     given = None if radii is None else _radii(radii)
     if out is not None:
-        optional("matplotlib", extra="plot")
+        optional("matplotlib", extra="plot").use("Agg")
     shown = talkative(as_json, quiet)
     writable(out)
     writable(table)
-    notes: list[str] = []
-    with working(f"reading {data}", shown):
-        samples = read_samples(data, target, drop or [], None, notes.append)
+    with working(f"reading {data}", shown, quiet or as_json) as say:
+        samples = read_samples(data, target, drop or [], None, say)
     assert samples.y is not None
-    remark(notes, quiet or as_json)
     kind = infer_task(samples.y, task, data)
     objective, domain, score = _problem(samples, kind, constraint, holdout, device, scale)
     wanted = default_radii(objective, domain) if given is None else given
@@ -85,8 +83,7 @@ def path(
     if table is not None:
         found.to_pandas().to_csv(table, index=False)
     if out is not None:
-        out = out if out.suffix else out.with_suffix(".png")
-        _draw(found, out)
+        out = save_picture(np.ravel(found.plot())[0].figure, out)
     facts: dict[str, Any] = {"path": rows}
     if found.scores is not None:
         facts["best_radius"] = found.best_radius
@@ -155,15 +152,3 @@ def _radii(text: str) -> np.ndarray:
         return np.array([float(part) for part in text.split(",")])
     except ValueError:
         raise ValueError(f"--radii must be numbers such as 0.1,1,10 or FROM:TO:COUNT, got {text!r}") from None
-
-
-def _draw(found: Any, out: File) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    axes = found.plot()
-    figure = np.ravel(axes)[0].figure
-    try:
-        figure.savefig(out, bbox_inches="tight")
-    except ValueError as error:
-        raise ValueError(f"--out {out}: {error}") from None

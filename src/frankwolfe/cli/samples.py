@@ -83,7 +83,9 @@ def read_like(
     if suffix(path) not in (*TEXT, *PARQUET, *JSON):
         if features is not None:
             raise DatasetError(f"{path}: the model knows its features by name; give a table with those columns")
-        data = datasets.load(_place(path), labels="raw", n_features=_width(path, n_features))
+        data = datasets.load(
+            _place(path), labels="raw", n_features=None if str(path) in datasets.names() else n_features
+        )
         return Samples(data.A, whole(data.b))
     table = Table(path)
     if features is None:
@@ -132,10 +134,6 @@ def _libsvm(path: Path, target: str | None, drop: list[str]) -> Samples:
 def _place(path: Path) -> str:
     """Return the name of a known dataset, or the path of a file that is there."""
     return str(path) if str(path) in datasets.names() else str(existing(path))
-
-
-def _width(path: Path, n_features: int) -> int | None:
-    return None if str(path) in datasets.names() else n_features
 
 
 def _usual_target(table: Table) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from frankwolfe.cli.output import Json, Quiet
+from frankwolfe.cli.output import Json, Quiet, save_picture
 from frankwolfe.cli.output import show as print_facts
 from frankwolfe.cli.tables import existing, writable
 
@@ -102,18 +102,10 @@ def bars(path: dict[str, list[float]], radius: float) -> list[str]:
 
 
 def _draw(path: dict[str, list[float]], radius: float, out: Path) -> None:
-    from frankwolfe.validation import optional
+    from frankwolfe.plotting.style import figure
 
-    optional("matplotlib", extra="plot").use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axis = plt.subplots()
-    axis.errorbar(path["radii"], path["scores"], path["errors"], marker="o", capsize=3)
-    axis.axvline(radius, linestyle=":", color="0.4")
-    axis.set(xscale="log", xlabel="radius", ylabel="held-out score")
-    try:
-        figure.savefig(out if out.suffix else out.with_suffix(".png"), bbox_inches="tight")
-    except ValueError as error:
-        raise ValueError(f"--out {out}: {error}") from None
-    finally:
-        plt.close(figure)
+    with figure() as (drawn, axis):
+        axis.errorbar(path["radii"], path["scores"], path["errors"], marker="o", capsize=3)
+        axis.axvline(radius, linestyle=":", color="0.4")
+        axis.set(xscale="log", xlabel="radius", ylabel="held-out score")
+        save_picture(drawn, out)

@@ -6,6 +6,7 @@ import csv
 import difflib
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,22 +26,16 @@ JSON = (".json", ".jsonl", ".ndjson")
 
 
 class Table:
-    """A file's columns by name, with the line that each row stands on.
+    """The columns of a file (text, packed or not, or Parquet) by name, with the line that each row stands on.
 
-    Parameters
-    ----------
-    path : Path
-        Text, packed or not, or Parquet.
-    header : bool or None
-        Whether the first line holds names; None: it does unless it is all numbers.
-    as_text : bool, default False
-        Read every cell as it is written: 007 stays 007.
+    With no `header` said, the first line holds names unless it is all numbers. With `as_text` every cell is
+    read as it is written: 007 stays 007.
     """
 
     def __init__(self, path: Path, *, header: bool | None = True, as_text: bool = False) -> None:
         self.path = existing(path)
         self._text: str | None = None
-        self._records: list[int] | None = None
+        self._ends: list[int] | None = None
         self.frame = self._parquet() if suffix(path) in PARQUET else self._read_text(header, as_text)
         if not len(self.frame):
             raise DatasetError(f"{path}: there are names of columns but no rows")
@@ -116,14 +111,17 @@ class Table:
 
     def _lines(self) -> list[int]:
         """Return the line on which each row ends: not the same as counting rows where cells hold line breaks."""
-        if self._records is None:
-            reader = csv.reader(io.StringIO(self._text), delimiter=self._separator)
-            try:
-                ends = [reader.line_num for fields in reader if not _blank(fields)]
-            except csv.Error as error:
-                raise DatasetError(f"{self.path}, line {reader.line_num}: {str(error).partition(' - ')[0]}") from None
-            self._records = ends[self._named :]
-        return self._records
+        if self._ends is None:
+            self._ends = [line for line, _ in self._records()][self._named :]
+        return self._ends
+
+    def _records(self) -> Iterator[tuple[int, int]]:
+        """Give the last line and the number of fields of each record that is not blank."""
+        reader = csv.reader(io.StringIO(self._text), delimiter=self._separator)
+        try:
+            yield from ((reader.line_num, len(fields)) for fields in reader if not _blank(fields))
+        except csv.Error as error:
+            raise DatasetError(f"{self.path}, line {reader.line_num}: {str(error).partition(' - ')[0]}") from None
 
     def _read_text(self, header: bool | None, as_text: bool) -> Any:
         if suffix(self.path) in JSON:
@@ -158,30 +156,21 @@ class Table:
                 dtype=str if as_text else None,
             )
         except (pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
-            said = " ".join(str(error).split()) or "cannot be read"
-            raise (self._diagnosis(len(fields)) or DatasetError(f"{self.path}: {said}")) from None
+            self._check_fields(len(fields))
+            raise DatasetError(f"{self.path}: {' '.join(str(error).split()) or 'cannot be read'}") from None
         if not self._named:
             frame.columns = [f"column{i}" for i in range(1, frame.shape[1] + 1)]
         frame.columns = [str(name).strip() for name in frame.columns]
         if len(frame) != len(self._lines()) or frame.isna().any(axis=None):
-            fault = self._diagnosis(len(fields))
-            if fault is not None:
-                raise fault
+            self._check_fields(len(fields))
         return frame
 
-    def _diagnosis(self, wanted: int) -> DatasetError | None:
-        """Find the first line with too many or too few fields."""
-        reader = csv.reader(io.StringIO(self._text), delimiter=self._separator)
-        try:
-            for fields in reader:
-                if not _blank(fields) and len(fields) != wanted:
-                    return DatasetError(
-                        f"{self.path}, line {reader.line_num}: {len(fields)} field{'s' * (len(fields) != 1)}, but the "
-                        f"first line has {wanted}"
-                    )
-        except csv.Error as error:
-            return DatasetError(f"{self.path}, line {reader.line_num}: {error}")
-        return None
+    def _check_fields(self, wanted: int) -> None:
+        """Name the first line with too many or too few fields."""
+        for line, count in self._records():
+            if count != wanted:
+                fields = f"{count} field{'s' * (count != 1)}"
+                raise DatasetError(f"{self.path}, line {line}: {fields}, but the first line has {wanted}")
 
     def _parquet(self) -> Any:
         arrow = optional("pyarrow.parquet", extra="stream")

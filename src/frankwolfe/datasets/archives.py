@@ -12,8 +12,6 @@ from typing import IO, Any
 
 from frankwolfe.datasets.errors import DatasetError
 
-__all__ = ["SUFFIXES", "read_file", "unpack"]
-
 SUFFIXES = ("", ".bz2", ".gz", ".xz", ".zip")
 
 _MAGIC = {b"BZh": ".bz2", b"\x1f\x8b": ".gz", b"\xfd7zXZ\x00": ".xz", b"PK\x03\x04": ".zip"}
@@ -31,25 +29,13 @@ def read_file(path: str | Path) -> bytes:
 def unpack(raw: bytes, file: str, *, member: str = "", limit: int | None = None) -> bytes:
     """Return the content of a bz2, gz, xz or zip file, or the bytes themselves if they are not packed.
 
-    Parameters
-    ----------
-    raw : bytes
-        The file as it lies on disk.
-    file : str
-        Its path, for the suffix and for messages. Without a known suffix the first bytes decide.
-    member : str, default ""
-        The exact name inside a zip archive; without one the archive must hold a single file.
-    limit : int, optional
-        Refuse to unpack more bytes than this.
+    Where `file` has no known suffix the first bytes decide. Without the name of a `member` a zip archive must hold a
+    single file. More than `limit` bytes are not unpacked.
 
     Examples
     --------
     >>> unpack(gzip.compress(b"+1 3:1"), "a.gz"), unpack(b"+1 3:1", "a")
     (b'+1 3:1', b'+1 3:1')
-    >>> unpack(gzip.compress(b"+1 3:1")[:-3], "a.gz")
-    Traceback (most recent call last):
-        ...
-    frankwolfe.datasets.errors.DatasetError: a.gz: damaged or incomplete archive (Compressed file ended before ...
     """
     kind = PurePath(file).suffix.lower()
     if kind not in SUFFIXES[1:]:

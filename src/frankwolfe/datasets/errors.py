@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["DatasetError", "show"]
-
 
 class DatasetError(ValueError):
     """A data file is missing, damaged, or not what its name promises.
 
     The message names the file, the line where there is one, and what to do about it.
-
-    Examples
-    --------
-    >>> raise DatasetError("a9a.txt, line 17: feature index 0; LIBSVM indices start at 1")
-    Traceback (most recent call last):
-        ...
-    frankwolfe.datasets.errors.DatasetError: a9a.txt, line 17: feature index 0; LIBSVM indices start at 1
     """
 
 

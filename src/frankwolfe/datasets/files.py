@@ -18,8 +18,6 @@ from frankwolfe.datasets.errors import DatasetError
 from frankwolfe.datasets.registry import DataFile
 from frankwolfe.validation import optional
 
-__all__ = ["Access", "Source", "cache_directory", "check_content", "local_directory", "read_known", "unpack_known"]
-
 T = TypeVar("T")
 
 _TIMEOUT = 30  # seconds without a byte

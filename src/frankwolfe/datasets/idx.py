@@ -9,31 +9,16 @@ import numpy as np
 
 from frankwolfe.datasets.errors import DatasetError
 
-__all__ = ["parse_idx", "parse_images", "parse_labels"]
-
 _UNSIGNED_BYTE = 8
 
 
 def parse_idx(content: bytes, file: str, ndim: int) -> np.ndarray:
-    """Parse an idx file of unsigned bytes with the given number of dimensions.
-
-    Parameters
-    ----------
-    content : bytes
-        The whole file, unpacked.
-    file : str
-        Its name, for messages.
-    ndim : int
-        Dimensions it must have: 1 for labels, 3 for images.
+    """Parse an idx file of unsigned bytes (unpacked) with so many dimensions: 1 for labels, 3 for images.
 
     Examples
     --------
     >>> parse_idx(bytes([0, 0, 8, 1, 0, 0, 0, 3, 7, 0, 9]), "labels", ndim=1)
     array([7, 0, 9], dtype=uint8)
-    >>> parse_idx(bytes([0, 0, 8, 1, 0, 0, 0, 3, 7, 0]), "labels", ndim=1)
-    Traceback (most recent call last):
-        ...
-    frankwolfe.datasets.errors.DatasetError: labels: 10 bytes where the header (3) promises 11; fetch it again
     """
     if not content:
         raise DatasetError(f"{file}: the file is empty; fetch it again")

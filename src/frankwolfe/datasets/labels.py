@@ -10,8 +10,6 @@ import numpy as np
 
 from frankwolfe.datasets.errors import DatasetError
 
-__all__ = ["Labels", "check_options", "distinct", "split_rows", "to_binary"]
-
 Labels = Literal["binary", "raw"]
 
 

@@ -14,8 +14,6 @@ from frankwolfe.validation import optional
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["parse_libsvm"]
-
 # Without letters there is no nan, inf or qid; without "_" no 1_000, which Python would take for a number.
 _ALPHABET = b"0123456789+-.eE: \t\r\n"
 _COMMENT = re.compile(rb"#[^\n]*")
@@ -28,38 +26,14 @@ _LARGEST_INDEX = 2**31 - 1
 def parse_libsvm(content: bytes, file: str, n_features: int | None = None) -> tuple[csr_array, np.ndarray]:
     """Parse LIBSVM text: a label, then ``index:value`` with increasing indices from 1, one sample a line.
 
-    Blank lines and comments (from ``#`` to the end of the line) are skipped.
-
-    Parameters
-    ----------
-    content : bytes
-        The text.
-    file : str
-        Its name, for messages.
-    n_features : int, optional
-        Columns of the matrix; the largest index in the file if left out.
-
-    Returns
-    -------
-    A : csr_array, shape (n, n_features)
-        Without stored zeros.
-    labels : ndarray, shape (n,)
-        As they stand in the file.
-
-    Raises
-    ------
-    DatasetError
-        Naming the first line at fault.
+    Blank lines and comments (from ``#`` to the end of the line) are skipped; an error names the first line at fault.
+    The matrix holds no zeros and has `n_features` columns, by default as many as the largest index.
 
     Examples
     --------
     >>> A, labels = parse_libsvm(b"2 1:0.5 3:1\\n1 2:4\\n", "toy.svm")
     >>> A.toarray(), labels
     (array([[0.5, 0. , 1. ], [0. , 4. , 0. ]]), array([2., 1.]))
-    >>> parse_libsvm(b"1 1:2\\n2 0:1\\n", "toy.svm")
-    Traceback (most recent call last):
-        ...
-    frankwolfe.datasets.errors.DatasetError: toy.svm, line 2: feature index 0; LIBSVM indices start at 1
     """
     text = _COMMENT.sub(b"", content) if b"#" in content else content
     if not text.strip():

@@ -9,17 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack, overload
 
-import numpy as np
-
 from frankwolfe.datasets.errors import DatasetError
 from frankwolfe.datasets.files import Access, local_directory
-from frankwolfe.datasets.labels import Labels, check_options, distinct, split_rows, to_binary
-from frankwolfe.datasets.ratings import Effects, fit_effects
-from frankwolfe.datasets.readers import read_images, read_libsvm, read_path, read_ratings
+from frankwolfe.datasets.labels import Labels, check_options, split_rows
+from frankwolfe.datasets.readers import load_images, load_libsvm, load_path, load_ratings
 from frankwolfe.datasets.registry import REGISTRY, DatasetInfo
 from frankwolfe.datasets.types import Counts, Dataset, Ratings, count
-
-__all__ = ["info", "load", "names", "table"]
 
 
 class Options(TypedDict, total=False):
@@ -129,17 +124,17 @@ def load(
     access = Access(directory, download, cache, progress)
     entry = REGISTRY.get(name) if isinstance(name, str) else None
     if entry is not None and entry.kind == "ratings":
-        return _load_ratings(entry, access, split, raw=raw, center=center)
+        return load_ratings(entry, access, split, raw=raw, center=center)
     if split not in (None, "train", "test"):
         raise ValueError(f"split must be None, 'train' or 'test' for {str(name)!r}, got {split!r}")
     if entry is None:
-        data = _load_path(_existing(name, directory), access, labels, n_features)
+        data = load_path(_existing(name, directory), access, labels, n_features)
     elif entry.kind == "idx":
-        data = _load_images(entry, access, labels, digit, raw=raw)
+        data = load_images(entry, access, labels, digit, raw=raw)
     else:
         if n_features not in (None, entry.columns):
             raise ValueError(f"n_features must be left out for {name!r}, which has {entry.columns}, got {n_features}")
-        data = _load_libsvm(entry, access, labels)
+        data = load_libsvm(entry, access, labels)
     return data if split is None else _split(data, split, fraction, seed)
 
 
@@ -195,49 +190,10 @@ def table(
     >>> rows[0].rows, rows[0].columns, rows[0].nonzeros, rows[0].density, rows[0].classes
     (2, 3, 3, 0.5, {1: 1, 2: 1})
     """
-    chosen: Iterable[str] = REGISTRY if names is None else names
     return tuple(
         count(load(name, raw=True, directory=directory, download=download, cache=cache, progress=progress))
-        for name in chosen
+        for name in (REGISTRY if names is None else names)
     )
-
-
-def _load_path(path: Path, access: Access, labels: Labels, n_features: int | None) -> Dataset:
-    A, y = read_path(path, n_features, cache=access.cache is True)
-    b = to_binary(y, str(path)) if labels == "binary" else y
-    return Dataset(str(path), A, b, distinct(y), "LIBSVM file", str(path))
-
-
-def _load_libsvm(entry: DatasetInfo, access: Access, labels: Labels) -> Dataset:
-    A, y = read_libsvm(entry, access)
-    b = to_binary(y, entry.name) if labels == "binary" else y
-    return Dataset(entry.name, A, b, distinct(y), entry.description, entry.source)
-
-
-def _load_images(entry: DatasetInfo, access: Access, labels: Labels, digit: int, *, raw: bool) -> Dataset:
-    pixels, digits = read_images(entry, access)
-    A = pixels.copy() if raw else pixels / 255.0  # a copy, because the bytes read are not writable
-    if labels == "raw":
-        return Dataset(entry.name, A, digits.astype(np.float64), tuple(range(10)), entry.description, entry.source)
-    b = np.where(digits == digit, 1.0, -1.0)
-    return Dataset(entry.name, A, b, (f"not {digit}", f"{digit}"), entry.description, entry.source)
-
-
-def _load_ratings(entry: DatasetInfo, access: Access, split: str | None, *, raw: bool, center: bool) -> Ratings:
-    part = "u.data" if split is None else split
-    if part not in entry.files:
-        raise ValueError(f"split must be None or one of {tuple(entry.files)[1:]} for {entry.name!r}, got {split!r}")
-    shape = entry.rows, entry.columns
-    rows, cols, stars = read_ratings(entry, access, part)
-    if raw:
-        effects = Effects(np.zeros(shape[0]), np.zeros(shape[1]), 1.0)
-    elif part.endswith(".test"):
-        effects = fit_effects(*read_ratings(entry, access, part.replace(".test", ".base")), shape, center=center)
-    else:
-        effects = fit_effects(rows, cols, stars, shape, center=center)
-    name = entry.name if split is None else f"{entry.name}/{split}"
-    values = effects.apply(rows, cols, stars)
-    return Ratings(name, rows, cols, values, shape, *effects, entry.description, entry.source)
 
 
 def _split(data: Dataset, part: str, fraction: float, seed: int) -> Dataset:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,8 +17,6 @@ from frankwolfe.files import read_arrays, write_arrays
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-__all__ = ["parsed", "parsed_key", "read_parsed", "write_parsed"]
 
 # Raise it whenever the parser's answer for some file changes: older entries are then never looked at.
 _PARSER_VERSION = 2
@@ -40,15 +39,20 @@ def parsed_key(raw: bytes, member: str, n_features: int | None) -> str:
     return hashlib.sha256(f"{whole} {member} {n_features} {_PARSER_VERSION}".encode()).hexdigest()
 
 
-def write_parsed(key: str, A: csr_array, labels: np.ndarray) -> bool:
-    """Keep a parsed matrix with its labels; say whether that worked."""
+def _path(key: str) -> Path:
     root = cache_directory()
     if root is None:
-        return False
+        raise FileNotFoundError("there is no cache")
+    return root / "parsed" / f"{key}.npz"
+
+
+def write_parsed(key: str, A: csr_array, labels: np.ndarray) -> bool:
+    """Keep a parsed matrix with its labels; say whether that worked."""
     try:
-        (root / "parsed").mkdir(parents=True, exist_ok=True)
+        path = _path(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
         arrays = {"data": A.data, "indices": A.indices, "indptr": A.indptr, "labels": labels}
-        write_arrays(root / "parsed" / f"{key}.npz", {"shape": A.shape}, arrays)
+        write_arrays(path, {"shape": A.shape}, arrays)
     except OSError:  # read-only, full, not a directory, ...
         return False
     return True
@@ -58,11 +62,8 @@ def read_parsed(key: str) -> tuple[csr_array, np.ndarray] | None:
     """Return what `write_parsed` kept, or None if there is nothing sound."""
     from scipy.sparse import csr_array
 
-    root = cache_directory()
-    if root is None:
-        return None
     try:
-        header, kept = read_arrays((root / "parsed" / f"{key}.npz").read_bytes())
+        header, kept = read_arrays(_path(key).read_bytes())
         A = csr_array((kept["data"], kept["indices"], kept["indptr"]), shape=tuple(header["shape"]))
         A.check_format(full_check=True)
         return (A, kept["labels"]) if kept["labels"].shape == (A.indptr.size - 1,) else None

@@ -10,49 +10,27 @@ import numpy as np
 
 from frankwolfe.datasets.errors import DatasetError, show
 
-__all__ = ["Effects", "fit_effects", "parse_ratings"]
-
 _LINE = rb"\d{1,9}\t\d{1,9}\t\d{1,9}\t\d{1,18}"
 _FILE = re.compile(rb"(?:%s\r?\n)*(?:%s)?" % (_LINE, _LINE))
-_STARS = (1, 5)
 
 
 def parse_ratings(content: bytes, file: str, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Parse lines of user, item, rating and time, separated by tabs.
-
-    Parameters
-    ----------
-    content : bytes
-        The text.
-    file : str
-        Its name, for messages.
-    shape : tuple of int
-        Users and items there are; identifiers count from 1.
-
-    Returns
-    -------
-    rows, cols : ndarray of int
-        Zero-based users and items.
-    values : ndarray of float
-        Ratings from 1 to 5.
+    """Parse lines of user, item, rating (1 to 5) and time, separated by tabs; users and items count from zero then.
 
     Examples
     --------
     >>> parse_ratings(b"1\\t2\\t5\\t881250949\\n", "u.data", shape=(3, 4))
     (array([0]), array([1]), array([5.]))
-    >>> parse_ratings(b"1\\t2\\t5\\t881250949\\n1\\t2\\t9\\t0\\n", "u.data", shape=(3, 4))
-    Traceback (most recent call last):
-        ...
-    frankwolfe.datasets.errors.DatasetError: u.data, line 2: rating 9 is not one of 1..5
     """
     if not content.strip():
         raise DatasetError(f"{file}: the file is empty; fetch it again")
     if not _FILE.fullmatch(content):
         raise _diagnosis(content, file)
     users, items, stars, _ = np.array(content.split(), dtype=bytes).astype(np.int64).reshape(-1, 4).T
-    _check_range(users, 1, shape[0], file, "user")
-    _check_range(items, 1, shape[1], file, "item")
-    _check_range(stars, *_STARS, file, "rating")
+    for what, ids, most in (("user", users, shape[0]), ("item", items, shape[1]), ("rating", stars, 5)):
+        wrong = np.flatnonzero((ids < 1) | (ids > most))
+        if wrong.size:
+            raise DatasetError(f"{file}, line {wrong[0] + 1}: {what} {ids[wrong[0]]} is not one of 1..{most}")
     _check_unique(users, items, file)
     return (users - 1).astype(np.intp), (items - 1).astype(np.intp), stars.astype(np.float64)
 
@@ -67,12 +45,6 @@ def _diagnosis(content: bytes, file: str) -> DatasetError:
                 f"separated by tabs{cut}"
             )
     return DatasetError(f"{file}: not lines of user, item, rating, time; fetch it again")
-
-
-def _check_range(ids: np.ndarray, low: int, high: int, file: str, what: str) -> None:
-    wrong = np.flatnonzero((ids < low) | (ids > high))
-    if wrong.size:
-        raise DatasetError(f"{file}, line {wrong[0] + 1}: {what} {ids[wrong[0]]} is not one of {low}..{high}")
 
 
 def _check_unique(users: np.ndarray, items: np.ndarray, file: str) -> None:
@@ -111,16 +83,8 @@ def fit_effects(
 ) -> Effects:
     """Fit the preprocessing of Freund, Grigas and Mazumder.
 
-    Parameters
-    ----------
-    rows, cols, values : ndarray, shape (m,)
-        The ratings.
-    shape : tuple of int
-        Users and items.
-    center : bool, default True
-        Without it the effects are zero and only the scale is fitted.
-    shrinkage : float, default 0
-        Weight of a penalty on the squared effects: each is drawn to zero as by so many ratings that say zero.
+    Without `center` the effects are zero and only the scale is fitted. `shrinkage` is the weight of a penalty on the
+    squared effects: each is drawn to zero as by so many ratings that say zero.
 
     Notes
     -----

@@ -12,56 +12,79 @@ from frankwolfe.datasets.archives import read_file, unpack
 from frankwolfe.datasets.errors import DatasetError
 from frankwolfe.datasets.files import Access, Source, check_content, read_known, unpack_known
 from frankwolfe.datasets.idx import parse_images, parse_labels
+from frankwolfe.datasets.labels import Labels, distinct, to_binary
 from frankwolfe.datasets.libsvm import parse_libsvm
 from frankwolfe.datasets.parsed import parsed, parsed_key
-from frankwolfe.datasets.ratings import parse_ratings
+from frankwolfe.datasets.ratings import Effects, fit_effects, parse_ratings
 from frankwolfe.datasets.registry import DataFile, DatasetInfo
+from frankwolfe.datasets.types import Dataset, Ratings
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-__all__ = ["read_images", "read_libsvm", "read_path", "read_ratings"]
 
 T = TypeVar("T")
 
 _SHARES = {"data": 1.0, "base": 0.8, "test": 0.2}
 
 
-def read_path(path: Path, n_features: int | None, *, cache: bool) -> tuple[csr_array, np.ndarray]:
-    """Read any LIBSVM file."""
-    raw = read_file(path)
+def load_path(path: Path, access: Access, labels: Labels, n_features: int | None) -> Dataset:
+    """Load any LIBSVM file."""
+    raw, name = read_file(path), str(path)
     key = parsed_key(raw, "", n_features)
-    return parsed(key, lambda: parse_libsvm(unpack(raw, str(path)), str(path), n_features), cache=cache)
+    A, y = parsed(key, lambda: parse_libsvm(unpack(raw, name), name, n_features), cache=access.cache is True)
+    return Dataset(name, A, to_binary(y, name) if labels == "binary" else y, distinct(y), "LIBSVM file", name)
 
 
-def read_libsvm(entry: DatasetInfo, access: Access) -> tuple[csr_array, np.ndarray]:
-    """Read a known LIBSVM file."""
+def load_libsvm(entry: DatasetInfo, access: Access, labels: Labels) -> Dataset:
+    """Load a known LIBSVM file."""
     file = entry.files["data"]
 
     def parse(content: bytes, label: str) -> tuple[csr_array, np.ndarray]:
-        A, labels = parse_libsvm(content, label, entry.columns)
-        _check_counts(label, entry, A.nnz, labels)
-        return A, labels
+        A, y = parse_libsvm(content, label, entry.columns)
+        _check_counts(label, entry, A.nnz, y)
+        return A, y
 
     def parse_once(source: Source) -> tuple[csr_array, np.ndarray]:
         key = parsed_key(source.raw, file.sha256, entry.columns)
         return parsed(key, lambda: _known(file, parse)(source), cache=access.cache is not False)
 
-    return read_known(file, access, parse_once)
+    A, y = read_known(file, access, parse_once)
+    b = to_binary(y, entry.name) if labels == "binary" else y
+    return Dataset(entry.name, A, b, distinct(y), entry.description, entry.source)
 
 
-def read_images(entry: DatasetInfo, access: Access) -> tuple[np.ndarray, np.ndarray]:
-    """Read a known pair of image and label files: pixels 0..255, one image a row, and digits."""
-    images, labels = entry.files["images"], entry.files["labels"]
+def load_images(entry: DatasetInfo, access: Access, labels: Labels, digit: int, *, raw: bool) -> Dataset:
+    """Load a known pair of image and label files, one image a row."""
+    images, digit_file = entry.files["images"], entry.files["labels"]
     pixels = read_known(images, access, _known(images, parse_images))
-    digits = read_known(labels, access, _known(labels, parse_labels))
+    digits = read_known(digit_file, access, _known(digit_file, parse_labels))
     if len(pixels) != len(digits):
         raise DatasetError(f"{entry.name}: {len(pixels)} images but {len(digits)} labels; fetch both files again")
-    return pixels, digits
+    A = pixels.copy() if raw else pixels / 255.0  # a copy, because the bytes read are not writable
+    if labels == "raw":
+        return Dataset(entry.name, A, digits.astype(np.float64), tuple(range(10)), entry.description, entry.source)
+    b = np.where(digits == digit, 1.0, -1.0)
+    return Dataset(entry.name, A, b, (f"not {digit}", f"{digit}"), entry.description, entry.source)
 
 
-def read_ratings(entry: DatasetInfo, access: Access, part: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Read known ratings: users, items (both from zero) and stars."""
+def load_ratings(entry: DatasetInfo, access: Access, split: str | None, *, raw: bool, center: bool) -> Ratings:
+    """Load known ratings; those of a test set are centred and scaled as its base set is."""
+    part = "u.data" if split is None else split
+    if part not in entry.files:
+        raise ValueError(f"split must be None or one of {tuple(entry.files)[1:]} for {entry.name!r}, got {split!r}")
+    shape = entry.rows, entry.columns
+    rows, cols, stars = _stars(entry, access, part)
+    if raw:
+        effects = Effects(np.zeros(shape[0]), np.zeros(shape[1]), 1.0)
+    else:
+        base = _stars(entry, access, part.replace(".test", ".base")) if part.endswith(".test") else (rows, cols, stars)
+        effects = fit_effects(*base, shape, center=center)
+    name = entry.name if split is None else f"{entry.name}/{split}"
+    values = effects.apply(rows, cols, stars)
+    return Ratings(name, rows, cols, values, shape, *effects, entry.description, entry.source)
+
+
+def _stars(entry: DatasetInfo, access: Access, part: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     file = entry.files[part]
     expected = round(entry.nonzeros * _SHARES[part.partition(".")[2]])
 
@@ -88,15 +111,14 @@ def _known(file: DataFile, parse: Callable[[bytes, str], T]) -> Callable[[Source
 
 def _check_counts(label: str, entry: DatasetInfo, nonzeros: int, labels: np.ndarray) -> None:
     values, members = np.unique(labels, return_counts=True)
-    found = {
-        "rows": labels.size,
-        "nonzeros": nonzeros,
-        "labels": dict(zip(values.tolist(), members.tolist(), strict=True)),
-    }
-    published = {"rows": entry.rows, "nonzeros": entry.nonzeros, "labels": entry.classes}
-    for what, expected in published.items():
-        if found[what] != expected:
+    classes = dict(zip(values.tolist(), members.tolist(), strict=True))
+    for what, found, expected in (
+        ("rows", labels.size, entry.rows),
+        ("nonzeros", nonzeros, entry.nonzeros),
+        ("labels", classes, entry.classes),
+    ):
+        if found != expected:
             raise DatasetError(
-                f"{label}: {found[what]} {what}, the published {entry.name} has {expected}; the file is incomplete or "
+                f"{label}: {found} {what}, the published {entry.name} has {expected}; the file is incomplete or "
                 "another one: fetch it again, or load it by its path"
             )

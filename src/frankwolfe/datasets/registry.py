@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Literal
 
-__all__ = ["REGISTRY", "DataFile", "DatasetInfo"]
-
 
 @dataclass(frozen=True)
 class DataFile:
@@ -96,18 +94,10 @@ def _read() -> dict[str, DatasetInfo]:
     found = tomllib.loads(resources.files("frankwolfe.datasets").joinpath("registry.toml").read_text("utf-8"))
     registry = {}
     for name, entry in found["datasets"].items():
-        kind, site, archive = entry["kind"], found["sites"][entry["kind"]], entry.get("archive")
-        registry[name] = DatasetInfo(
-            name,
-            kind,
-            entry["rows"],
-            entry["columns"],
-            entry["nonzeros"],
-            {int(label): count for label, count in entry.get("classes", {}).items()},
-            {part: _file(kind, site["urls"], part, file, archive) for part, file in entry["files"].items()},
-            entry["description"],
-            site["source"],
-        )
+        kind, site, archive = entry["kind"], found["sites"][entry["kind"]], entry.pop("archive", None)
+        entry["files"] = {part: _file(kind, site["urls"], part, file, archive) for part, file in entry["files"].items()}
+        entry["classes"] = {int(label): count for label, count in entry.get("classes", {}).items()}
+        registry[name] = DatasetInfo(name=name, source=site["source"], **entry)
     return registry
 
 

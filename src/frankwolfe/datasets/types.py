@@ -10,8 +10,6 @@ import numpy as np
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["Counts", "Dataset", "Ratings"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:

@@ -7,6 +7,7 @@ happens to a worker costs what it was doing and its reload, and is Dask's to rep
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from itertools import pairwise
 from time import monotonic
 from typing import Any
@@ -79,6 +80,10 @@ class ClusterParts(Parts):
             self._submit(shards.reweighted, "weights", shard, weights[i:j], i, whole)
             for shard, (i, j) in zip(self.held, pairwise(self.cuts), strict=True)
         ]
+        return ClusterParts(self.client, held, self.cuts)
+
+    def changed(self, change: Callable[[Any], Any]) -> ClusterParts:
+        held = [self._submit(shards.changed, "rows", shard, change) for shard in self.held]
         return ClusterParts(self.client, held, self.cuts)
 
     def report(self) -> dict[str, dict[str, float]]:

@@ -122,7 +122,7 @@ class EntriesInParts(ClusterParts):
     @cached_property
     def pattern(self) -> Pattern:
         """Where the entries are, part after part."""
-        rows, cols = (np.concatenate(pieces) for pieces in self.total(observed_entries.positions, reads=False))
+        rows, cols = (np.concatenate(pieces) for pieces in self.total(observed_entries.rows_and_columns, reads=False))
         return Pattern(rows, cols, self.shape)
 
     @cached_property

@@ -51,7 +51,7 @@ def entries(part: Part, point: Any, weight: float) -> Sums:
     return ([residuals(part, point, weight)[0].values],)
 
 
-def positions(part: Part) -> Sums:
+def rows_and_columns(part: Part) -> Sums:
     """Rows and columns of the entries, in lists."""
     pattern: Any = part.objective.pattern
     return [pattern.rows], [pattern.cols]

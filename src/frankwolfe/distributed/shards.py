@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import repeat
 from time import perf_counter
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frankwolfe.kernels.threads import limited
+from frankwolfe.objectives.derive import TARGETS, derive
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.rows.parts import Part, PartTask, tree_sum
 from frankwolfe.rows.rows import Sums
@@ -58,8 +60,9 @@ class Recipe:
 def made(function: Any, recipe: Recipe) -> Any:
     """Return function(pieces), the pieces computed here."""
     from dask.base import compute
+    from dask.threaded import get
 
-    return function(list(compute(*recipe.pieces, scheduler="threads")))
+    return function(list(compute(*recipe.pieces, scheduler=get)))  # by its name, older Dask would warn of the cluster
 
 
 class Report(NamedTuple):
@@ -147,6 +150,17 @@ def reweighted(shard: Shard, weights: np.ndarray, first: int, whole: float) -> S
     own = [weights[p.first - first :][: len(_numbers(p.objective)[0])] for p in shard.parts]
     pairs = zip(shard.parts, own, strict=True)
     return Shard([replace(p, objective=p.objective.reweighted(w / whole), weights=w) for p, w in pairs])
+
+
+def changed(shard: Shard, change: Callable[[Any], Any]) -> Shard:
+    """Return a shard with a function applied to its rows."""
+    return Shard([replace(p, objective=_changed(p.objective, change)) for p in shard.parts])
+
+
+def _changed(objective: Any, change: Callable[[Any], Any]) -> Any:
+    data = data_matrix("A", change(objective.data.matrix))
+    data.loss = objective.data.loss
+    return derive(objective, TARGETS, data=data)
 
 
 def run(task: PartTask, shard: Shard, kept: list[Sums] | None, args: tuple[Any, ...], keep: bool) -> Any:

@@ -17,7 +17,7 @@ from frankwolfe.estimators.in_parts import fetched, lazily
 from frankwolfe.estimators.incremental import Incremental
 from frankwolfe.estimators.linear import LinearEstimator, keep
 from frankwolfe.objectives import CLASSIFICATION, Multinomial
-from frankwolfe.validation import nearest
+from frankwolfe.validation import named_options, nearest
 
 
 def _is_logistic(model: Any) -> bool:
@@ -192,8 +192,7 @@ class FrankWolfeClassifier(ClassifierBase, Incremental):
     standardize : bool or "auto", default "auto"
         Bring the features to one scale before their coefficients are constrained: dense data are centred (where there
         is an intercept) and divided by their standard deviation, sparse data divided only. Coefficients are reported
-        for the data as given; `result_` is on the new scale. Rows in parts (Dask, streams) are not scaled. "auto" does
-        so where the radius of a norm ball is "auto".
+        for the data as given; `result_` is on the new scale. "auto" does so where the radius of a norm ball is "auto".
     positive : bool, default False
         No coefficient below zero; with "l1", "l2", "linf", "box" or "simplex".
     linear : str, dict, scipy.optimize.LinearConstraint or list of these, optional
@@ -270,6 +269,7 @@ class FrankWolfeClassifier(ClassifierBase, Incremental):
     (True, True)
     """
 
+    @named_options
     def __init__(
         self,
         constraint: Any = "l2",

@@ -29,6 +29,7 @@ from frankwolfe.minimize import minimize
 from frankwolfe.result import Result
 from frankwolfe.rows.user_data import is_in_parts
 from frankwolfe.sets import Set
+from frankwolfe.validation import named_options
 
 PRESS = 1.5  # how much harder than on the folds all rows may press against the constraint
 RAISE = 2**0.25  # the factor by which a radius that is too small for all rows grows
@@ -87,8 +88,8 @@ class CrossValidated(LinearEstimator):
             own = score_params.get("sample_weight")
             exact = squared_search(self, task, parts, self.radii, judge, own)
             if exact is not None:
-                goal = self._choose(exact, task)
-                domain, result = self._fit_radius(task, goal, exact.solution(self.radius_, task.dtype))
+                place, goal = self._choose(exact, task)
+                domain, result = self._fit_radius(task, goal, exact.solutions[place])
                 self._keep(result, task, domain)
                 return self
             priced = price_search(self, task, y, parts, self.radii, judge, own)
@@ -117,15 +118,14 @@ class CrossValidated(LinearEstimator):
 
         return judge
 
-    def _choose(self, search: Choice, task: Task) -> float:
-        """Set the radius by what the folds say, and how; return the gap that a fit with it has to reach."""
+    def _choose(self, search: Choice, task: Task) -> tuple[int, float]:
+        """Set the radius by what the folds say, and how; return its place, and the gap that a fit has to reach."""
         self.radii_, self.scores_, self.coefs_paths_ = search.radii, search.table("score"), search.table("coef")
         place = search.place(self.selection)
         self.radius_ = float(self.radii_[place])
         self.cv_score_ = float(search.table("usual")[:, place].mean())
-        self.cv_results_ = _table(self.radii_, self.scores_)
         loss = float(search.table("loss")[:, place].mean())
-        return max(min(task.goal, 0.01 * loss), task.floor)
+        return place, max(min(task.goal, 0.01 * loss), task.floor)
 
     def _fit_radius(self, task: Task, goal: float, start: np.ndarray | None = None) -> tuple[Set, Result]:
         """Fit to all rows with the radius there is."""
@@ -134,8 +134,7 @@ class CrossValidated(LinearEstimator):
 
     def _take_priced(self, search: PriceSearch, task: Task) -> None:
         """Choose the price by what the folds say, and take for the radius what all rows make of it."""
-        goal = self._choose(search, task)
-        place = search.place(self.selection)
+        place, goal = self._choose(search, task)
         self.radius_, start = search.finish(place, goal)
         self.radii_[place] = self.radius_
         domain, result = self._fit_radius(task, goal, start.astype(task.dtype))
@@ -145,7 +144,7 @@ class CrossValidated(LinearEstimator):
 
     def _take(self, search: RadiusSearch, task: Task) -> None:
         """Choose the radius by what the folds say, and fit with it to all rows."""
-        goal = self._choose(search, task)
+        _, goal = self._choose(search, task)
         domain, result = self._fit_radius(task, goal)  # from nowhere: what a plain fit would give
         trials = search.trials[self.radius_]
         # With more rows a solution is longer: where all rows press harder than the folds did, the set is too small.
@@ -178,6 +177,20 @@ class CrossValidated(LinearEstimator):
             return super().score(X, y, sample_weight=sample_weight)  # pyright: ignore[reportAttributeAccessIssue]
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
         return float(get_scorer(self.scoring)(self, X, y, **weight))
+
+    @property
+    def cv_results_(self) -> dict[str, Any]:
+        """What the search found, in the form of scikit-learn's searches."""
+        check_is_fitted(self)
+        mean = self.scores_.mean(axis=0)
+        return {
+            "param_radius": self.radii_,
+            "params": [{"radius": radius} for radius in self.radii_.tolist()],
+            **{f"split{i}_test_score": row for i, row in enumerate(self.scores_)},
+            "mean_test_score": mean,
+            "std_test_score": self.scores_.std(axis=0),
+            "rank_test_score": 1 + (mean[:, None] < mean).sum(axis=1).astype(np.int32),
+        }
 
     def plot_path(self, ax: Any = None) -> Any:
         """Draw coefficients (mean over the folds) and held-out score against the radius.
@@ -233,19 +246,6 @@ def _gauge(domain: Any, x: np.ndarray, radius: float) -> float:
     return high
 
 
-def _table(radii: np.ndarray, scores: np.ndarray) -> dict[str, Any]:
-    """Return the results in the form of scikit-learn's searches."""
-    mean = scores.mean(axis=0)
-    return {
-        "param_radius": radii,
-        "params": [{"radius": float(radius)} for radius in radii],
-        **{f"split{i}_test_score": row for i, row in enumerate(scores)},
-        "mean_test_score": mean,
-        "std_test_score": scores.std(axis=0),
-        "rank_test_score": 1 + (mean[:, None] < mean).sum(axis=1).astype(np.int32),
-    }
-
-
 class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
     """Logistic regression with the coefficients in a set whose radius is chosen by cross-validation.
 
@@ -258,16 +258,8 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
         more or, certified, the constraint no longer binds; then the steps around the best are halved until neighbours
         are within 7 %, or their losses within 5 %.
     standardize : bool or "auto", default "auto"
-        Bring the features to one scale before their coefficients are constrained: dense data are centred (where there
-        is an intercept) and divided by their standard deviation, sparse data divided only. Coefficients are reported
-        for the data as given; `result_` is on the new scale. Rows in parts (Dask, streams) are not scaled. "auto" does
-        so for norm balls by name.
-    positive : bool, default False
-        No coefficient below zero; with "l1", "l2", "linf", "box" or "simplex".
-    linear : str, dict, scipy.optimize.LinearConstraint or list of these, optional
-        Linear constraints on the coefficients besides: "zero_sum" (for compositions), "increasing" or "decreasing"
-        along the features, `dict(A_ub=, b_ub=, A_eq=, b_eq=)` as in `Polytope`; with "l1", "l2", "linf", "box" or
-        "simplex".
+        Bring the features to one scale before their coefficients are constrained, as in `FrankWolfeClassifier`;
+        "auto" does so for norm balls by name.
     cv : int, splitter or iterable of (train, test), optional
         Folds; five stratified ones by default.
     scoring : str or callable, optional
@@ -275,7 +267,7 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
     selection : {"best", "one_se"}, default "best"
         The radius with the best mean score, or the smallest one within a standard error of it. Scores that differ by
         less than the folds were solved to count as equal, and the smallest of equal radii is taken.
-    loss, p, k, groups, lower, upper, fit_intercept, class_weight
+    positive, linear, loss, p, k, groups, lower, upper, fit_intercept, class_weight
         As in `FrankWolfeClassifier`.
     tol : float, default 1e-4
         Certified gap, in nats, of the final fit; on the folds three percent of the held-out loss is enough.
@@ -290,12 +282,13 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
     Attributes
     ----------
     radius_ : float
-        The radius chosen: one of `radii_`, but for two cases on other sets than l2 balls and on large data. It
+        The radius chosen: one of `radii_`, but for two cases where the folds are solved for radii, not for prices. It
         is raised where all rows press against it much harder than the folds did (with more rows a solution is longer),
         and lowered to where the constraint just binds where it does not bind at all.
     radii_ : array of shape (n_radii,)
-        The radii tried, increasing. Those of l2 balls that were not given stand for the price of the
-        constraint (the multiplier) that they have on all rows: the folds are solved at that price.
+        The radii tried, increasing. Those of l2 balls, and of l1 balls for squared loss and for several classes, that
+        were not given stand for the price of the constraint (the multiplier) that they have on all rows: the folds are
+        solved at that price.
     scores_ : array of shape (n_folds, n_radii)
         Score of each radius on each held-out fold.
     cv_score_ : float
@@ -316,6 +309,7 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
     (True, True)
     """
 
+    @named_options
     def __init__(
         self,
         constraint: Any = "l2",
@@ -360,53 +354,22 @@ class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
         they are 100, from nothing to where nothing more can be gained, so that the price of the constraint falls by
         one factor from each to the next; all are solved exactly, from the second moments of the rows.
     standardize : bool or "auto", default "auto"
-        Bring the features to one scale before their coefficients are constrained: dense data are centred (where there
-        is an intercept) and divided by their standard deviation, sparse data divided only. Coefficients are reported
-        for the data as given; `result_` is on the new scale. Rows in parts (Dask, streams) are not scaled. "auto" does
-        so for norm balls by name.
-    positive : bool, default False
-        No coefficient below zero; with "l1", "l2", "linf", "box" or "simplex".
-    linear : str, dict, scipy.optimize.LinearConstraint or list of these, optional
-        Linear constraints on the coefficients besides: "zero_sum" (for compositions), "increasing" or "decreasing"
-        along the features, `dict(A_ub=, b_ub=, A_eq=, b_eq=)` as in `Polytope`; with "l1", "l2", "linf", "box" or
-        "simplex".
-    cv : int, splitter or iterable of (train, test), optional
-        Folds; five by default.
-    scoring : str or callable, optional
-        What to choose the radius by; by default the model's own loss on the held-out fold.
-    selection : {"best", "one_se"}, default "best"
-        The radius with the best mean score, or the smallest one within a standard error of it. Scores that differ by
-        less than the folds were solved to count as equal, and the smallest of equal radii is taken.
-    loss, delta, quantile, p, k, groups, lower, upper, fit_intercept
+        Bring the features to one scale before their coefficients are constrained, as in `FrankWolfeRegressor`;
+        "auto" does so for norm balls by name.
+    cv, scoring, selection
+        As in `FrankWolfeClassifierCV`; five folds, and the model's own loss, by default.
+    positive, linear, loss, delta, quantile, p, k, groups, lower, upper, fit_intercept
         As in `FrankWolfeRegressor`.
     tol : float, default 1e-4
         Certified gap of the final fit, as in `FrankWolfeRegressor`; on the folds three percent of the held-out loss is
         enough.
-    max_iter, method, verbose, random_state
-        As in `FrankWolfeRegressor`.
-    n_jobs : int, optional
-        Folds solved at a time; one at a time on a device.
-    device : str or None, default "auto"
-        Where the data are worked on, as in `FrankWolfeRegressor`. They are moved once: a fold is the same rows with no
-        weight on those held out.
+    max_iter, method, verbose, random_state, n_jobs, device
+        As in `FrankWolfeClassifierCV`.
 
     Attributes
     ----------
-    radius_ : float
-        The radius chosen: one of `radii_`, but for two cases on other sets than l2 balls and on large data. It
-        is raised where all rows press against it much harder than the folds did (with more rows a solution is longer),
-        and lowered to where the constraint just binds where it does not bind at all.
-    radii_ : array of shape (n_radii,)
-        The radii tried, increasing. With another loss than squares, those of l2 balls that were not given stand for
-        the price of the constraint (the multiplier) that they have on all rows: the folds are solved at that price.
-    scores_ : array of shape (n_folds, n_radii)
-        Score of each radius on each held-out fold.
-    cv_score_ : float
-        Accuracy (classes) or R² (targets) on the held-out folds at the radius chosen, in the mean.
-    cv_results_ : dict
-        The same in the form of scikit-learn's searches.
-    coefs_paths_ : array of shape (n_folds, n_radii, n_features)
-        Coefficients of each radius on each fold.
+    radius_, radii_, scores_, cv_score_, cv_results_, coefs_paths_
+        As in `FrankWolfeClassifierCV`.
     coef_, intercept_, proven_zero_, support_, n_iter_, gap_, lower_bound_, trace_, method_, result_
         As in `FrankWolfeRegressor`, for the fit to all the data.
 
@@ -419,6 +382,7 @@ class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
     (0.5, True)
     """
 
+    @named_options
     def __init__(
         self,
         constraint: Any = "l2",

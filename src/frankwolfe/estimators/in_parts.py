@@ -12,11 +12,13 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from frankwolfe.estimators.scaling import Scaling
+from frankwolfe.estimators.scaling import Moments, Scaling
 from frankwolfe.estimators.task import Task
 from frankwolfe.objectives import Logistic, Multinomial
+from frankwolfe.objectives.derive import TARGETS, derive
 from frankwolfe.objectives.linear_model import WeightedMean
 from frankwolfe.rows.disk_stream import Stream
+from frankwolfe.rows.parts import Part
 from frankwolfe.rows.user_data import is_in_parts, rows_in_parts
 
 if TYPE_CHECKING:
@@ -70,14 +72,24 @@ class Classification:
 def parts_task(model: LinearEstimator, X: Any, y: Any, sample_weight: Any) -> tuple[Task, np.ndarray]:
     """Return the task over rows in parts, and the targets as numbers; set classes and features.
 
-    Targets and weights, a few numbers for each row, come to the client; the rows stay where and as they are.
+    Targets and weights, a few numbers for each row, come to the client; the rows stay where they are.
     """
     y, sample_weight = fetched(y), fetched(sample_weight)
     objective, kind = objective_in_parts(model, X, y, sample_weight)
     targets = np.asarray(y).reshape(-1)
     weight = kind.weigh(targets, sample_weight)
     codes = np.searchsorted(model.classes_, targets) if is_classifier(model) else targets  # pyright: ignore[reportAttributeAccessIssue]
-    return Task(model, objective, Scaling(), weight, np.dtype(objective.data.dtype)), codes
+    rows, scaling = objective.data, Scaling()
+    if model._standardizes:
+        (moments,) = rows.parts.total(_moments)
+        scaling = Scaling.by(moments, rows.dtype, intercept=bool(model.fit_intercept), dense=rows.shared)
+        objective = derive(objective, TARGETS, data=rows.changed(scaling.apply))
+    return Task(model, objective, scaling, weight, np.dtype(rows.dtype)), codes
+
+
+def _moments(part: Part) -> tuple[Moments]:
+    """Return the moments of the features of a part."""
+    return (Moments.of(part.objective.data.matrix, np.asarray(part.objective.share, dtype=np.float64)),)
 
 
 def objective_in_parts(model: LinearEstimator, X: Any, y: Any, weight: Any) -> tuple[Any, Any]:

@@ -129,8 +129,7 @@ class Choice(ABC):
         """Return what losses cannot tell apart: the gap that was left at the best; nothing for other scores."""
         if self.judged or not self.found:
             return 0.0
-        best = int(np.nanargmax(self.table("score").mean(axis=0)))
-        return float(np.mean(self.table("gap")[:, best]))
+        return float(self.table("gap")[:, best_place(self.table("score").mean(axis=0))].mean())
 
     def place(self, selection: str) -> int:
         """Return the place of the chosen radius: see `choose`."""
@@ -305,6 +304,12 @@ def searched(model: Any, task: Any, folds: list[Fold], radii: Any, n_jobs: int |
     return search
 
 
+def best_place(scores: np.ndarray) -> int:
+    """Return the place of the best score that is a number."""
+    place = int(scores.argmax())  # of a score that is none, where there is one
+    return place if scores[place] == scores[place] else int(np.nanargmax(scores))
+
+
 def choose(radii: np.ndarray, scores: np.ndarray, selection: str, slack: float = 0.0) -> int:
     """Return the place of the chosen radius: the smallest with the best mean score, or within a standard error of it.
 
@@ -317,7 +322,7 @@ def choose(radii: np.ndarray, scores: np.ndarray, selection: str, slack: float =
     (2, 1)
     """
     mean = scores.mean(axis=0)
-    best = int(np.nanargmax(mean))
+    best = best_place(mean)
     if selection == "one_se" and len(scores) > 1:
         slack = max(slack, float(scores[:, best].std(ddof=1)) / np.sqrt(len(scores)))
     return int(np.flatnonzero(mean >= mean[best] - slack)[0])

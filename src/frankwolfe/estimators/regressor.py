@@ -14,7 +14,7 @@ from frankwolfe.estimators.incremental import Incremental
 from frankwolfe.estimators.linear import LinearEstimator, keep
 from frankwolfe.objectives import REGRESSION
 from frankwolfe.rows.user_data import is_in_parts
-from frankwolfe.validation import nearest
+from frankwolfe.validation import named_options, nearest
 
 POWERS = {"poisson": 1, "gamma": 2}  # of Tweedie's deviance, for targets that are not negative
 
@@ -143,8 +143,7 @@ class FrankWolfeRegressor(RegressorBase, Incremental):
     standardize : bool or "auto", default "auto"
         Bring the features to one scale before their coefficients are constrained: dense data are centred (where there
         is an intercept) and divided by their standard deviation, sparse data divided only. Coefficients are reported
-        for the data as given; `result_` is on the new scale. Rows in parts (Dask, streams) are not scaled. "auto" does
-        so where the radius of a norm ball is "auto".
+        for the data as given; `result_` is on the new scale. "auto" does so where the radius of a norm ball is "auto".
     positive : bool, default False
         No coefficient below zero; with "l1", "l2", "linf", "box" or "simplex".
     linear : str, dict, scipy.optimize.LinearConstraint or list of these, optional
@@ -217,6 +216,7 @@ class FrankWolfeRegressor(RegressorBase, Incremental):
     (4, 0.44)
     """
 
+    @named_options
     def __init__(
         self,
         constraint: Any = "l2",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,10 +28,10 @@ class Scaling(NamedTuple):
 
     @classmethod
     def of(cls, X: Any, weight: np.ndarray | None, *, intercept: bool, standardize: bool) -> Scaling:
-        """Return how data are brought to one scale: the spread that a free intercept leaves, else the root mean square.
+        """Return how data are brought to one scale.
 
-        Dense data are centred where there is an intercept; sparse data stay sparse. Without `standardize` dense data
-        far from zero beside their range are centred all the same: with an intercept that changes nothing but rounding.
+        Without `standardize` dense data far from zero beside their range are centred all the same: with an intercept
+        that changes nothing but rounding.
         """
         dense = not sp.issparse(X)
         if not standardize:
@@ -39,13 +40,25 @@ class Scaling(NamedTuple):
                 if np.any(np.abs(low + high) > FAR * (high - low)):
                     return cls(_means(X, _shares(X, weight)).astype(X.dtype))
             return cls()
-        share = _shares(X, weight)
-        mean = _means(X, share) if intercept else np.zeros(X.shape[1])
-        scale = _spread(X, share, mean)
+        return cls.by(Moments.of(X, _shares(X, weight)), X.dtype, intercept=intercept, dense=dense)
+
+    @classmethod
+    def by(cls, moments: Moments, dtype: Any, *, intercept: bool, dense: bool) -> Scaling:
+        """Return the scaling by the spread that a free intercept leaves, else by the root mean square.
+
+        Dense data are centred where there is an intercept; sparse data stay sparse.
+        """
+        mean = moments.mean if intercept else np.zeros_like(moments.mean)
+        scale = np.sqrt(moments.square + (0.0 if intercept else moments.mean**2))
+        for j in np.flatnonzero(~np.isfinite(scale)):
+            raise ValueError(
+                f"feature {j} of X holds numbers whose squares overflow; measure it in a larger unit, or pass "
+                "standardize=False"
+            )
         # What rounding leaves of a constant feature is not a spread.
-        constant = ~(scale > 10 * np.finfo(X.dtype).eps * np.abs(mean))
+        constant = ~(scale > 10 * np.finfo(dtype).eps * np.abs(mean))
         scale = np.where(constant | ~(scale > 0), 1.0, scale)
-        return cls(mean.astype(X.dtype) if intercept and dense else None, scale.astype(X.dtype))
+        return cls(mean.astype(dtype) if intercept and dense else None, scale.astype(dtype))
 
     def apply(self, X: Any) -> Any:
         """Return data on the new scale: a copy, of the numbers alone where they are sparse."""
@@ -68,6 +81,43 @@ class Scaling(NamedTuple):
         return 0.0 if self.mean is None else self.mean @ coef
 
 
+@dataclass(frozen=True)
+class Moments:
+    """The share of some rows, the mean of each of their features, and the mean square of what that leaves.
+
+    Those of two groups of rows add up without the cancellation that sums of squares suffer.
+
+    Examples
+    --------
+    >>> X, share = np.array([[1.0], [2.0], [6.0]]), np.full(3, 1 / 3)
+    >>> both = Moments.of(X[:1], share[:1]) + Moments.of(X[1:], share[1:])
+    >>> both.mean.round(9), both.square.round(9)
+    (array([3.]), array([4.66666667]))
+    """
+
+    share: float
+    mean: np.ndarray
+    square: np.ndarray
+
+    @classmethod
+    def of(cls, X: Any, share: np.ndarray) -> Moments:
+        """Return the moments of some rows, in double precision."""
+        total = float(share.sum(dtype=np.float64))
+        if not total > 0:
+            return cls(0.0, np.zeros(X.shape[1]), np.zeros(X.shape[1]))
+        with np.errstate(over="ignore", invalid="ignore"):  # told by what is not finite
+            mean = _means(X, share / total)
+            return cls(total, mean, _mean_squares(X, share / total, mean))
+
+    def __add__(self, other: Moments) -> Moments:
+        total = self.share + other.share
+        if not total > 0:
+            return self
+        a, b = self.share / total, other.share / total
+        apart = other.mean - self.mean
+        return Moments(total, self.mean + b * apart, a * self.square + b * other.square + a * b * apart**2)
+
+
 def _shares(X: Any, weight: np.ndarray | None) -> np.ndarray:
     return np.full(X.shape[0], 1.0 / X.shape[0]) if weight is None else weight / weight.sum()
 
@@ -76,12 +126,12 @@ def _means(X: Any, share: np.ndarray) -> np.ndarray:
     return X.T @ share if sp.issparse(X) else np.einsum("i,ij->j", share, X, dtype=np.float64)
 
 
-def _spread(X: Any, share: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """Return the root of the weighted mean of (X - mean)², column by column."""
+def _mean_squares(X: Any, share: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """Return the weighted mean of (X - mean)², column by column."""
     if sp.issparse(X):
         squares = type(X)((np.square(X.data, dtype=np.float64), X.indices, X.indptr), shape=X.shape).T @ share
-        return np.sqrt(np.maximum(squares - mean**2, 0.0))
+        return np.maximum(squares - mean**2, 0.0)
     total, step = np.zeros(X.shape[1]), max(1, (1 << 20) // X.shape[1])
     for i in range(0, X.shape[0], step):  # in pieces: no second copy of the data
         total += share[i : i + step] @ (X[i : i + step] - mean) ** 2
-    return np.sqrt(total)
+    return total

@@ -10,7 +10,11 @@ eigenvectors the first is a division for every λ, and r a function of λ that N
 linear in r between the radii where a coefficient becomes or stops being zero, found one after the other by least angle
 regression [1]_. The loss on held-out rows is a quadratic of their own moments, so that rows are read once however many
 radii are tried. With fewer rows than features, models in an l2 ball lie in the span of the rows, and are found there.
-Each solution is checked by its Frank-Wolfe gap; where one is not exact enough, there is no answer.
+Radii that are not given are those of a sequence of prices on all rows, and stand for these prices on the folds, as in
+`price_search.py`. Each solution is checked by its Frank-Wolfe gap; where one is not exact enough, there is no answer.
+
+All weightings of the rows, those of the folds and last that of all rows, are worked on together: arrays begin with an
+axis of them.
 
 References
 ----------
@@ -36,57 +40,69 @@ READS = 1000  # of the data: second moments may cost as much as so many, about w
 RADII = 100  # tried, unless the caller says how many
 SMALL = 0.01  # the smallest radius on an l2 ball lowers the loss of a constant by no more than this part
 SMALLEST = 1e-12  # of the largest price: the smallest that is looked at
+NOTHING, ENDED = 1e-9, 1e-6  # of the loss of a constant: what the last price may leave to gain, and the end of a path
 BLOCK = 1 << 22  # numbers at a time
 LARGEST = 1 << 25  # numbers of data whose span is looked for
 NEWTON, ENOUGH = 60, 1e-9  # steps at most (a handful is usual), and a step after which the next changes nothing
+FALLING = np.geomspace(1.0, SMALLEST, RADII)
+EACH, LAST = slice(None), slice(-1, None)  # weighting; the last is that of all rows
 
 
 class Moments(NamedTuple):
-    """Weighted second moments of features, a constant and the target over some rows: a matrix of d + 2 columns."""
+    """Weighted second moments of features, a constant and the target: a matrix of d + 2 columns for each weighting."""
 
     of: np.ndarray
     intercept: bool
 
-    def normal(self) -> tuple[np.ndarray, np.ndarray, float]:
+    def normal(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return G, c and the spread of the target: about the means where there is an intercept."""
-        M = self.of / self.of[-2, -2]
-        G, c, spread = M[:-2, :-2], M[:-2, -1], float(M[-1, -1])
+        M = self.of / self.of[:, -2:-1, -2:-1]
+        G, c, spread = M[:, :-2, :-2], M[:, :-2, -1], M[:, -1, -1]
         if self.intercept:
-            mean = M[:-2, -2]
-            return G - np.outer(mean, mean), c - mean * M[-2, -1], spread - float(M[-2, -1]) ** 2
+            mean, level = M[:, :-2, -2], M[:, -2, -1]
+            return G - mean[:, :, None] * mean[:, None], c - mean * level[:, None], spread - level**2
         return G, c, spread
 
-    def spread(self) -> float:
+    def spread(self) -> np.ndarray:
         """Return the mean square of the target about its mean."""
-        return float(self.of[-1, -1] - self.of[-2, -1] ** 2 / self.of[-2, -2]) / float(self.of[-2, -2])
+        total = self.of[:, -2, -2]
+        return (self.of[:, -1, -1] - self.of[:, -2, -1] ** 2 / total) / total
 
     def complete(self, x: np.ndarray) -> np.ndarray:
-        """Return models, one for each row of x, as weights of features, constant and target: prediction less target."""
-        level = (self.of[-2, -1] - x @ self.of[:-2, -2]) / self.of[-2, -2] if self.intercept else np.zeros(len(x))
-        return np.column_stack([x, level, np.full(len(x), -1.0)])
+        """Return models, the rows of x, as weights of features, constant and target: prediction less target."""
+        models = np.zeros((*x.shape[:2], x.shape[2] + 2))
+        models[:, :, :-2], models[:, :, -1] = x, -1.0
+        if self.intercept:
+            short = self.of[:, -2, -1, None] - np.matmul(x, self.of[:, :-2, -2, None])[:, :, 0]
+            models[:, :, -2] = short / self.of[:, -2, -2, None]
+        return models
 
     def loss(self, models: np.ndarray) -> np.ndarray:
-        """Return the mean loss of each model over these rows."""
-        return 0.5 * np.maximum(np.einsum("kd,kd->k", models @ self.of, models), 0.0) / self.of[-2, -2]
+        """Return the mean loss of each model."""
+        return 0.5 * np.maximum(_dots(models @ self.of, models), 0.0) / self.of[:, -2, -2, None]
 
 
-class Path(ABC):
-    """The best model for every radius, or price."""
+def _dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.einsum("krd,krd->kr", a, b)
 
-    def __init__(self, G: np.ndarray, c: np.ndarray, spread: float) -> None:
+
+class Paths(ABC):
+    """The best model of each weighting for every radius, or price."""
+
+    def __init__(self, G: np.ndarray, c: np.ndarray, spread: np.ndarray) -> None:
         self.G, self.c, self.null = G, c, 0.5 * spread
 
     @abstractmethod
     def largest_price(self) -> float:
-        """Return the price at which next to nothing is bought."""
+        """Return the price at which next to nothing is bought on all rows."""
 
     @abstractmethod
-    def at_prices(self, prices: np.ndarray) -> np.ndarray:
+    def at_prices(self, prices: np.ndarray, which: slice = EACH) -> np.ndarray:
         """Return the models of some prices, as rows."""
 
     @abstractmethod
-    def at_radii(self, radii: np.ndarray, near: np.ndarray | float = 0.0) -> np.ndarray:
-        """Return the models of some radii, as rows; their prices may be known about."""
+    def at_radii(self, radii: np.ndarray) -> np.ndarray:
+        """Return the models of some radii, as rows."""
 
     @abstractmethod
     def norms(self, x: np.ndarray) -> np.ndarray:
@@ -96,103 +112,136 @@ class Path(ABC):
     def dual_norms(self, g: np.ndarray) -> np.ndarray:
         """Return the dual norms of slopes."""
 
-    def fun(self, x: np.ndarray) -> np.ndarray:
-        """Return the loss of models on the rows of the path."""
-        return self.null + np.einsum("kd,kd->k", 0.5 * (x @ self.G) - self.c, x)
+    @abstractmethod
+    def multipliers(self, prices: np.ndarray, norms: np.ndarray) -> np.ndarray:
+        """Return the dual norms that slopes have at their prices."""
 
-    def gaps(self, x: np.ndarray, radii: np.ndarray) -> np.ndarray:
-        """Return the Frank-Wolfe gaps of models within their radii: proven bounds on what they miss."""
-        g = x @ self.G - self.c
-        return np.maximum(np.einsum("kd,kd->k", g, x) + radii * self.dual_norms(g), 0.0)
+    def fun(self, x: np.ndarray, which: slice = EACH) -> np.ndarray:
+        """Return the loss of models on the rows of their path."""
+        return self.null[which, None] + _dots(0.5 * (x @ self.G[which]) - self.c[which, None], x)
 
-    def prices(self, count: int, floor: float) -> np.ndarray:
-        """Return prices, falling by one factor, until what is left to gain is below `floor`."""
+    def gaps(
+        self, x: np.ndarray, radii: np.ndarray, prices: np.ndarray | None = None, which: slice = EACH
+    ) -> np.ndarray:
+        """Return the Frank-Wolfe gaps of models within their radii: proven bounds on what they miss.
+
+        Of models at given prices, with their norms as radii: and what slopes above the price could still gain.
+        """
+        g = x @ self.G[which] - self.c[which, None]
+        slopes = self.dual_norms(g)
+        gaps = np.maximum(_dots(g, x) + radii * slopes, 0.0)
+        if prices is None:
+            return gaps
+        return gaps + radii[-1] * np.maximum(slopes - self.multipliers(prices, radii), 0.0)
+
+    def prices(self, count: int) -> np.ndarray | None:
+        """Return prices, falling by one factor, until next to nothing is left to gain on all rows.
+
+        None where the path itself ends before that.
+        """
         top = self.largest_price()
-        wide = top * np.geomspace(1.0, SMALLEST, RADII)
-        fun = self.fun(self.at_prices(wide))
-        last = int(np.flatnonzero(fun <= fun.min() + floor)[0])
-        return np.geomspace(top, wide[max(last, 1)], count + 1)[1:]
+        wide = top * FALLING
+        x = self.at_prices(wide, LAST)
+        if not self.gaps(x[:, -1:], self.norms(x[:, -1:]), wide[-1:], LAST)[0, 0] <= ENDED * self.null[-1]:
+            return None
+        fun = self.fun(x, LAST)[0]
+        last = int(np.flatnonzero(fun <= fun.min() + NOTHING * self.null[-1])[0])
+        return top * (wide[max(last, 1)] / top) ** (np.arange(1, count + 1) / count)
 
 
-class RidgePath(Path):
-    """The path of l2 balls, in the basis of the eigenvectors of G."""
+class RidgePaths(Paths):
+    """The paths of l2 balls, in the basis of the eigenvectors of G."""
 
-    def __init__(self, G: np.ndarray, c: np.ndarray, spread: float) -> None:
+    def __init__(self, G: np.ndarray, c: np.ndarray, spread: np.ndarray) -> None:
         super().__init__(G, c, spread)
-        w, self.basis = np.linalg.eigh(G)
-        real = w > len(w) * np.finfo(float).eps * w[-1]  # the rest is rounding: there the target has no part
-        self.w, self.along = np.where(real, w, 1.0), np.where(real, self.basis.T @ c, 0.0)
+        w, basis = np.linalg.eigh(G)
+        self.basis = basis.swapaxes(1, 2)
+        real = w > w.shape[1] * np.finfo(float).eps * w[:, -1:]  # the rest is rounding: there the target has no part
+        along = np.matmul(self.basis, c[:, :, None])[:, :, 0]
+        self.w, self.along = np.where(real, w, 1.0)[:, None], np.where(real, along, 0.0)[:, None]
 
     def largest_price(self) -> float:
-        return float(self.along @ self.along) / (SMALL * self.null)
+        return float(np.sum(self.along[-1] ** 2)) / (SMALL * float(self.null[-1]))
 
-    def at_prices(self, prices: np.ndarray) -> np.ndarray:
-        return (self.along / (self.w + prices[:, None])) @ self.basis.T
+    def at_prices(self, prices: np.ndarray, which: slice = EACH) -> np.ndarray:
+        return (self.along[which] / (self.w[which] + prices[..., None])) @ self.basis[which]
 
-    def at_radii(self, radii: np.ndarray, near: np.ndarray | float = 0.0) -> np.ndarray:
-        price = np.zeros(len(radii)) + near
+    def at_radii(self, radii: np.ndarray) -> np.ndarray:
+        price = np.zeros((len(self.w), len(radii)))
         for _ in range(NEWTON):  # on 1/‖x‖ - 1/r, concave in the price: from below it never goes too far
-            width = self.w + price[:, None]
+            width = self.w + price[:, :, None]
             squares = (self.along / width) ** 2
-            total = squares.sum(axis=1)
-            step = (np.sqrt(total) / radii - 1) * total / (squares / width).sum(axis=1)
+            total = squares.sum(axis=2)
+            step = (np.sqrt(total) / radii - 1) * total / (squares / width).sum(axis=2)
             before, price = price, np.maximum(price + step, 0.0)
             if (np.abs(price - before) <= ENOUGH * price).all():
                 break
         return self.at_prices(price)
 
     def norms(self, x: np.ndarray) -> np.ndarray:
-        return np.linalg.norm(x, axis=1)
+        return np.sqrt(_dots(x, x))
 
     def dual_norms(self, g: np.ndarray) -> np.ndarray:
         return self.norms(g)
 
+    def multipliers(self, prices: np.ndarray, norms: np.ndarray) -> np.ndarray:
+        return prices * norms
 
-class LassoPath(Path):
-    """The path of l1 balls: linear between the radii where a coefficient becomes or stops being zero."""
 
-    def __init__(self, G: np.ndarray, c: np.ndarray, spread: float) -> None:
+class LassoPaths(Paths):
+    """The paths of l1 balls: linear between the radii where a coefficient becomes or stops being zero."""
+
+    def __init__(self, G: np.ndarray, c: np.ndarray, spread: np.ndarray) -> None:
         super().__init__(G, c, spread)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a path that ends early is told by its gaps
-            found: Any = lars_path_gram(c, G, n_samples=1, method="lasso", max_iter=8 * len(c))
-        self.kinks, self.models = np.maximum.accumulate(found[0][::-1])[::-1], found[2].T
-        self.lengths = np.maximum.accumulate(self.norms(self.models))
+            found: list[Any] = [
+                lars_path_gram(row, square, n_samples=1, method="lasso", max_iter=8 * len(row))
+                for row, square in zip(c, G, strict=True)
+            ]
+        self.models = [corners.T for _, _, corners in found]
+        self.kinks = [-np.maximum.accumulate(prices[::-1])[::-1] for prices, _, _ in found]  # minus the prices: rising
+        self.lengths = [np.maximum.accumulate(np.abs(corners).sum(axis=1)) for corners in self.models]
 
     def largest_price(self) -> float:
-        return float(np.abs(self.c).max())
+        return float(np.abs(self.c[-1]).max())
 
-    def at_prices(self, prices: np.ndarray) -> np.ndarray:
-        return self._between(-self.kinks, -prices)
+    def at_prices(self, prices: np.ndarray, which: slice = EACH) -> np.ndarray:
+        return np.stack([_between(*path, -prices) for path in zip(self.kinks[which], self.models[which], strict=True)])
 
-    def at_radii(self, radii: np.ndarray, near: np.ndarray | float = 0.0) -> np.ndarray:
-        return self._between(self.lengths, radii)
-
-    def _between(self, known: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-        last = len(known) - 1
-        right = np.clip(np.searchsorted(known, wanted), 1, last) if last else np.zeros(len(wanted), int)
-        left = np.maximum(right - 1, 0)
-        width = known[right] - known[left]
-        share = np.clip((wanted - known[left]) / np.where(width > 0, width, 1.0), 0.0, 1.0)[:, None]
-        return (1 - share) * self.models[left] + share * self.models[right]
+    def at_radii(self, radii: np.ndarray) -> np.ndarray:
+        return np.stack([_between(*path, radii) for path in zip(self.lengths, self.models, strict=True)])
 
     def norms(self, x: np.ndarray) -> np.ndarray:
-        return np.abs(x).sum(axis=1)
+        return np.abs(x).sum(axis=2)
 
     def dual_norms(self, g: np.ndarray) -> np.ndarray:
-        return np.abs(g).max(axis=1)
+        return np.abs(g).max(axis=2)
+
+    def multipliers(self, prices: np.ndarray, norms: np.ndarray) -> np.ndarray:
+        return prices
 
 
-PATHS: dict[type, type[Path]] = {L1Ball: LassoPath, L2Ball: RidgePath}
+def _between(known: np.ndarray, models: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Return models between known ones."""
+    last = len(known) - 1
+    right = np.clip(np.searchsorted(known, wanted), 1, last) if last else np.zeros(len(wanted), int)
+    left = np.maximum(right - 1, 0)
+    width = known[right] - known[left]
+    share = np.clip((wanted - known[left]) / np.where(width > 0, width, 1.0), 0.0, 1.0)[:, None]
+    return (1 - share) * models[left] + share * models[right]
+
+
+PATHS: dict[type, type[Paths]] = {L1Ball: LassoPaths, L2Ball: RidgePaths}
 
 
 class SquaredSearch(Choice):
-    """Radii with the best models of each on each fold, all found at once."""
+    """Radii with the best models of each on each fold, and on all rows, all found at once."""
 
     def __init__(
-        self, path: Path, radii: np.ndarray, facts: dict[str, Any], span: Any, *, found: bool, judged: bool
+        self, radii: np.ndarray, facts: dict[str, np.ndarray], solutions: np.ndarray, *, found: bool, judged: bool
     ) -> None:
-        self.path, self.tried, self.facts, self.span = path, radii, facts, span
+        self.tried, self.facts, self.solutions = radii, facts, solutions
         self.found, self.judged = found, judged
 
     @property
@@ -202,87 +251,97 @@ class SquaredSearch(Choice):
     def table(self, what: str) -> np.ndarray:
         return self.facts[what]
 
-    def solution(self, radius: float, dtype: Any) -> np.ndarray:
-        """Return the best model of a radius on all rows."""
-        return _spanned(self.path.at_radii(np.array([radius])), self.span)[0].astype(dtype)
-
 
 def squared_search(
     model: Any, task: Any, parts: list[Any], radii: Any, judge: Any = None, weight: Any = None
 ) -> SquaredSearch | None:
     """Return the search over given radii, over a number of them, or "auto"; None where this way is not open."""
-    objective, path_of = task.objective, PATHS.get(type(model._domain(task, 1.0)))
-    if path_of is None or type(objective) is not LeastSquares or (weight is None) != (task.weight is None):
+    objective, paths_of = task.objective, PATHS.get(type(model._domain(task, 1.0)))
+    if paths_of is None or type(objective) is not LeastSquares or (weight is None) != (task.weight is None):
         return None
     matrix: Any = getattr(objective.data, "matrix", None)
     n, d = objective.data.shape
     if not (isinstance(matrix, np.ndarray) or sp.issparse(matrix)) or (isinstance(radii, str) and radii != "auto"):
         return None
     span = None
-    if path_of is RidgePath and n < min(d, READS) and n * d <= LARGEST:
+    if paths_of is RidgePaths and n < min(d, READS) and n * d <= LARGEST:
         span, square = np.linalg.qr(_dense(matrix).T.astype(np.float64))
         matrix = square.T
     elif n * d * d > READS * matrix.size:
         return None
-    held_out = [_moments(task, matrix, test) for _, test in parts]
-    apart = n == sum(len(test) for _, test in parts) == len(np.unique(np.concatenate([test for _, test in parts])))
-    moments = np.sum([m.of for m in held_out], axis=0)
-    total = Moments(moments, objective.intercept) if apart else _moments(task, matrix, np.arange(n))
-    path = path_of(*total.normal())
-    if not (path.null > 0 and np.abs(path.c).max() > 0):
+    trains, tests = [train for train, _ in parts], [test for _, test in parts]
+    there = Moments(_moments(task, matrix, tests), objective.intercept)
+    once = bool((np.bincount(np.concatenate(tests), minlength=n) == 1).all())
+    whole = there.of.sum(axis=0) if once else _moments(task, matrix, [np.arange(n)])[0]
+    rest = once and all(len(train) + len(test) == n for train, test in parts)
+    here = Moments(
+        np.concatenate([whole - there.of if rest else _moments(task, matrix, trains), whole[None]]),
+        objective.intercept,
+    )
+    paths = paths_of(*here.normal())
+    if not (paths.null[-1] > 0 and np.abs(paths.c[-1]).max() > 0):
         return None
+    task.null = float(paths.null[-1])
     found = isinstance(radii, str | int | np.integer)
     if found:
         count = RADII if isinstance(radii, str) else integer("radii", radii, 1)
-        prices = path.prices(count, task.floor)
-        tried, first = np.unique(path.norms(path.at_prices(prices)), return_index=True)
-        near: Any = prices[first]
-    else:
-        tried, near = np.unique([positive(f"radii[{i}]", radius) for i, radius in enumerate(radii)]), 0.0
-    facts: dict[str, Any] = {name: [] for name in ("score", "loss", "gap", "usual", "coef")}
-    for (train, test), there in zip(parts, held_out, strict=True):
-        rest = apart and len(train) + len(test) == n
-        here = Moments(total.of - there.of, objective.intercept) if rest else _moments(task, matrix, train)
-        fold = path_of(*here.normal())
-        x = fold.at_radii(tried, near)
-        loss, gap = there.loss(here.complete(x)), fold.gaps(x, tried)
-        if not (np.all(np.isfinite(loss)) and gap.max() <= goal_on_folds(task, float(loss.min()))):
+        prices = paths.prices(count)
+        if prices is None:
             return None
-        x = _spanned(x, span)
-        score = -loss if judge is None else _judged(model, task.only(train), x, judge, test)
-        coef = model._coef(task.coef(x.T.astype(task.dtype))).T
-        for name, row in zip(facts, (score, loss, gap, 1 - 2 * loss / max(there.spread(), 1e-300), coef), strict=True):
-            facts[name].append(row)
-    tables = {name: np.stack(rows) for name, rows in facts.items()}
-    return SquaredSearch(path, tried, tables, span, found=found, judged=judge is not None)
+        x = paths.at_prices(prices)
+        norms = paths.norms(x)
+        tried, first = np.unique(norms[-1], return_index=True)
+        x = x[:, first]
+        gap = paths.gaps(x, norms[:, first], prices[first])[:-1]
+    else:
+        tried = np.unique([positive(f"radii[{i}]", radius) for i, radius in enumerate(radii)])
+        x = paths.at_radii(tried)
+        gap = paths.gaps(x, tried)[:-1]
+    loss = there.loss(here.complete(x)[:-1])
+    goals = [goal_on_folds(task, lowest) for lowest in loss.min(axis=1).tolist()]
+    if not (np.isfinite(loss).all() and (gap.max(axis=1) <= goals).all()):
+        return None
+    x = (x if span is None else x @ span.T).astype(task.dtype, copy=False)
+    score = -loss
+    if judge is not None:
+        score = [
+            _judged(model, task.only(train), rows, judge, test)
+            for (train, test), rows in zip(parts, x[:-1], strict=True)
+        ]
+    facts = {
+        "score": np.asarray(score),
+        "loss": loss,
+        "gap": gap,
+        "usual": 1 - 2 * loss / np.maximum(there.spread(), 1e-300)[:, None],
+        "coef": task.coef(x[:-1].T).T,
+    }
+    return SquaredSearch(tried, facts, x[-1], found=found, judged=judge is not None)
 
 
 def _dense(matrix: Any) -> np.ndarray:
     return matrix.toarray() if sp.issparse(matrix) else matrix
 
 
-def _spanned(x: np.ndarray, span: np.ndarray | None) -> np.ndarray:
-    """Return models, as rows, from those in a basis of the span of the data."""
-    return x if span is None else x @ span.T
-
-
-def _moments(task: Any, matrix: Any, rows: np.ndarray) -> Moments:
-    """Return the second moments of some rows, in double precision."""
-    f, d, total = task.objective, matrix.shape[1], 0.0
+def _moments(task: Any, matrix: Any, groups: list[np.ndarray]) -> np.ndarray:
+    """Return the second moments of some groups of rows, in double precision."""
+    f, d = task.objective, matrix.shape[1]
     matrix = matrix.tocsr() if sp.issparse(matrix) else matrix
     level = float(np.dot(f.share, f.b)) if f.intercept else 0.0  # which changes nothing but rounding
+    totals, rows = np.zeros((len(groups), d + 2, d + 2)), np.concatenate(groups)
+    ends = np.cumsum([len(group) for group in groups])
     step = max(1, BLOCK // (d + 2))
     for i in range(0, len(rows), step):
         some = rows[i : i + step]
         block = np.empty((len(some), d + 2))
-        block[:, :d] = matrix[some].toarray() if sp.issparse(matrix) else matrix[some]
+        block[:, :d] = _dense(matrix[some])
         block[:, d], block[:, d + 1] = 1.0, f.b[some] - level
         block *= np.sqrt(f.share[some])[:, None]
-        total = total + block.T @ block
-    return Moments(np.asarray(total), bool(f.intercept))
+        for total, group, end in zip(totals, groups, ends, strict=True):
+            piece = block[max(end - len(group) - i, 0) : max(end - i, 0)]
+            total += piece.T @ piece
+    return totals
 
 
 def _judged(model: Any, task: Any, x: np.ndarray, judge: Any, test: np.ndarray) -> np.ndarray:
     """Return the score of each model by the user's scoring."""
-    models = x.astype(task.dtype)
-    return np.array([judge(model._shell(one, task), task.linear(one)[test], test) for one in models])
+    return np.array([judge(model._shell(one, task), task.linear(one)[test], test) for one in x])

@@ -23,6 +23,7 @@ MOST_PARTS = 16
 CALM_FROM = 9000  # entries of a matrix from which on BLAS multiplies it with more than one thread
 LONGEST_REST = 63  # passes without helpers, at most, before they are tried again
 _limit: ContextVar[list[int] | None] = ContextVar("frankwolfe_threads", default=None)
+_calm: ContextVar[bool] = ContextVar("frankwolfe_calm", default=False)  # whether BLAS has one thread already
 
 
 @contextmanager
@@ -74,11 +75,30 @@ def calm(work: int = CALM_FROM) -> Iterator[None]:
     >>> with calm():
     ...     pass
     """
-    if work < CALM_FROM:
+    if work < CALM_FROM or _calm.get():
         yield
         return
-    with libraries().limit(limits=1, user_api="blas"):
-        yield
+    token = _calm.set(True)
+    try:
+        with libraries().limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        _calm.reset(token)
+
+
+@contextmanager
+def thread_limit(limit: int | None) -> Iterator[None]:
+    """Hold our threads and those of linear-algebra libraries to a number, where one is given."""
+    if limit is None:
+        with limited(None):
+            yield
+        return
+    token = _calm.set(limit == 1)
+    try:
+        with limited(limit), libraries().limit(limits=limit):
+            yield
+    finally:
+        _calm.reset(token)
 
 
 def libraries() -> Any:

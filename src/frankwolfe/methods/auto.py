@@ -16,7 +16,7 @@ from frankwolfe.methods.active_set.fully_corrective import FullyCorrective
 from frankwolfe.methods.active_set.lazy import Lazy
 from frankwolfe.methods.active_set.pairwise import PairwiseFrankWolfe
 from frankwolfe.methods.base import Evidence, Method
-from frankwolfe.methods.interior_depth import answered, depth
+from frankwolfe.methods.interior_depth import answered, interior_depth
 from frankwolfe.methods.low_rank.factored import FactoredFrankWolfe
 from frankwolfe.methods.open_loop.frank_wolfe import FrankWolfe
 from frankwolfe.methods.projected.accelerated_gradient import AcceleratedGradient, StronglyConvexAGM
@@ -236,7 +236,7 @@ class Auto(Method):
 
         if too_many_atoms(problem, state):
             return self._next(problem, after, "the solution mixes very many vertices"), evidence
-        if state.plan[0] == "fcfw" and after.k == EARLY and depth(problem, state.x, evidence) > AMID:
+        if state.plan[0] == "fcfw" and after.k == EARLY and interior_depth(problem, state.x, evidence) > AMID:
             return self._next(problem, after, "x stays deep inside the set"), evidence
         age, gap = after.k - after.began, value - after.bound
         if age == FIRST_LOOK // 2:
@@ -251,7 +251,7 @@ class Auto(Method):
     def _judged(self, problem: Problem, x: Point, state: AutoState, gap: float, evidence: Evidence) -> AutoState:
         """Return the state with the next method of the plan if the gap has not fallen fast enough."""
         halvings, steps = math.log2(max(state.before, 1e-300) / max(gap, 1e-300)), (state.k - state.began) // 2
-        inside = depth(problem, x, evidence) > INSIDE
+        inside = interior_depth(problem, x, evidence) > INSIDE
         method, _, pace = CHOICES[state.plan[state.turn]]
         if inside and not method.dense:  # which projections need
             pace = pace / INTERIOR_SPEEDUP

@@ -6,13 +6,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
-from frankwolfe.backends import Scalar, fetch
+from frankwolfe.backends import Array, Scalar, fetch
+from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 from frankwolfe.methods.drift import settled
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem, Vertex
 from frankwolfe.serialisation import plain
-from frankwolfe.sets.base import ProjectableSet
 from frankwolfe.validation import positive
 
 if TYPE_CHECKING:
@@ -148,6 +148,11 @@ class GradientMethod(Method):
         return require_smoothness(self, problem, self.L) or 1.0
 
 
+def written_out(slope: Any) -> Array:
+    """Return a slope as an array; entries of a sparse one are put in their places."""
+    return slope.toarray() if isinstance(slope, PatternMatrix) else slope
+
+
 def oracle_share(k: int) -> float:
     """Return the error that a Frank-Wolfe step k allows an oracle that iterates, as a share of LD²/2."""
     return ORACLE_ERROR * 2.0 / (k + 2)
@@ -184,14 +189,6 @@ def require_set(method: Method, problem: Problem) -> None:
         )
 
 
-def require_projection(method: Method, problem: Problem) -> None:
-    """Raise a TypeError if the set has no projection."""
-    if not isinstance(problem.domain, ProjectableSet):
-        raise TypeError(
-            f"{type(problem.domain).__name__} has no projection, which method {method.name!r} needs; use 'afw' or 'fw'"
-        )
-
-
 def require_smoothness(method: Method, problem: Problem, given: float | None) -> float:
     """Return the smoothness constant, or raise a ValueError naming the remedies."""
     smoothness = problem.smoothness if given is None else given
@@ -222,9 +219,3 @@ def nuclear_radius(problem: Problem) -> float:
     assert problem.domain is not None
     assert problem.domain.nuclear_radius is not None
     return problem.domain.nuclear_radius
-
-
-def require_unconstrained(method: Method, problem: Problem) -> None:
-    """Raise a TypeError if there is a set."""
-    if problem.domain is not None:
-        raise TypeError(f"method {method.name!r} is unconstrained: pass domain=None, or use 'apgd' to stay in the set")

@@ -16,7 +16,7 @@ def answered(problem: Problem, k: int, evidence: Evidence) -> Evidence:
     return evidence._replace(minorants=(*evidence.minorants[:-1], (tangent, vertex)))
 
 
-def depth(problem: Problem, x: Point, evidence: Evidence) -> float:
+def interior_depth(problem: Problem, x: Point, evidence: Evidence) -> float:
     """Return the place of x between the ends of the set along the last slope: zero is the lowest, one the highest."""
     tangent, vertex = evidence.minorants[-1]
     assert problem.domain is not None

@@ -442,9 +442,7 @@ class LinearModel(WeightedMean, HessianObjective):
 
         On the host the Hessian is estimated from one row in `every`.
         """
-        layout = self.data.layout
-        apart = self.row_loss.quadratic and layout is not None and layout.plain  # BLAS is ahead of a read that does all
-        seen = self.data.sweep(self, Query(x, x, hessian=0 if apart else every))
+        seen = self.data.sweep(self, Query(x, x, hessian=every))
         at_x, H = self._evaluation(seen, x, x), seen.hessian
         if H is None:
             c = self.loss_curvature(x.image)

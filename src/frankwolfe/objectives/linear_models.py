@@ -219,7 +219,8 @@ class Gamma(Regression, loss=GammaLoss):
     Notes
     -----
     The curvature has no bound, so there is no smoothness constant before a set bounds the margins: on a set where they
-    are at most M it is exp(M + max |log b_i|) λmax(A'WA) + ridge. Methods that search along lines need none.
+    are at most M it is exp(M + c) λmax(A'WA) + ridge, with c the largest magnitude of log b_i. Methods that search
+    along lines need none.
 
     Examples
     --------

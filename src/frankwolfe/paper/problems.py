@@ -10,58 +10,46 @@ from typing import Any
 import numpy as np
 
 import frankwolfe as fw
-from frankwolfe.plotting.palette import BLUE, GREEN, GREY, OLIVE, ORANGE, PURPLE, SKY, VERMILION
+from frankwolfe.plotting.palette import BLUE, GREEN, OLIVE, ORANGE, PURPLE, SKY, VERMILION
 
 GROUP_SIZE = 5
 
 
 @dataclass(frozen=True)
 class Data:
-    """A dataset by name.
-
-    Parameters
-    ----------
-    name : str
-        A name that `frankwolfe.datasets.load` knows, or "gaussian" for made-up samples.
-    rows : int, default 0
-        Keep a random sample of so many rows; zero keeps all.
-    seed : int, default 0
-        Of the split, of the sample of rows, or of the made-up samples.
-    """
+    """A dataset by a name that `frankwolfe.datasets.load` knows, or "gaussian" for made-up samples."""
 
     name: str
-    rows: int = 0
-    seed: int = 0
+    rows: int = 0  # of a random sample; zero keeps all
+    seed: int = 0  # of the split, of the sample of rows, or of the made-up samples
 
     @property
     def label(self) -> str:
         return f"{self.name} ({self.rows} rows)" if self.rows else self.name
 
+    def __str__(self) -> str:
+        return self.name + f"-{self.rows}rows" * (self.rows > 0) + f"-seed{self.seed}" * (self.seed > 0)
+
 
 @dataclass(frozen=True)
 class Ball:
-    """A ball by the name of its norm.
-
-    Parameters
-    ----------
-    kind : str
-        "l1", "l2", "lp", "ksupport", "group" or "nuclear".
-    radius : float
-        Its radius.
-    option : float
-        p of an lp ball, k of the k-support norm, p (across the groups) of a group norm.
-    inner : float, default 2
-        s (inside the groups) of a group norm.
-    """
+    """A ball by the name of its norm: "l1", "l2", "lp", "ksupport", "group" or "nuclear"."""
 
     kind: str
     radius: float
-    option: float = 0.0
-    inner: float = 2.0
+    option: float = 0.0  # p of an lp ball, k of the k-support norm, p (across the groups) of a group norm
+    inner: float = 2.0  # s (inside the groups) of a group norm
 
     def build(self, shape: tuple[int, ...]) -> fw.Set:
         """Return the set, for points of this shape."""
-        return _BALLS[self.kind](self, shape)
+        if self.kind == "group":
+            groups = [np.arange(i, min(i + GROUP_SIZE, shape[0])) for i in range(0, shape[0], GROUP_SIZE)]
+            return fw.GroupBall(self.radius, groups=groups, s=self.inner, p=self.option)
+        if self.kind == "lp":
+            return fw.LpBall(self.radius, p=self.option)
+        if self.kind == "ksupport":
+            return fw.KSupportBall(self.radius, k=int(self.option))
+        return {"l1": fw.L1Ball, "l2": fw.L2Ball, "nuclear": fw.NuclearBall}[self.kind](self.radius)
 
     @property
     def family(self) -> str:
@@ -79,19 +67,25 @@ class Ball:
     def label(self) -> str:
         return f"{self.family} ball, R = {self.radius:g}"
 
+    def __str__(self) -> str:
+        inner = f"s{self.inner:g}" * (self.inner != 2)
+        return self.kind + f"{self.option:g}" * (self.option > 0) + inner + f"-R{self.radius:g}"
 
-def _groups(d: int) -> list[np.ndarray]:
-    return [np.arange(i, min(i + GROUP_SIZE, d)) for i in range(0, d, GROUP_SIZE)]
 
+@dataclass(frozen=True)
+class Problem:
+    """A dataset and a ball: in full for titles, short for lists of cases."""
 
-_BALLS: dict[str, Callable[[Ball, tuple[int, ...]], fw.Set]] = {
-    "l1": lambda ball, shape: fw.L1Ball(ball.radius),
-    "l2": lambda ball, shape: fw.L2Ball(ball.radius),
-    "lp": lambda ball, shape: fw.LpBall(ball.radius, p=ball.option),
-    "ksupport": lambda ball, shape: fw.KSupportBall(ball.radius, k=int(ball.option)),
-    "group": lambda ball, shape: fw.GroupBall(ball.radius, groups=_groups(shape[0]), s=ball.inner, p=ball.option),
-    "nuclear": lambda ball, shape: fw.NuclearBall(ball.radius),
-}
+    data: Data
+    ball: Ball
+
+    @property
+    def title(self) -> str:
+        return f"{self.data.label}, {self.ball.label}"
+
+    @property
+    def short(self) -> str:
+        return f"{self.data.label} {self.ball.kind} R = {self.ball.radius:g}"
 
 
 @dataclass(frozen=True)
@@ -121,7 +115,6 @@ METHODS: dict[str, Label] = {
         "dot",
         lambda: fw.AcceleratedFrankWolfe(line_search=True),
     ),
-    "afw-2": Label("AFW, step 2/(k+2)", "forgets x₀", GREY, "dashdot", lambda: fw.AcceleratedFrankWolfe(offset=2.0)),
     "cgs": Label(
         "CGS",
         "conditional gradient sliding (Lan and Zhou), many oracle calls for one gradient",

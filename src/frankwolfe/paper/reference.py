@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 import frankwolfe as fw
-from frankwolfe.paper.problems import Ball, Data, objective
-from frankwolfe.paper.runs import THREADS, problem_name
+from frankwolfe.paper.problems import Ball, Problem, objective
+from frankwolfe.paper.runs import THREADS
 from frankwolfe.paper.store import Outcome, Task
 
 GOAL = 1e-11
@@ -32,16 +32,10 @@ STEPS = 20_000
 
 
 @dataclass(frozen=True)
-class Reference(Task):
+class Reference(Task, Problem):
     """A certified solve of one problem."""
 
-    data: Data
-    ball: Ball
     goal: float = 0.0  # certified gap to reach; by default as small as the kind of problem allows
-
-    @property
-    def name(self) -> str:
-        return f"{problem_name(self.data, self.ball)}-optimum"
 
     @property
     def constants(self) -> list[float]:

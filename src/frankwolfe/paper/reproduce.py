@@ -94,7 +94,7 @@ def reproduce(
     directory = None if data is None else str(data)
     run_tasks(asked, store, directory, jobs, quiet)
     results = Results(store)
-    present = [name for name, module in MODULES.items() if results.has(module.tasks(quick))]
+    present = [name for name, module in MODULES.items() if all(t in results for t in module.tasks(quick))]
     sections = [MODULES[name].section(results, quick) for name in present]
     for figure in (figure for section in sections for figure in section.figures):
         save_numbers(figure, figures)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from time import process_time, sleep
@@ -28,27 +27,16 @@ class Results:
     """Outcomes by task, read from the store when first asked for."""
 
     def __init__(self, store: Store) -> None:
-        self.store = store
-        self._known: dict[str, Outcome] = {}
+        self.get = cache(store.get)
 
     def __getitem__(self, task: Task) -> Outcome:
-        key = self.store.stem(task)
-        if key not in self._known:
-            outcome = self.store.get(task)
-            if outcome is None:
-                raise NotRunError(task.name)
-            self._known[key] = outcome
-        return self._known[key]
+        outcome = self.get(task)
+        if outcome is None:
+            raise NotRunError(task.name)
+        return outcome
 
     def __contains__(self, task: Task) -> bool:
-        try:
-            return self[task] is not None
-        except NotRunError:
-            return False
-
-    def has(self, tasks: Iterable[Task]) -> bool:
-        """Tell whether all of these tasks are done."""
-        return all(task in self for task in tasks)
+        return self.get(task) is not None
 
     def optimum(self, data: Data, ball: Ball) -> Outcome:
         """Return the certified solve of a problem: the most accurate one there is."""
@@ -67,7 +55,7 @@ def run_tasks(tasks: list[Task], store: Store, directory: str | None, jobs: int,
     """
     joblib, tqdm = optional("joblib", extra="data"), optional("tqdm", extra="data").tqdm
     results = Results(store)
-    missing = list({store.stem(t): t for t in tasks if t not in results}.values())
+    missing = [task for task in dict.fromkeys(tasks) if task not in results]
     parallel = joblib.Parallel(max(1, min(jobs, len(missing))), return_as="generator_unordered", pre_dispatch="n_jobs")
     done = parallel(joblib.delayed(_do)(task, store, directory, os.getpid()) for task in missing)
     with warnings.catch_warnings(), tqdm(done, total=len(missing), disable=quiet, unit="task") as bar:

@@ -12,7 +12,7 @@ import numpy as np
 import frankwolfe as fw
 from frankwolfe.atoms import RankOne
 from frankwolfe.paper.claims.rates import envelope
-from frankwolfe.paper.problems import METHODS, Ball, Data, objective
+from frankwolfe.paper.problems import METHODS, Problem, objective
 from frankwolfe.paper.store import Outcome, Task
 from frankwolfe.trace import COLUMNS
 
@@ -24,31 +24,13 @@ FULL_ROWS = 1000
 
 
 @dataclass(frozen=True)
-class Run(Task):
-    """`iterations` steps of one method on one problem.
+class Run(Task, Problem):
+    """So many steps of one method (a key of `METHODS`) on one problem; the trace has one row more."""
 
-    Parameters
-    ----------
-    data, ball, method
-        The problem, and a key of `METHODS`.
-    iterations : int
-        Steps; the trace has one row more.
-    ranks : bool, default False
-        Also count singular values of xₖ, on a grid of k.
-    start : str, default "zero"
-        x₀: zero, or on a nuclear-norm ball "rank-one", the start of Freund, Grigas and Mazumder.
-    """
-
-    data: Data
-    ball: Ball
     method: str
     iterations: int
-    ranks: bool = False
-    start: str = "zero"
-
-    @property
-    def name(self) -> str:
-        return f"{problem_name(self.data, self.ball)}-{self.method}-{self.iterations}"
+    ranks: bool = False  # also count singular values of xₖ, on a grid of k
+    start: str = "zero"  # or on a nuclear-norm ball "rank-one", the start of Freund, Grigas and Mazumder
 
     @property
     def constants(self) -> list[Any]:
@@ -57,18 +39,17 @@ class Run(Task):
     def compute(self, directory: str | None) -> Outcome:
         f = objective(self.data, directory)
         domain = self.ball.build(f.shape)
-        warm_up(f, domain, self.method)
+        method, quiet = METHODS[self.method].make(), {"tol": 0, "n_threads": THREADS, "progress": False}
+        fw.minimize(f, domain, method=method, max_iter=3, **quiet)  # what is done once must not count as iterations
         ranks = Ranks(self.iterations) if self.ranks else None
         result = fw.minimize(
             f,
             domain,
             rank_one(f, domain) if self.start == "rank-one" else None,
-            method=METHODS[self.method].make(),
-            tol=0,
+            method=method,
             max_iter=self.iterations + (ranks is not None),  # a callback sees xₖ during step k
             callback=ranks,
-            n_threads=THREADS,
-            progress=False,
+            **quiet,
         )
         if result.status is fw.Status.INTERRUPTED:
             raise KeyboardInterrupt
@@ -86,11 +67,6 @@ class Run(Task):
             "time": float(table["time"][-1]),
         }
         return Outcome(facts, thinned(table))
-
-
-def warm_up(f: Any, domain: fw.Set, method: str) -> None:
-    """Take a few steps whose clock nobody reads: what is compiled or computed once must not count as iterations."""
-    fw.minimize(f, domain, method=METHODS[method].make(), tol=0, max_iter=3, n_threads=THREADS, progress=False)
 
 
 def rank_one(f: fw.MatrixCompletion, domain: fw.Set) -> fw.LowRank:
@@ -120,28 +96,24 @@ class Ranks:
         grid = np.geomspace(1, iterations, int(self.GRID * np.log10(max(iterations, 10))))
         self.wanted = {round(k) for k in grid} | {k for k in (50, 100, 300, 500, 1000) if k <= iterations}
         self.last = iterations
-        self.rows: dict[int, tuple[int, int, float]] = {}
+        self.rank, self.relative = np.full((2, iterations + 1), np.nan)
+        self.seconds = np.zeros(iterations + 1)
 
     def __call__(self, iteration: fw.Iteration) -> bool:
-        if iteration.k in self.wanted:
+        k = iteration.k
+        if k in self.wanted:
             began = monotonic()
             sigma = _singular_values(iteration.x)
-            top = float(np.max(sigma, initial=0.0))
-            counts = int(np.count_nonzero(sigma > 1e-6)), int(np.count_nonzero(sigma > 1e-3 * top))
-            self.rows[iteration.k] = (*counts, monotonic() - began)
-        return iteration.k >= self.last
+            self.rank[k] = np.count_nonzero(sigma > 1e-6)
+            self.relative[k] = np.count_nonzero(sigma > 1e-3 * np.max(sigma, initial=0.0))
+            self.seconds[k] = monotonic() - began
+        return k >= self.last
 
     def merged(self, table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Return the trace up to the last wanted row, with ranks where they were counted and without their cost."""
         table = {c: values[: self.last + 1] for c, values in table.items()}
-        for position, column in enumerate(("rank", "rank_relative")):
-            counts = {k: row[position] for k, row in self.rows.items()}
-            table[column] = np.array([counts.get(int(k), np.nan) for k in table["k"]])
-        spent = np.zeros(table["k"].size + 1)
-        for k, row in self.rows.items():
-            spent[min(k + 1, spent.size - 1)] += row[2]
-        table["time"] = table["time"] - np.cumsum(spent)[:-1]
-        return table
+        spent = np.concatenate([[0.0], np.cumsum(self.seconds)[:-1]])
+        return table | {"rank": self.rank, "rank_relative": self.relative, "time": table["time"] - spent}
 
 
 def _singular_values(x: Any) -> np.ndarray:
@@ -160,19 +132,6 @@ def thinned(table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     spread = np.geomspace(100, k[-1], 100 * max(1, round(np.log10(k[-1] / 100))))
     kept = np.unique(np.concatenate([np.arange(100), np.searchsorted(k, np.rint(spread)).clip(0, k.size - 1)]))
     return {c: values[kept] for c, values in table.items()}
-
-
-def problem_name(data: Data, ball: Ball) -> str:
-    """Return a short name of a problem, for files.
-
-    Examples
-    --------
-    >>> problem_name(Data("a9a"), Ball("l2", 40.0))
-    'a9a-l2-R40'
-    """
-    norm = ball.kind + (f"{ball.option:g}" if ball.option else "") + (f"s{ball.inner:g}" if ball.inner != 2 else "")
-    rows, seed = f"{data.rows}rows" if data.rows else "", f"seed{data.seed}" if data.seed else ""
-    return "-".join(part for part in (data.name, rows, seed, norm, f"R{ball.radius:g}") if part)
 
 
 class Series:

@@ -40,8 +40,9 @@ class Task(ABC):
 
     @property
     def name(self) -> str:
-        """A short name for files and progress."""
-        return type(self).__name__.lower()
+        """A short name for files and progress: the kind of work, and its settings."""
+        settings = (str(value) for value in vars(self).values() if not isinstance(value, bool))
+        return "-".join([type(self).__name__.lower(), *settings])
 
     @property
     def constants(self) -> Any:
@@ -76,13 +77,7 @@ _NOT_NUMBERS = frozenset({"cli", "estimators", "paper", "plotting"})
 
 
 class Store:
-    """A folder of outcomes. Files are written whole or not at all, so a kill at any moment loses only work in progress.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Made if it does not exist.
-    """
+    """A folder of outcomes. Files are written whole or not at all: a kill at any moment loses only work in progress."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.source = source_digest()  # taken once: worker processes get it with the store
@@ -98,9 +93,6 @@ class Store:
     def path(self, task: Task, suffix: str) -> Path:
         """Return the path of one of a task's files."""
         return self.folder / f"{self.stem(task)}{suffix}"
-
-    def __contains__(self, task: Task) -> bool:
-        return self.path(task, ".json").exists()
 
     def get(self, task: Task) -> Outcome | None:
         """Return a stored outcome, or None if there is none that can be read."""

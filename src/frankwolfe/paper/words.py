@@ -5,11 +5,12 @@ Texts may be wrapped anywhere; a field such as ``{gap:.1e}`` is filled in by the
 
 from __future__ import annotations
 
+import platform
 import re
 import tomllib
 from collections.abc import Sequence
 from functools import cache
-from importlib import resources
+from importlib import metadata, resources
 from typing import Any
 
 from frankwolfe.paper.publication.figure_data import Figure, Panel, Section, Table
@@ -32,16 +33,14 @@ def fill(template: str, values: dict[str, Any]) -> str:
     return re.sub(r"(\d)e\+0?(\d)", r"\1e\2", " ".join(template.split()).format(**values))
 
 
-class Words:
-    """The words of one section, of its figures and of its tables.
+def versions(*packages: str) -> dict[str, str]:
+    """Return the versions of Python and of packages."""
+    found = {d.metadata["Name"].lower(): d.version for d in metadata.distributions() if d.metadata["Name"]}
+    return {"Python": platform.python_version()} | {p: found.get(p, "not installed") for p in packages}
 
-    Parameters
-    ----------
-    key : str
-        The section, and its file.
-    **values
-        For the fields of all its texts.
-    """
+
+class Words:
+    """The words of one section (`key`, also its file), of its figures and tables; `values` are for their fields."""
 
     def __init__(self, key: str, **values: Any) -> None:
         self.key, self.text, self.values = key, read(key), values

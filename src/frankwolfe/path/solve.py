@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from time import monotonic
 from typing import Any
 
@@ -11,13 +12,16 @@ import numpy as np
 
 from frankwolfe.backends.compile_policy import choices_of_run
 from frankwolfe.backends.precision import exact_products
+from frankwolfe.kernels.threads import thread_limit
 from frankwolfe.methods import AcceleratedFrankWolfe, Method, auto, named
-from frankwolfe.minimize import check_objective, thread_limit, tolerance_of
+from frankwolfe.minimize import check_objective, tolerance_of
 from frankwolfe.objectives.base import Objective
+from frankwolfe.objectives.derive import derive
+from frankwolfe.objectives.linear_model import WeightedMean
 from frankwolfe.path.collection import Path
-from frankwolfe.path.scaled import on_one_scale, restored, unscaled
 from frankwolfe.path.strategies import Desk, Job, in_step, in_turn, pays_together, steps_together
 from frankwolfe.problem import Problem
+from frankwolfe.rows.user_data import data_matrix
 from frankwolfe.sets.base import Set
 from frankwolfe.terminal import compiling_shown
 from frankwolfe.validation import integer, named_options, nonnegative, positive, seed_of
@@ -77,8 +81,8 @@ def path(
     Returns
     -------
     Path
-        A sequence of `Result`, in the order of `radii`, with `.scores`, `.best`, `.coefs`, `.to_pandas()` and
-        `.plot()`.
+        A sequence of `Result`, in the order of `radii`, with `.scores`, `.best`, `.coefs`, ``.to_pandas()`` and
+        ``.plot()``.
 
     Notes
     -----
@@ -111,7 +115,7 @@ def path(
     scale = None
     if standardize:
         objective, scale = on_one_scale(objective)
-        score = None if score is None else _unscaled(score, scale)
+        score = None if score is None else _score_unscaled(score, scale)
     members = _members(domain, unique.tolist())
     job = Job(
         objective=objective,
@@ -132,7 +136,10 @@ def path(
         n_pass = (in_step if at_once else in_turn)(job, chosen, reason, desk)
     places = np.searchsorted(unique, sizes)
     scores = None if score is None else np.array([desk.scores[i] for i in places])
-    results = [desk.results[i] if scale is None else restored(desk.results[i], scale) for i in places]
+    results = [desk.results[i] for i in places]
+    if scale is not None:  # atoms and tangents belong to the scaled features
+        without = {"atoms": None, "weights": None, "tangents": None}
+        results = [replace(result, x=_unscaled(result.x, scale), **without) for result in results]
     return Path(sizes, results, scores, lower_is_better, n_pass, monotonic() - began)
 
 
@@ -163,14 +170,42 @@ def _check(objective: Any, score: Any, together: Any) -> None:
         raise ValueError(f"together must be True, False or None, got {together!r}")
 
 
-def _unscaled(score: Any, scale: np.ndarray) -> Callable[[Any, float], float]:
+def on_one_scale(objective: Any) -> tuple[Any, np.ndarray]:
+    """Return a linear model with its features divided by their spread (root mean square without an intercept).
+
+    Examples
+    --------
+    >>> import frankwolfe as fw
+    >>> model, scale = on_one_scale(fw.LeastSquares(np.array([[2.0, 0.0], [0.0, 10.0]]), [1.0, 2.0]))
+    >>> scale.round(3), model.data.matrix.round(3)
+    (array([1.414, 7.071]), array([[1.414, 0.   ],
+           [0.   , 1.414]]))
+    """
+    from scipy.sparse import diags_array, issparse
+
+    matrix: Any = getattr(getattr(objective, "data", None), "matrix", None)
+    if not isinstance(objective, WeightedMean) or not (isinstance(matrix, np.ndarray) or issparse(matrix)):
+        raise TypeError(
+            "standardize=True needs a linear model such as LeastSquares(A, b) with A in memory; scale A first"
+        )
+    share, data = objective.exact_share, objective.data
+    squares = np.asarray(data.column_squares(data.array(share)), dtype=np.float64)
+    mean = np.asarray(data.adjoint(data.array(share)), dtype=np.float64) if objective.intercept else 0.0
+    variance = squares - np.square(mean)
+    scale = np.where(variance > 1e-12 * squares, np.sqrt(np.maximum(variance, 0.0)), 1.0).astype(matrix.dtype)
+    divided = matrix / scale if isinstance(matrix, np.ndarray) else matrix @ diags_array(1 / scale)
+    return derive(objective, data=data_matrix("A", divided)), scale
+
+
+def _unscaled(x: Any, scale: np.ndarray) -> Any:
+    """Return a solution for the data as given; one entry, or row, for each feature."""
+    return (np.asarray(x).T / scale).T
+
+
+def _score_unscaled(score: Any, scale: np.ndarray) -> Callable[[Any, float], float]:
     """Return a score of solutions for scaled data, from one of solutions for the data as given."""
-
-    def judge(x: Any, radius: float) -> float:
-        x = unscaled(x, scale)
-        return float(score.value(x)) if isinstance(score, Objective) else float(score(x, radius))
-
-    return judge
+    given = (lambda x, radius: score.value(x)) if isinstance(score, Objective) else score
+    return lambda x, radius: float(given(_unscaled(x, scale), radius))
 
 
 def _radii(radii: Any) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frankwolfe.atoms import Atom, OneHot
+from frankwolfe.atoms import Atom
 from frankwolfe.points import NO_SLOPE, Point, Tangent
 from frankwolfe.problem import Problem
 from frankwolfe.run import Run
@@ -89,10 +89,6 @@ def _scaled(x: Point, before: float, radius: float) -> Point:
     parts = None
     if x.parts is not None:
         parts = tuple(_scaled(atom, before, radius) for atom in x.parts[0]), x.parts[1]
-    return Point(_coords(x.coords, before, radius), tuple((c * weight, leaf) for weight, leaf in x.terms), parts)
-
-
-def _coords(coords: Any, before: float, radius: float) -> Any:
-    if isinstance(coords, OneHot):
-        return OneHot(coords.index, coords.value / before * radius, coords.shape)
-    return coords.scale_by(radius / before) if isinstance(coords, Atom) else (radius / before) * coords
+    coords: Any = x.coords
+    coords = coords.moved_to(radius, before) if isinstance(coords, Atom) else c * coords
+    return Point(coords, tuple((c * weight, leaf) for weight, leaf in x.terms), parts)

@@ -22,20 +22,7 @@ from frankwolfe.validation import optional
 
 
 def page(title: str, body: str, *, lead: str = "", contents: Iterable[tuple[str, str]] = (), footer: str = "") -> str:
-    """Return a whole page.
-
-    Parameters
-    ----------
-    title : str
-        Plain text.
-    body : str
-        HTML, for instance sections joined together.
-    lead : str
-        HTML under the title.
-    contents : iterable of (id, title)
-        Links at the top.
-    footer : str
-        HTML at the end.
+    """Return a whole page; `contents` are identifiers and titles of links at the top, and all but the title is HTML.
 
     Examples
     --------

@@ -74,29 +74,10 @@ def _score(ax: Any, path: Any, radii: np.ndarray, order: np.ndarray, results: li
 def plot_search(
     radii: np.ndarray, coefs: np.ndarray, scores: np.ndarray, chosen: float, method: str, label: str, ax: Any = None
 ) -> Any:
-    """Draw coefficients and cross-validated scores against the radius.
+    """Draw coefficients (a row for each radius) and cross-validated scores (a row for each fold) against the radius.
 
-    Parameters
-    ----------
-    radii : array of shape (n_radii,)
-        Increasing radii.
-    coefs : array of shape (n_radii, n_coefficients)
-        Coefficients of each radius.
-    scores : array of shape (n_folds, n_radii)
-        Score of each radius on each held-out fold, the higher the better.
-    chosen : float
-        The radius to mark.
-    method : str
-        The method that ran, which gives the colour.
-    label : str
-        What the score is.
-    ax : pair of matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    array of two Axes
-        Coefficients on the left; on the right the mean score, with a band of one standard error.
+    Coefficients come on the left; on the right the mean score, with a band of one standard error. `chosen` is the
+    radius to mark, `label` says what the score is, and `method` gives the colour.
 
     Examples
     --------

@@ -36,15 +36,8 @@ def style() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def figure(width: float = 4.8, height: float = 3.4, columns: int = 1) -> Iterator[tuple[Any, Any]]:
-    """Give a figure with its axes in the library's look; it belongs to no window and no global list.
-
-    Parameters
-    ----------
-    width, height : float
-        Inches.
-    columns : int, default 1
-        Axes side by side; more than one come as an array.
+def figure(width: float = 4.8, height: float = 3.4) -> Iterator[tuple[Any, Any]]:
+    """Give a figure of this size, in inches, with its axes in the library's look; it belongs to no window.
 
     Examples
     --------
@@ -55,7 +48,7 @@ def figure(width: float = 4.8, height: float = 3.4, columns: int = 1) -> Iterato
     """
     with style():
         fig = optional("matplotlib.figure", extra="plot").Figure(figsize=(width, height))
-        yield fig, fig.subplots(1, columns)
+        yield fig, fig.subplots()
 
 
 def pair(ax: Any, names: str) -> Any:

@@ -47,6 +47,10 @@ class Parts(ABC):
         """Return the parts with other weights of the rows, which stay where they are."""
         raise TypeError(f"{type(self).__name__} has no rows to weigh")
 
+    def changed(self, change: Callable[[Any], Any]) -> Parts:
+        """Return the parts with a function applied to their rows, an array or a sparse matrix of them."""
+        raise TypeError(f"{type(self).__name__} has no rows to change")
+
     @property
     def note(self) -> str:
         """A few words on throughput, for the line of progress."""

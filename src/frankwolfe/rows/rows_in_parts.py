@@ -7,7 +7,7 @@ nothing that depends on the parts. During a line search, or a search for an inte
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -186,6 +186,10 @@ class RowsInParts(Rows):
     def reweighted(self, weights: np.ndarray) -> RowsInParts:
         """Return the rows, which stay where they are, with other weights, one for each."""
         return RowsInParts(self.parts.reweighted(weights), self.shape, self.dtype, self.options, self.shared)
+
+    def changed(self, change: Callable[[Any], Any]) -> RowsInParts:
+        """Return the rows with a function applied to each block of them, where they are."""
+        return RowsInParts(self.parts.changed(change), self.shape, self.dtype, self.options, self.shared)
 
     def identity(self, model: Any) -> list[Any]:
         return [*self.shape, str(self.dtype), self.parts.total(checksum)[0]]

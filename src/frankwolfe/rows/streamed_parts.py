@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -21,8 +21,8 @@ from frankwolfe.validation import vector
 class StreamedParts(Parts):
     """Parts whose rows are on disk; targets, weights and, during a search, images are in memory."""
 
-    def __init__(self, source: Stream, parts: list[Part]) -> None:
-        self.source, self.held = source, parts
+    def __init__(self, source: Stream, parts: list[Part], change: Callable[[Any], Any] | None = None) -> None:
+        self.source, self.held, self.change = source, parts, change
 
     @property
     def blocks(self) -> int:
@@ -42,12 +42,16 @@ class StreamedParts(Parts):
         own = [weights[i:j] for i, j in zip(self.source.cuts, self.source.cuts[1:], strict=False)]
         models = [p.objective.reweighted(w / whole) for p, w in zip(self.held, own, strict=True)]
         parts = [replace(p, objective=f, weights=w) for p, f, w in zip(self.held, models, own, strict=True)]
-        return StreamedParts(self.source, parts)
+        return StreamedParts(self.source, parts, self.change)
+
+    def changed(self, change: Callable[[Any], Any]) -> StreamedParts:
+        return StreamedParts(self.source, self.held, change)
 
     def _read(self) -> Iterator[Part]:
         for part, block in zip(self.held, self.source.ahead(), strict=True):
             # Checked for NaN when the model was made; whole numbers become floats as they did then.
             data = DenseMatrix(block) if block.dtype == part.objective.share.dtype else data_matrix("A", block)
+            data = data if self.change is None else DenseMatrix(self.change(data.matrix))
             yield replace(part, objective=_with_rows(part.objective, data))
 
 

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import numbers
+from abc import ABCMeta, abstractmethod
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from array_api_compat import is_array_api_obj
 
 from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, Scalar, zeros
+from frankwolfe.sets.fixed_arrays import unmasked
 from frankwolfe.sets.norms import above, norm
 from frankwolfe.validation import positive
 
 
-class Set(ABC):
+class Capability(ABCMeta):
+    """The type of classes of sets: what depends on its parts, or on an option, an instance may lack, and says so.
+
+    So ``isinstance(domain, ProjectableSet)`` is true of a product where it is of every factor.
+    """
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return super().__instancecheck__(instance) and instance.can(cls)
+
+
+class Set(metaclass=Capability):
     """A compact convex set, known by its answers to linear questions.
 
     To add one, write `lmo`, `diameter` and `contains`; everything else has a default. Classes are final:
@@ -56,20 +69,29 @@ class Set(ABC):
     mixes_atoms: ClassVar[bool] = False
     """Whether a vertex is several choices at once, so that a solution mixes many of them, however few entries each."""
 
+    curved: bool = False
+    """Whether the boundary is so curved that a line search on top of momentum is known to help."""
+
+    keeps_factors: bool = False
+    """Whether points may be low-rank matrices, and slopes the entries of a sparse one."""
+
+    nuclear_radius: float | None = None
+    """The radius where the set is the ball of the nuclear norm, of matrices kept as factors; None elsewhere."""
+
+    vertex_height: float | None = None
+    """The one nonzero value in the vertices, where faces are given by entries at zero or at it; else None."""
+
+    shape: tuple[int, ...] | None = None
+    """Shape of the points where the set fixes it (a simplex does, a ball does not)."""
+
+    def can(self, capability: type) -> bool:
+        """Tell whether this very set has what one of its classes promises; `isinstance` asks."""
+        return True
+
     @property
     def factors(self) -> tuple[Factor, ...]:
         """The factors of a product of sets; empty for other sets."""
         return ()
-
-    @property
-    def keeps_factors(self) -> bool:
-        """Whether points may be low-rank matrices, and slopes the entries of a sparse one."""
-        return False
-
-    @property
-    def nuclear_radius(self) -> float | None:
-        """The radius where the set is the ball of the nuclear norm, of matrices kept as factors; None elsewhere."""
-        return None
 
     @property
     def exponent(self) -> float | None:
@@ -88,21 +110,6 @@ class Set(ABC):
     def oracle_in_arrays(self) -> bool:
         """Whether the oracle's answer is a whole array, made without a look at a number."""
         return self.exponent is not None and self.exponent > 1
-
-    @property
-    def vertex_height(self) -> float | None:
-        """The one nonzero value in the vertices, where faces are given by entries at zero or at it; else None."""
-        return None
-
-    @property
-    def curved(self) -> bool:
-        """Whether the boundary is so curved that a line search on top of momentum is known to help."""
-        return False
-
-    @property
-    def shape(self) -> tuple[int, ...] | None:
-        """Shape of the points where the set fixes it (a simplex does, a ball does not)."""
-        return None
 
     @abstractmethod
     def lmo(self, g: Array) -> Atom:
@@ -143,6 +150,8 @@ class Set(ABC):
 
     def with_radius(self, radius: float) -> Self:
         """Return the same kind of set with another radius."""
+        if is_dataclass(self) and any(entry.name == "radius" for entry in fields(self)):
+            return replace(self, radius=radius)
         raise TypeError(f"{type(self).__name__} has no radius to change; scale it instead: Scaled(domain, factor)")
 
     @property
@@ -175,9 +184,19 @@ class Set(ABC):
         return f"<code>{escape(repr(self))}</code>"
 
     def __add__(self, other: Any) -> Set:
-        from frankwolfe.sets.combinations.sums_products_unions import add
+        """Return the Minkowski sum with a set, or the set shifted by an array."""
+        from frankwolfe.sets.combinations.linear_maps import Shifted
+        from frankwolfe.sets.combinations.sums_products_unions import MinkowskiSum
 
-        return add(self, other)
+        if isinstance(other, Set):
+            lists = (d.parts if isinstance(d, MinkowskiSum) else (d,) for d in (self, other))
+            return MinkowskiSum(*(part for parts in lists for part in parts))
+        other = unmasked("offset", other)
+        if not is_array_api_obj(other) or getattr(other, "ndim", 0) == 0:
+            return NotImplemented
+        if isinstance(self, Shifted):
+            return Shifted(self.part, self.offset + np.asarray(other))
+        return Shifted(self, other)
 
     __radd__ = __add__
 
@@ -193,9 +212,13 @@ class Set(ABC):
         return NotImplemented if isinstance(offset, Set) else self + -offset
 
     def __mul__(self, factor: Any) -> Set:
-        from frankwolfe.sets.combinations.sums_products_unions import multiply
+        from frankwolfe.sets.combinations.linear_maps import Scaled
 
-        return multiply(self, factor)
+        if not isinstance(factor, numbers.Real) or isinstance(factor, bool):
+            return NotImplemented
+        if isinstance(self, Scaled):
+            return Scaled(self.part, self.factor * float(factor))
+        return Scaled(self, float(factor))
 
     __rmul__ = __mul__
 
@@ -203,9 +226,25 @@ class Set(ABC):
         return -1.0 * self
 
     def __rmatmul__(self, matrix: Any) -> Set:
-        from frankwolfe.sets.combinations.sums_products_unions import transform
+        from frankwolfe.sets.combinations.linear_maps import LinearImage
 
-        return transform(matrix, self)
+        return LinearImage(self, matrix) if getattr(matrix, "ndim", 0) == 2 else NotImplemented
+
+
+class ProvenSet(Set):
+    """A set whose oracle errs by more than rounding: it writes `minimum`, with a bound that it proves."""
+
+    exact_oracle: ClassVar[bool] = False
+
+    @abstractmethod
+    def minimum(self, g: Array) -> LinearMinimum:
+        """Return an atom minimising <g, v> up to some error, its value, and a proven lower bound on the minimum."""
+
+    def lmo(self, g: Array) -> Atom:
+        return self.minimum(g).atom
+
+    def support(self, g: Array) -> Scalar:
+        return -self.minimum(-g).lower
 
 
 class Factor(NamedTuple):
@@ -251,10 +290,7 @@ class Ball(Set):
     radius: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive("radius", self.radius))
-
-    def with_radius(self, radius: float) -> Self:
-        return replace(self, radius=radius)
+        install(self, radius=positive("radius", self.radius))
 
 
 class LinearMinimum(NamedTuple):
@@ -293,11 +329,17 @@ class IterativeSet(Set):
         """Return an upper bound on the support value: proven where affordable, otherwise with a failure probability."""
 
 
-def require_shape(domain: Set, x: Any, shape: tuple[int, ...]) -> None:
-    """Raise unless x has the one shape that the set lives in."""
-    if tuple(x.shape) != shape:
+def install(domain: Set, **fields: Any) -> None:
+    """Give a set, which is frozen, fields in the form in which it keeps them."""
+    for name, value in fields.items():
+        object.__setattr__(domain, name, value)
+
+
+def require_shape(domain: Set, x: Any) -> None:
+    """Raise unless x has the shape of the set's points, where it fixes one."""
+    if domain.shape is not None and tuple(x.shape) != domain.shape:
         raise ValueError(
-            f"{type(domain).__name__} holds points of shape {shape}, got an array of shape {tuple(x.shape)}"
+            f"{type(domain).__name__} holds points of shape {domain.shape}, got an array of shape {tuple(x.shape)}"
         )
 
 

@@ -38,7 +38,7 @@ def frozen(name: str, values: Any) -> np.ndarray:
     try:
         out = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be an array of numbers, got {values!r}") from None
+        raise ValueError(f"{name} must be numbers, got {values!r}") from None
     if not np.all(np.isfinite(out)):
         raise ValueError(f"{name} contains NaN or infinity; a set must be bounded")
     out.setflags(write=False)
@@ -51,6 +51,15 @@ def frozen_vector(name: str, values: Any) -> np.ndarray:
     if out.ndim != 1 or out.size == 0:
         raise ValueError(f"{name} must be a nonempty vector, got shape {out.shape}")
     return out
+
+
+def spread_vector(name: str, values: Any, n: int) -> np.ndarray:
+    """Return a vector of length n in double precision, from one or from a number for all entries."""
+    values = unmasked(name, values)
+    try:
+        return np.array(np.broadcast_to(np.asarray(values, dtype=np.float64), (n,)))
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number or a vector of length {n}, got {values!r}") from None
 
 
 def on_host(g: Array) -> np.ndarray:

@@ -36,6 +36,7 @@ class SetBatch(Set):
     def __init__(self, members: list[Any], like: Array) -> None:
         self.members = members
         self.like = like
+        self.curved = members[0].curved
         if self.oracle_in_arrays:
             self.radii = as_like([member.radius for member in members], like)
 
@@ -54,10 +55,6 @@ class SetBatch(Set):
     @property
     def _simplices(self) -> bool:
         return self.members[0].coordinate_signs == (1.0,)
-
-    @property
-    def curved(self) -> bool:
-        return self.members[0].curved
 
     def lmo(self, g: Array) -> StackedAtoms:
         xp = namespace(g)

@@ -81,9 +81,9 @@ def _nearer(domain: Set, x: np.ndarray, max_calls: int) -> Iterator[tuple[float,
         atom: Atom = domain.lmo(as_like(direction.reshape(x.shape), x))
         return on_host(atom.toarray()).reshape(-1)
 
-    away = [corner(-target) - target]  # atoms, seen from x
+    offsets = [corner(-target) - target]  # atoms, seen from x
     for _ in range(max_calls):
-        rows = np.array(away)
+        rows = np.array(offsets)
         distance, weights = hull_distance(rows)
         size = max(float(np.max(np.abs(rows + target))), np.finfo(float).tiny)
         point = (weights @ (rows + target)).reshape(x.shape)
@@ -93,7 +93,7 @@ def _nearer(domain: Set, x: np.ndarray, max_calls: int) -> Iterator[tuple[float,
         nearest = (weights @ rows) / distance
         new = corner(nearest) - target
         yield distance, point, size, float(nearest @ new)
-        away = [row for row, weight in zip(away, weights, strict=True) if weight > 0]
-        if any(np.array_equal(new, row) for row in away):
+        offsets = [row for row, weight in zip(offsets, weights, strict=True) if weight > 0]
+        if any(np.array_equal(new, row) for row in offsets):
             return  # rounding: the hull cannot come nearer
-        away.append(new)
+        offsets.append(new)

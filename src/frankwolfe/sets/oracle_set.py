@@ -13,14 +13,14 @@ from array_api_compat import is_array_api_obj
 from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import Array
 from frankwolfe.backends.namespace import as_like, own
-from frankwolfe.sets.base import ProjectableSet, Set, known_shape, require_shape
+from frankwolfe.sets.base import ProjectableSet, install, known_shape, require_shape
 from frankwolfe.sets.fixed_arrays import on_host
 from frankwolfe.sets.membership import contains_by_oracle
 from frankwolfe.validation import nonnegative
 
 
 @dataclass(frozen=True, init=False)
-class OracleSet(Set):
+class OracleSet(ProjectableSet):
     """A compact convex set known by a function that minimises linear functions over it; `Set.from_lmo` makes one.
 
     Parameters
@@ -54,13 +54,9 @@ class OracleSet(Set):
     """
 
     name: str
-    shape_: tuple[int, ...] | None
+    shape: tuple[int, ...] | None
     size: float | None
     code: tuple[str, ...] = field(repr=False)  # of the functions: what two sets are compared by
-
-    def __new__(cls, *args: Any, **options: Any) -> OracleSet:
-        kind = _ProjectableOracleSet if cls is OracleSet and options.get("project") is not None else cls
-        return object.__new__(kind)
 
     def __init__(
         self,
@@ -77,23 +73,19 @@ class OracleSet(Set):
                 raise TypeError(f"{name} must be a function, got {type(function).__name__}")
         values = {
             "name": getattr(lmo, "__qualname__", type(lmo).__name__),
-            "shape_": None if shape is None else tuple(int(n) for n in np.atleast_1d(shape)),
+            "shape": None if shape is None else tuple(int(n) for n in np.atleast_1d(shape)),
             "size": None if diameter is None else nonnegative("diameter", diameter),
             "code": tuple(_code(function) for function in functions.values()),
             "_functions": functions,
             "_diagonals": {},  # by shape, once they are known
         }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        install(self, quick_membership=project is not None, **values)
 
-    @property
-    def shape(self) -> tuple[int, ...] | None:
-        """Shape of the points, where it was given."""
-        return self.shape_
+    def can(self, capability: type) -> bool:
+        return capability is not ProjectableSet or self._function("project") is not None
 
     def lmo(self, g: Array) -> Atom:
-        if self.shape is not None:
-            require_shape(self, g, self.shape)
+        require_shape(self, g)
         v = self._function("lmo")(own(g))  # which the function may change, and use its own array again
         if not isinstance(v, Atom):
             v = Dense(own(_like(v, g)))
@@ -112,10 +104,15 @@ class OracleSet(Set):
         return kept[shape]
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        if self.shape is not None:
-            require_shape(self, x, self.shape)
+        require_shape(self, x)
         test = self._function("contains")
         return contains_by_oracle(self, x, tol) if test is None else bool(test(own(x), tol))
+
+    def project(self, x: Array) -> Array:
+        nearest = self._function("project")
+        if nearest is None:
+            raise TypeError("this set has no projection; pass project= to Set.from_lmo")
+        return _like(nearest(own(x)), x)
 
     def _function(self, name: str) -> Any:
         return self.__dict__["_functions"][name]
@@ -128,13 +125,6 @@ class OracleSet(Set):
             ends = [on_host(self.lmo(sign * unit.reshape(shape)).toarray()).reshape(-1)[j] for sign in (1.0, -1.0)]
             widths.append(ends[1] - ends[0])
         return float(np.linalg.norm(widths))
-
-
-class _ProjectableOracleSet(OracleSet, ProjectableSet):
-    """A user's set with a projection."""
-
-    def project(self, x: Array) -> Array:
-        return _like(self._function("project")(own(x)), x)
 
 
 def _like(values: Any, like: Array) -> Array:

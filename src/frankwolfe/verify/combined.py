@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.verify.arithmetic import SMALLEST, Interval, dot, sums
-from frankwolfe.verify.domains import CannotShow, Domain, domain_of, largest, require
+from frankwolfe.verify.arithmetic import Interval, dot, sums
+from frankwolfe.verify.domains import CannotShow, Domain, largest, magnitude, require
 from frankwolfe.verify.functions import norm, norms
 from frankwolfe.verify.matrices import Matrix
 from frankwolfe.verify.polytopes import distance_from_hull, nearest_in_hull
@@ -24,13 +24,10 @@ class Combined(Domain):
     """A set made from several: linear functions on it are those on its parts, joined somehow."""
 
     join: Callable[[list[float]], float]
+    parts: list[Domain]
+    weights = points = np.zeros(0)
 
-    def __init__(self, description: dict[str, Any]) -> None:
-        self.parts = [domain_of(part) for part in description["parts"]]
-        self.weights, self.points = (np.asarray(description.get(name, ()), float) for name in ("weights", "points"))
-
-    @property
-    def size(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def extent(self) -> float:
         return max(part.size for part in self.parts)
 
     def support(self, h: np.ndarray) -> float:
@@ -70,10 +67,7 @@ class Product(Combined):
     """Vectors made of one block from each set."""
 
     join = staticmethod(_total)
-
-    def __init__(self, description: dict[str, Any]) -> None:
-        super().__init__(description)
-        self.shapes = [tuple(int(n) for n in shape) for shape in description["shapes"]]
+    shapes: list[list[int]]
 
     def excess(self, x: np.ndarray) -> Interval:
         return largest(*(part.excess(block) for part, block in self._blocks(x)))
@@ -90,8 +84,7 @@ class MinkowskiSum(Combined):
 
     join = staticmethod(_total)
 
-    @property
-    def size(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def extent(self) -> float:
         return sum(part.size for part in self.parts)
 
     def excess(self, x: np.ndarray) -> Interval:
@@ -144,9 +137,11 @@ class UnionHull(Combined):
 class Scaled(Domain):
     """A number times a set."""
 
-    def __init__(self, description: dict[str, Any]) -> None:
-        self.part, self.factor = domain_of(description["part"]), float(description["factor"])
-        self.size = abs(self.factor) * self.part.size
+    part: Domain
+    factor: float
+
+    def extent(self) -> float:
+        return abs(self.factor) * self.part.size
 
     def support(self, h: np.ndarray) -> float:
         return float((Interval(self.part.support(h if self.factor > 0 else -h)) * abs(self.factor)).hi)
@@ -167,12 +162,11 @@ class Scaled(Domain):
 class Shifted(Domain):
     """A set moved by an offset; distances are relative to the size of both."""
 
-    def __init__(self, description: dict[str, Any]) -> None:
-        self.part, self.offset = domain_of(description["part"]), np.asarray(description["offset"], np.float64)
+    part: Domain
+    offset: np.ndarray
 
-    @property
-    def size(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return self.part.size + float(np.max(np.abs(self.offset)))
+    def extent(self) -> float:
+        return self.part.size + magnitude(self.offset)
 
     def support(self, h: np.ndarray) -> float:
         require(h, self.offset.shape)
@@ -195,12 +189,15 @@ class LinearImage(Domain):
     """A matrix times a set."""
 
     ulps = 64  # a point is found again with an error that the matrix enlarges
+    part: Domain
+    matrix: np.ndarray
 
     def __init__(self, description: dict[str, Any]) -> None:
-        self.part, self.matrix = domain_of(description["part"]), np.asarray(description["matrix"], np.float64)
-        self.inner = tuple(int(n) for n in description["inner"])
-        self.rows = Matrix(self.matrix)
-        self.size = float(np.max(np.sum(np.abs(self.matrix), axis=1))) * self.part.size
+        super().__init__(description)
+        self.rows, self.inner = Matrix(self.matrix), tuple(description["inner"])
+
+    def extent(self) -> float:
+        return float(np.max(np.sum(np.abs(self.matrix), axis=1))) * self.part.size
 
     def support(self, h: np.ndarray) -> float:
         return self.part.highest(self.rows.adjoint(h).reshape(self.inner))
@@ -212,10 +209,10 @@ class LinearImage(Domain):
         require(x, self.matrix.shape[:1])
         points = self.vertices(x.shape)
         if points is not None:
-            return distance_from_hull(x, points) / (self.size or 1.0)
+            return distance_from_hull(x, points) / self.size
         z = np.linalg.lstsq(self.matrix, x, rcond=None)[0]
         inside = self.part.excess(z.reshape(self.inner))
-        off = largest(abs(self.rows.times(z) - x)) / (self.size or 1.0)
+        off = largest(abs(self.rows.times(z) - x)) / self.size
         high = max(float(inside.hi), float(off.hi))
         if high > 0.01:
             raise CannotShow("no point of the set is known that the matrix takes to x")
@@ -229,13 +226,16 @@ class LinearImage(Domain):
 class Ellipsoid(Domain):
     """The points c + M u with Euclidean norm of u at most the radius."""
 
+    center: np.ndarray
+    matrix: np.ndarray
+
     def __init__(self, description: dict[str, Any]) -> None:
-        self.center, M = (np.asarray(description[name], np.float64) for name in ("center", "matrix"))
-        self.radius = float(description["radius"])
-        self.M = np.diag(M) if M.ndim == 1 else M
+        super().__init__(description)
+        self.M = np.diag(self.matrix) if self.matrix.ndim == 1 else self.matrix
         self.rows = Matrix(self.M)
-        self.size = self.radius * float(np.max(np.abs(self.M))) + float(np.max(np.abs(self.center)))
-        self.size = max(self.size, SMALLEST)
+
+    def extent(self) -> float:
+        return self.radius * magnitude(self.M) + magnitude(self.center)
 
     def support(self, h: np.ndarray) -> float:
         require(h, self.center.shape)
@@ -268,16 +268,22 @@ class Ellipsoid(Domain):
         return best
 
 
-class Intersection(Domain):
+class BallIntersection(Domain):
     """The points of a set with Euclidean norm at most the radius.
 
     For every split h = (h - u) + u, <h, v> is at most the support of h - u on the set, plus the radius times the norm
     of u. The best u is t times the point of the set nearest to h/t, with the t that gives it the radius for its norm.
     """
 
+    part: Domain
+    ball: Domain
+
     def __init__(self, description: dict[str, Any]) -> None:
-        self.part, self.radius = domain_of(description["part"]), float(description["radius"])
-        self.size, self.ulps = min(self.part.size, self.radius), self.part.ulps
+        super().__init__(description)
+        self.radius, self.ulps = self.ball.radius, self.part.ulps
+
+    def extent(self) -> float:
+        return min(self.part.size, self.radius)
 
     def support(self, h: np.ndarray) -> float:
         splits = [np.zeros_like(h), h, *self._splits(h)]
@@ -312,15 +318,3 @@ class Intersection(Domain):
             if not low < 0.5 * (low + high) < high or high < NEARLY_FREE * first:
                 break
         return [scale * u for u in found if u is not None]
-
-
-DOMAINS: dict[str, Any] = {
-    "intersection": Intersection,
-    "product": Product,
-    "sum": MinkowskiSum,
-    "union": UnionHull,
-    "scaled": Scaled,
-    "shifted": Shifted,
-    "image": LinearImage,
-    "ellipsoid": Ellipsoid,
-}

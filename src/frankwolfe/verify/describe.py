@@ -6,13 +6,14 @@ own function, and the decoder of a structural SVM, are called, at the points in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields, is_dataclass
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from frankwolfe.verify.domains import CannotShow
+from frankwolfe.verify.domains import CannotShow, Domain
 from frankwolfe.verify.matrices import Blocks
 from frankwolfe.verify.polytopes import nearest_in_hull
 
@@ -30,16 +31,19 @@ def describe_objective(objective: Any, points: Sequence[Any] = ()) -> Descriptio
     --------
     >>> import frankwolfe as fw
     >>> describe_objective(fw.Quadratic([[2.0]], [1.0]))["kind"]
-    'quadratic'
+    'Quadratic'
     """
-    if type(objective).__name__ == "Function":
+    kind = _known(type(objective), (*OBJECTIVES, "Function", "StructuralSVM"))
+    if kind is None:
+        raise _no_formula(objective)
+    if kind == "Function":
         return _function(objective, points)
-    if type(objective).__name__ == "StructuralSVM":
-        return {"kind": "structural_svm", "slopes": _slopes(objective, points)} | _sizes(objective)
+    if kind == "StructuralSVM":
+        sizes = {"n": int(objective.n), "d": int(objective.d), "lam": float(objective.lam)}
+        return {"kind": kind, "slopes": _slopes(objective, points)} | sizes
     parts = getattr(objective, "parts", getattr(objective, "entries", None))
-    if hasattr(parts, "total"):
-        return _in_parts(objective, parts)
-    return _describer(type(objective), OBJECTIVES, "objective")(objective)
+    described = _in_parts(objective, parts, kind) if hasattr(parts, "total") else OBJECTIVES[kind](objective)
+    return {"kind": kind} | described
 
 
 def describe_domain(domain: Any, objective: Any = None, points: Sequence[Any] = ()) -> Description:
@@ -49,13 +53,21 @@ def describe_domain(domain: Any, objective: Any = None, points: Sequence[Any] = 
     --------
     >>> import frankwolfe as fw
     >>> describe_domain(fw.L1Ball(2.0))
-    {'kind': 'l1', 'radius': 2.0}
+    {'kind': 'L1Ball', 'radius': 2.0}
     """
     if type(objective).__name__ == "StructuralSVM" and domain is objective.domain:
         return _outputs(objective, points)
-    found = _describer(type(domain), DOMAINS, "set")(domain)
-    if found["kind"] in ("sum", "union") and points:
-        found |= _mixture(domain, found["kind"], array(points[0]).astype(np.float64))
+    kind = _known(type(domain), Domain.known)
+    if kind is None:
+        raise CannotShow(
+            f"that x is in the set, and a lower bound: {type(domain).__name__} is known by its oracle alone, and "
+            "answers do not show that no point of the set is lower; only built-in sets are judged"
+        )
+    found = {"kind": kind} | {field.name: _plain(getattr(domain, field.name)) for field in fields(domain)}
+    if kind == "LinearImage":
+        found["inner"] = [int(n) for n in domain.part.shape or domain.matrix.shape[1:]]
+    if kind in ("MinkowskiSum", "UnionHull") and points:
+        found |= _mixture(domain, kind, array(points[0]).astype(np.float64))
     return found
 
 
@@ -79,17 +91,15 @@ def describe_point(x: Any, objective: Any = None) -> Any:
     return array(x)
 
 
-def _describer(kind: type, known: dict[str, Callable[[Any], Description]], what: str) -> Callable[[Any], Description]:
-    for cls in kind.__mro__:
-        if cls.__name__ in known and cls.__module__.startswith("frankwolfe."):
-            return known[cls.__name__]
-    if what == "set":
-        raise CannotShow(
-            f"that x is in the set, and a lower bound: {kind.__name__} is known by its oracle alone, and answers do "
-            "not show that no point of the set is lower; only built-in sets are judged"
-        )
-    raise CannotShow(
-        f"f(x) and a lower bound: no formula is known of {kind.__name__}; only built-in objectives are judged"
+def _known(cls: type, names: Iterable[str]) -> str | None:
+    """Return the name of a class of the library, or of the first of its bases, that is among these."""
+    own = (base.__name__ for base in cls.__mro__ if base.__module__.startswith("frankwolfe."))
+    return next((name for name in own if name in names), None)
+
+
+def _no_formula(thing: Any) -> CannotShow:
+    return CannotShow(
+        f"f(x) and a lower bound: no formula is known of {type(thing).__name__}; only built-in objectives are judged"
     )
 
 
@@ -132,13 +142,15 @@ def _columns(operator: Any) -> np.ndarray:
     return array(operator.rmatmat(np.eye(rows))).conj().T
 
 
-def _linear_model(objective: Any, loss: str, *parameters: str) -> Description:
+def _linear_model(objective: Any) -> Description:
+    loss = objective.row_loss
+    if not type(loss).__module__.startswith("frankwolfe."):
+        raise _no_formula(loss)
     return {
-        "kind": "linear_model",
-        "loss": loss,
+        "loss": loss.name,
+        "parameters": [float(number) for number in loss],
         "b": array(getattr(objective, "exact_b", objective.b)),
         **_rows(objective),
-        **{name: float(getattr(getattr(objective, "row_loss", objective), name)) for name in parameters},
     }
 
 
@@ -153,17 +165,11 @@ def _rows(objective: Any) -> Description:
 
 
 def _multinomial(objective: Any) -> Description:
-    return {
-        "kind": "multinomial",
-        "b": array(objective.b),
-        "classes": len(objective.classes),
-        **_rows(objective),
-    }
+    return {"b": array(objective.b), "classes": len(objective.classes), **_rows(objective)}
 
 
 def _quadratic(objective: Any) -> Description:
     return {
-        "kind": "quadratic",
         "Q": matrix(objective.data),
         "c": array(getattr(objective, "exact_c", objective.c)),
         "constant": float(objective.constant),
@@ -173,7 +179,6 @@ def _quadratic(objective: Any) -> Description:
 def _completion(objective: Any) -> Description:
     pattern = objective.pattern
     return {
-        "kind": "matrix_completion",
         "rows": array(pattern.rows),
         "cols": array(pattern.cols),
         "values": array(objective.values),
@@ -182,7 +187,7 @@ def _completion(objective: Any) -> Description:
     }
 
 
-def _in_parts(objective: Any, parts: Any) -> Description:
+def _in_parts(objective: Any, parts: Any, kind: str) -> Description:
     """Describe a model whose rows are in parts: on disk, where they stay, or on a cluster, from where they come."""
     source = getattr(parts, "source", None)
     (held,) = parts.total(_itself, reads=source is None)
@@ -204,7 +209,7 @@ def _in_parts(objective: Any, parts: Any) -> Description:
         for name in ("b", "exact_b")
         if name in vars(models[0])
     }
-    return _describer(type(objective), OBJECTIVES, "objective")(SimpleNamespace(**vars(models[0]) | whole | b))
+    return OBJECTIVES[kind](SimpleNamespace(**vars(models[0]) | whole | b))
 
 
 def _itself(part: Any) -> tuple[list[Any]]:
@@ -216,10 +221,6 @@ def _joined_completion(parts: list[Description]) -> Description:
     joined: Description = {name: np.concatenate([p[name] for p in parts]) for name in ("rows", "cols", "values")}
     weights = [p["weights"] if p["weights"] is not None else np.ones(p["values"].size) for p in parts]
     return parts[0] | joined | {"weights": np.concatenate(weights)}
-
-
-def _sizes(svm: Any) -> Description:
-    return {"n": int(svm.n), "d": int(svm.d), "lam": float(svm.lam)}
 
 
 def _slopes(svm: Any, points: Sequence[Any]) -> np.ndarray:
@@ -239,7 +240,7 @@ def _outputs(svm: Any, points: Sequence[Any]) -> Description:
     answers = [[output(i, np.append(p, -1.0)) for p in slopes] for i in range(svm.n)]
     zero = np.zeros(svm.d + 1)
     found = [_surrounding(block, [zero, *answers[i]], lambda g, i=i: output(i, g)) for i, block in enumerate(x)]
-    return {"kind": "outputs", "slopes": slopes, "answers": np.array(answers), "points": found}
+    return {"kind": "Outputs", "slopes": slopes, "answers": np.array(answers), "points": found}
 
 
 def _mixture(domain: Any, kind: str, x: np.ndarray) -> Description:
@@ -248,7 +249,7 @@ def _mixture(domain: Any, kind: str, x: np.ndarray) -> Description:
     def asked(g: np.ndarray) -> np.ndarray:
         shaped = g.reshape(x.shape)
         answers = np.array([array(part.lmo(shaped).toarray()).reshape(-1) for part in domain.parts], np.float64)
-        if kind == "union":  # only the lowest answer counts
+        if kind == "UnionHull":  # only the lowest answer counts
             answers[np.arange(len(answers)) != np.argmin(answers @ g)] = 0.0
         found.append(answers)
         return answers.sum(axis=0)
@@ -257,7 +258,7 @@ def _mixture(domain: Any, kind: str, x: np.ndarray) -> Description:
     points = _surrounding(np.ravel(x), [asked(-np.ravel(x))], asked)
     atoms, shares = np.array(found[: len(points)]), nearest_in_hull(np.ravel(x), points)
     made = np.tensordot(shares, atoms, 1)
-    weights = np.ones(len(made)) if kind == "sum" else shares @ atoms.any(axis=2)
+    weights = np.ones(len(made)) if kind == "MinkowskiSum" else shares @ atoms.any(axis=2)
     return {"weights": weights, "points": (made / np.where(weights > 0, weights, 1.0)[:, None]).reshape(-1, *x.shape)}
 
 
@@ -285,7 +286,7 @@ def _function(objective: Any, points: Sequence[Any]) -> Description:
             raise CannotShow(f"the function failed at a point in question: {error}") from None
         eps = float(np.finfo(gradient.dtype).eps) if gradient.dtype.kind == "f" else 2.0**-52
         seen.append({"at": at.astype(float), "value": value, "gradient": gradient.reshape(at.shape), "eps": eps})
-    return {"kind": "function", "seen": seen, "convex": bool(objective.convex)}
+    return {"kind": "Function", "seen": seen, "convex": bool(objective.convex)}
 
 
 def _asked(objective: Any, point: Any) -> tuple[float, np.ndarray]:
@@ -320,81 +321,19 @@ def _widened(point: Any) -> Any:
     return xp.astype(point, xp.float64)
 
 
-def _fields(kind: str, *names: str) -> Callable[[Any], Description]:
-    """Return the description of a set by some of its attributes."""
-
-    def describe(domain: Any) -> Description:
-        return {"kind": kind} | {name: _plain(getattr(domain, name)) for name in names}
-
-    return describe
-
-
 def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, int | float) or hasattr(value, "tocoo"):
+    if value is None or isinstance(value, bool | int | float | str) or hasattr(value, "tocoo"):
         return value
-    if isinstance(value, np.generic):
-        return value.item()
-    return np.asarray(value)
-
-
-def _parts(kind: str) -> Callable[[Any], Description]:
-    return lambda domain: {"kind": kind, "parts": [describe_domain(part) for part in domain.parts]}
-
-
-def _moved(kind: str, name: str) -> Callable[[Any], Description]:
-    return lambda domain: {"kind": kind, "part": describe_domain(domain.part), name: _plain(getattr(domain, name))}
-
-
-def _image(domain: Any) -> Description:
-    inner = domain.part.shape or domain.matrix.shape[1:]
-    return _moved("image", "matrix")(domain) | {"inner": [int(n) for n in inner]}
-
-
-def _product(domain: Any) -> Description:
-    return _parts("product")(domain) | {"shapes": [[int(n) for n in shape] for shape in domain.shapes]}
+    if is_dataclass(value):
+        return describe_domain(value)
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    return value.item() if isinstance(value, np.generic) else np.asarray(value)
 
 
 OBJECTIVES: dict[str, Callable[[Any], Description]] = {
-    "Logistic": lambda f: _linear_model(f, "logistic"),
-    "LeastSquares": lambda f: _linear_model(f, "least_squares"),
-    "Huber": lambda f: _linear_model(f, "huber", "delta"),
-    "Quantile": lambda f: _linear_model(f, "quantile", "quantile", "delta"),
-    "SquaredHinge": lambda f: _linear_model(f, "squared_hinge"),
-    "Poisson": lambda f: _linear_model(f, "poisson"),
-    "Gamma": lambda f: _linear_model(f, "gamma"),
+    "LinearModel": _linear_model,
     "Multinomial": _multinomial,
     "Quadratic": _quadratic,
     "MatrixCompletion": _completion,
-}
-
-DOMAINS: dict[str, Callable[[Any], Description]] = {
-    "L1Ball": _fields("l1", "radius"),
-    "L2Ball": _fields("l2", "radius"),
-    "LInfBall": _fields("linf", "radius"),
-    "LpBall": _fields("lp", "radius", "p"),
-    "GroupBall": _fields("group", "radius", "groups", "s", "p"),
-    "KSupportBall": _fields("ksupport", "radius", "k"),
-    "OWLBall": _fields("owl", "radius", "weights"),
-    "Box": _fields("box", "lower", "upper"),
-    "Simplex": _fields("simplex", "dim", "radius"),
-    "Hypersimplex": _fields("hypersimplex", "n", "k"),
-    "Permutahedron": _fields("permutahedron", "c"),
-    "Birkhoff": _fields("birkhoff", "n"),
-    "ConvexHull": _fields("hull", "points"),
-    "Polytope": _fields("polytope", "A_ub", "b_ub", "A_eq", "b_eq", "lower", "upper"),
-    "FlowPolytope": _fields("flow", "graph", "source", "target", "radius", "capacity"),
-    "TransportPolytope": _fields("transport", "supply", "demand"),
-    "TotalVariationBall": _fields("total_variation", "radius"),
-    "NuclearBall": _fields("nuclear", "radius"),
-    "SpectralBall": _fields("spectral", "radius"),
-    "SchattenBall": _fields("schatten", "radius", "p"),
-    "Spectrahedron": _fields("spectrahedron", "radius"),
-    "Ellipsoid": _fields("ellipsoid", "center", "matrix", "radius"),
-    "BallIntersection": _moved("intersection", "radius"),
-    "Product": _product,
-    "MinkowskiSum": _parts("sum"),
-    "UnionHull": _parts("union"),
-    "Scaled": _moved("scaled", "factor"),
-    "Shifted": _moved("shifted", "offset"),
-    "LinearImage": _image,
 }

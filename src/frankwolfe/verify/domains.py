@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from importlib import import_module
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
-from frankwolfe.verify.arithmetic import Interval, dot, up
+from frankwolfe.verify.arithmetic import SMALLEST, Interval, dot, up
 
 
 class CannotShow(ValueError):
@@ -16,13 +16,31 @@ class CannotShow(ValueError):
 
 
 class Domain(ABC):
-    """A compact convex set to be judged, made from its description."""
+    """A compact convex set to be judged, with the entries of its description as attributes."""
 
-    size: float
-    """About the largest magnitude of an entry of a point: what distances are relative to."""
+    known: ClassVar[dict[str, type[Domain]]] = {}
+    """The classes of the judge by the names of the sets that they judge: their own, or those given as `judges`."""
 
+    radius: float
     ulps = 8
     """Ulps of its size that a point may be outside and count as inside; more where it cannot be measured so sharply."""
+
+    def __init_subclass__(cls, judges: tuple[str, ...] = (), **options: Any) -> None:
+        super().__init_subclass__(**options)
+        Domain.known |= dict.fromkeys(judges or (cls.__name__,), cls)
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        for name, value in description.items():
+            setattr(self, name, read(value))
+
+    @cached_property
+    def size(self) -> float:
+        """About the largest magnitude of an entry of a point: what distances are relative to, and never zero."""
+        return max(self.extent(), SMALLEST)
+
+    def extent(self) -> float:
+        """Return that magnitude: the radius, where the set has one and says nothing else."""
+        return self.radius
 
     @abstractmethod
     def support(self, h: np.ndarray) -> float:
@@ -60,9 +78,6 @@ class Domain(ABC):
 class Solid(Domain):
     """A ball that holds with x all points of the same or smaller magnitudes: reach and support are one question."""
 
-    def __init__(self, description: dict[str, Any]) -> None:
-        self.radius = self.size = float(description["radius"])
-
     def support(self, h: np.ndarray) -> float:
         return float((self.dual_norm(h) * self.radius).hi)
 
@@ -92,14 +107,23 @@ def require(x: Any, shape: tuple[int, ...]) -> None:
         raise CannotShow(f"the set holds points of shape {tuple(shape)}, and this one has shape {np.shape(x)}")
 
 
-MODULES = ("norm_balls", "polytopes", "programmes", "spectral", "combined", "structured")
+def magnitude(*arrays: np.ndarray) -> float:
+    """Return the largest magnitude of an entry of some arrays."""
+    return max(float(np.max(np.abs(a), initial=0.0)) for a in arrays)
+
+
+def read(value: Any) -> Any:
+    """Return an entry of a description: sets are made, numbers are in double precision."""
+    if isinstance(value, dict):
+        return domain_of(value)
+    if isinstance(value, list):
+        return [read(part) for part in value]
+    return np.asarray(value, np.float64) if isinstance(value, np.ndarray) else value
 
 
 def domain_of(description: dict[str, Any]) -> Domain:
     """Return the set that a description names."""
     kind = description.get("kind")
-    for module in MODULES:
-        known = import_module(f"frankwolfe.verify.{module}").DOMAINS
-        if kind in known:
-            return known[kind](description)
-    raise CannotShow(f"no proof is known for a set of kind {kind!r}")
+    if kind not in Domain.known:
+        raise CannotShow(f"no proof is known for a set of kind {kind!r}")
+    return Domain.known[kind](description)

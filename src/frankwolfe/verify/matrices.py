@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ class Blocks:
     def __iter__(self) -> Iterator[Any]:
         return iter(self.read())
 
-    def together(self) -> Any:
+    def in_memory(self) -> Any:
         """Return all rows as one matrix, in memory."""
         blocks = list(self)
         if isinstance(blocks[0], np.ndarray):
@@ -31,98 +31,98 @@ class Blocks:
         return vstack(blocks)
 
 
-def matrix_of(numbers: Any) -> Matrix | Stack:
-    """Return an array, a sparse matrix or blocks of rows as something to multiply with."""
-    return Stack(numbers) if isinstance(numbers, Blocks) else Matrix(numbers)
+class Triples(NamedTuple):
+    """Rows of a sparse matrix: the places of its entries, and their values."""
 
+    rows: np.ndarray
+    cols: np.ndarray
+    values: np.ndarray
+    shape: tuple[int, int]
 
-class Stack:
-    """A matrix whose rows come in blocks, read anew for every product."""
-
-    def __init__(self, blocks: Blocks) -> None:
-        self.blocks, self.shape = blocks, blocks.shape
-
-    def times(self, x: np.ndarray) -> Interval:
-        """Return an enclosure of the product with a vector."""
-        return joined([block.times(x) for _, block in self._read()])
-
-    def adjoint(self, r: np.ndarray) -> Interval:
-        """Return an enclosure of the product of the transpose with a vector."""
-        return stacked([block.adjoint(r[rows]) for rows, block in self._read()]).sum(0)
-
-    def roughly(self, x: np.ndarray) -> np.ndarray:
-        """Return about the product with a vector."""
-        return np.concatenate([block.roughly(x) for _, block in self._read()])
-
-    def row(self, j: int, factor: float) -> Interval:
-        """Return an enclosure of a number times one row."""
-        for rows, block in self._read():
-            if j < rows.stop:
-                return block.row(j - rows.start, factor)
-        raise IndexError(j)
-
-    def sizes(self, x: np.ndarray) -> np.ndarray:
-        """Return roughly \\|A\\| \\|x\\|."""
-        return np.concatenate([block.sizes(x) for _, block in self._read()])
-
-    def _read(self) -> Iterator[tuple[slice, Matrix]]:
-        start = 0
-        for numbers in self.blocks:
-            block = Matrix(numbers)
-            yield slice(start, start + block.shape[0]), block
-            start += block.shape[0]
+    @classmethod
+    def of(cls, matrix: Any) -> Triples:
+        """Return the entries of a sparse matrix."""
+        entries = matrix.tocoo()
+        rows, cols = np.asarray(entries.row, np.int64), np.asarray(entries.col, np.int64)
+        return cls(rows, cols, np.asarray(entries.data, np.float64), tuple(matrix.shape))
 
 
 class Matrix:
-    """A matrix of given numbers: a dense array, or triples of a sparse one; float32 is read as the numbers it holds."""
+    """A matrix of given numbers: dense, sparse, or in blocks of rows that are read anew for every product.
 
-    def __init__(self, matrix: Any) -> None:
-        self.shape: tuple[int, int] = tuple(matrix.shape)
-        self.dense: np.ndarray | None = matrix if isinstance(matrix, np.ndarray) else None
-        if not isinstance(matrix, np.ndarray):
-            entries = matrix.tocoo()
-            self.rows, self.cols = np.asarray(entries.row, np.int64), np.asarray(entries.col, np.int64)
-            self.values = np.asarray(entries.data, np.float64)
+    Single precision is read as the numbers it holds.
+    """
+
+    def __init__(self, numbers: Any) -> None:
+        self.shape: tuple[int, int] = tuple(numbers.shape)
+        kept = isinstance(numbers, Blocks | np.ndarray)
+        self.numbers = numbers if kept else Triples.of(numbers)
 
     def times(self, x: np.ndarray) -> Interval:
         """Return an enclosure of the product with a vector."""
-        if self.dense is None:
-            return grouped(Groups(where=self.rows, count=self.shape[0]), *product(self.values, x[self.cols]))
-        parts = [grouped(Groups(1), *product(block, x[None, :])) for _, block in self._blocks()]
-        return joined(parts)
+        return joined([_times(block, x) for _, block in self._read()])
 
     def adjoint(self, r: np.ndarray) -> Interval:
         """Return an enclosure of the product of the transpose with a vector."""
-        if self.dense is None:
-            return grouped(Groups(where=self.cols, count=self.shape[1]), *product(self.values, r[self.rows]))
-        parts = [grouped(Groups(0), *product(block, r[rows, None])) for rows, block in self._blocks()]
-        return stacked(parts).sum(0)
+        parts = [_adjoint(block, r[rows]) for rows, block in self._read()]
+        return parts[0] if len(parts) == 1 else stacked(parts).sum(0)
 
     def roughly(self, x: np.ndarray) -> np.ndarray:
         """Return about the product with a vector."""
-        if self.dense is None:
-            return np.bincount(self.rows, self.values * x[self.cols], self.shape[0])
-        return np.concatenate([block @ x for _, block in self._blocks()])
-
-    def row(self, j: int, factor: float) -> Interval:
-        """Return an enclosure of a number times one row."""
-        if self.dense is not None:
-            high, low = product(np.asarray(self.dense[j], np.float64), np.array(factor))
-            return Interval(high) + low
-        here = np.flatnonzero(self.rows == j)
-        return grouped(
-            Groups(where=self.cols[here], count=self.shape[1]), *product(self.values[here], np.array(factor))
-        )
+        return np.concatenate([_roughly(block, x) for _, block in self._read()])
 
     def sizes(self, x: np.ndarray) -> np.ndarray:
         """Return roughly \\|A\\| \\|x\\|."""
-        if self.dense is None:
-            return np.bincount(self.rows, np.abs(self.values * x[self.cols]), self.shape[0])
-        return np.concatenate([np.abs(block) @ np.abs(x) for _, block in self._blocks()])
+        return np.concatenate([_roughly(_magnitudes(block), np.abs(x)) for _, block in self._read()])
 
-    def _blocks(self) -> Any:
-        assert self.dense is not None
-        step = max(1, CHUNK // max(self.shape[1], 1))
-        for start in range(0, self.shape[0], step):
-            rows = slice(start, start + step)
-            yield rows, np.asarray(self.dense[rows], np.float64)
+    def row(self, j: int, factor: float) -> Interval:
+        """Return an enclosure of a number times one row."""
+        rows, block = next((rows, block) for rows, block in self._read() if j < rows.stop)
+        only = np.zeros(rows.stop - rows.start)
+        only[j - rows.start] = factor
+        return _adjoint(block, only)
+
+    def toarray(self) -> np.ndarray:
+        """Return all entries of a matrix in memory; exact unless places repeat."""
+        whole = self.numbers
+        if not isinstance(whole, Triples):
+            return np.asarray(whole, np.float64)
+        out = np.zeros(self.shape)
+        np.add.at(out, (whole.rows, whole.cols), whole.values)
+        return out
+
+    def _read(self) -> Iterator[tuple[slice, np.ndarray | Triples]]:
+        """Return blocks of rows, dense ones as large as fit in cache, with their places."""
+        first = 0
+        for numbers in self.numbers if isinstance(self.numbers, Blocks) else [self.numbers]:
+            count, width = numbers.shape
+            if isinstance(numbers, np.ndarray):
+                step = max(1, CHUNK // max(width, 1))
+                for i in range(0, count, step):
+                    block = np.asarray(numbers[i : i + step], np.float64)
+                    yield slice(first + i, first + i + len(block)), block
+            else:
+                yield slice(first, first + count), numbers if isinstance(numbers, Triples) else Triples.of(numbers)
+            first += count
+
+
+def _times(block: np.ndarray | Triples, x: np.ndarray) -> Interval:
+    if isinstance(block, np.ndarray):
+        return grouped(Groups(1), *product(block, x[None, :]))
+    return grouped(Groups(where=block.rows, count=block.shape[0]), *product(block.values, x[block.cols]))
+
+
+def _adjoint(block: np.ndarray | Triples, r: np.ndarray) -> Interval:
+    if isinstance(block, np.ndarray):
+        return grouped(Groups(0), *product(block, r[:, None]))
+    return grouped(Groups(where=block.cols, count=block.shape[1]), *product(block.values, r[block.rows]))
+
+
+def _roughly(block: np.ndarray | Triples, x: np.ndarray) -> np.ndarray:
+    if isinstance(block, np.ndarray):
+        return block @ x
+    return np.bincount(block.rows, block.values * x[block.cols], block.shape[0])
+
+
+def _magnitudes(block: np.ndarray | Triples) -> np.ndarray | Triples:
+    return np.abs(block) if isinstance(block, np.ndarray) else block._replace(values=np.abs(block.values))

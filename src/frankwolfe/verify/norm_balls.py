@@ -13,12 +13,12 @@ from frankwolfe.verify.functions import conjugate, norm, norms
 from frankwolfe.verify.polytopes import above_level
 
 
-class LpBall(Solid):
+class LpBall(Solid, judges=("L1Ball", "L2Ball", "LInfBall", "LpBall")):
     """An l_p norm at most the radius."""
 
     def __init__(self, description: dict[str, Any]) -> None:
         super().__init__(description)
-        self.p = {"l1": 1.0, "l2": 2.0, "linf": math.inf}.get(description["kind"]) or float(description["p"])
+        self.p = {"L1Ball": 1.0, "L2Ball": 2.0, "LInfBall": math.inf}.get(description["kind"]) or description["p"]
         self.ulps = 8 if self.p in (1, 2, math.inf) else 32
 
     def norm(self, x: np.ndarray) -> Interval:
@@ -49,10 +49,11 @@ class GroupBall(Solid):
     """The l_p norm of the groups' l_s norms at most the radius."""
 
     ulps = 32
+    s: float
+    p: float
 
     def __init__(self, description: dict[str, Any]) -> None:
         super().__init__(description)
-        self.s, self.p = float(description["s"]), float(description["p"])
         _, self.where = np.unique(description["groups"], return_inverse=True)
 
     def norm(self, x: np.ndarray) -> Interval:
@@ -75,9 +76,7 @@ class KSupportBall(Solid):
     <x, y> / dual norm of y for any y from below.
     """
 
-    def __init__(self, description: dict[str, Any]) -> None:
-        super().__init__(description)
-        self.k = int(description["k"])
+    k: int
 
     def dual_norm(self, h: np.ndarray) -> Interval:
         return norm(np.sort(np.abs(np.ravel(h)))[-self.k :], 2)
@@ -104,12 +103,15 @@ class KSupportBall(Solid):
 class OWLBall(Solid):
     """Sorted magnitudes, weighted by decreasing weights, add up to at most the radius."""
 
+    weights: np.ndarray
+
     def __init__(self, description: dict[str, Any]) -> None:
         super().__init__(description)
-        self.weights = np.asarray(description["weights"], np.float64)
         if np.any(np.diff(self.weights) > 0) or self.weights[-1] < 0:
             raise CannotShow("the weights of the norm must decrease and not be negative")
-        self.size = self.radius / float(self.weights[0])
+
+    def extent(self) -> float:
+        return self.radius / float(self.weights[0])
 
     def norm(self, x: np.ndarray) -> Interval:
         return dot(self._sorted(x), self.weights)
@@ -121,11 +123,3 @@ class OWLBall(Solid):
         if np.size(x) != self.weights.size:
             raise CannotShow(f"the norm has {self.weights.size} weights and the point {np.size(x)} entries")
         return np.sort(np.abs(np.ravel(x)))[::-1]
-
-
-DOMAINS: dict[str, Any] = {
-    **dict.fromkeys(("l1", "l2", "linf", "lp"), LpBall),
-    "group": GroupBall,
-    "ksupport": KSupportBall,
-    "owl": OWLBall,
-}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from frankwolfe.verify.arithmetic import Interval, dot, expansion, product, sums, up
 from frankwolfe.verify.domains import CannotShow
-from frankwolfe.verify.losses import loss_of
-from frankwolfe.verify.matrices import Matrix, matrix_of
+from frankwolfe.verify.enclosed_losses import loss_of
+from frankwolfe.verify.matrices import Matrix
 
 Touching = list[tuple[float, Any]]
 """Points with weights: where tangents touch f, and how they are averaged."""
@@ -42,9 +42,16 @@ class Tangent(NamedTuple):
 class Objective(ABC):
     """A function to be judged."""
 
+    known: ClassVar[dict[str, type[Objective]]] = {}
     remarks: tuple[str, ...] = ()
     floor = -math.inf
     """What f is never below, on any set."""
+
+    def __init_subclass__(cls) -> None:
+        Objective.known[cls.__name__] = cls
+
+    @abstractmethod
+    def __init__(self, description: dict[str, Any]) -> None: ...
 
     @abstractmethod
     def value(self, x: Any) -> Value:
@@ -84,7 +91,7 @@ class RowModel(Objective):
     """How many vectors a point is made of; None for one, and not a matrix."""
 
     def __init__(self, description: dict[str, Any]) -> None:
-        self.A = matrix_of(description["A"])
+        self.A = Matrix(description["A"])
         share = description.get("share")
         # Shares are weights / total: without weights one each, which are exact numbers, and n.
         self.weights = np.ones(self.A.shape[0]) if share is None else np.asarray(share, np.float64)
@@ -224,14 +231,9 @@ class Quadratic(Objective):
     def bend(self) -> float:
         """A number with λmin(Q) >= -bend, proven; negative where f is strongly convex."""
         if self._bend is None:
-            Q = self.Q.dense
-            if Q is None:
-                d = self.Q.shape[0]
-                if d > LARGEST:
-                    raise CannotShow(f"Q is sparse of order {d}: that it is positive semidefinite was not shown")
-                Q = np.zeros(self.Q.shape)
-                np.add.at(Q, (self.Q.rows, self.Q.cols), self.Q.values)  # exact unless positions repeat
-            self._bend = lowest_eigenvalue(np.asarray(Q, np.float64))
+            if self.Q.shape[0] > LARGEST:
+                raise CannotShow(f"Q has order {self.Q.shape[0]}: that it is positive semidefinite was not shown")
+            self._bend = lowest_eigenvalue(self.Q.toarray())
         return self._bend
 
 
@@ -246,8 +248,6 @@ def lowest_eigenvalue(Q: np.ndarray) -> float:
     part and the shifted diagonal are rounded once each.
     """
     d = len(Q)
-    if d > LARGEST:
-        raise CannotShow(f"Q has order {d}: that it is positive semidefinite was not shown")
     S = 0.5 * (Q + Q.T)
     scale = float(np.trace(np.abs(S)))
     gamma = (d + 2) * 2.0**-52
@@ -267,19 +267,7 @@ def lowest_eigenvalue(Q: np.ndarray) -> float:
 
 def objective_of(description: dict[str, Any]) -> Objective:
     """Return the objective that a description names."""
-    from frankwolfe.verify.matrix_completion import Function, MatrixCompletion
-    from frankwolfe.verify.multinomial import Multinomial
-    from frankwolfe.verify.structured import StructuralSVM
-
-    kinds: dict[str, Any] = {
-        "linear_model": LinearModel,
-        "quadratic": Quadratic,
-        "multinomial": Multinomial,
-        "matrix_completion": MatrixCompletion,
-        "function": Function,
-        "structural_svm": StructuralSVM,
-    }
     kind = description.get("kind")
-    if kind not in kinds:
+    if kind not in Objective.known:
         raise CannotShow(f"no proof is known for an objective of kind {kind!r}")
-    return kinds[kind](description)
+    return Objective.known[kind](description)

@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.verify.arithmetic import SMALLEST, Interval, dot, running, sums, up
-from frankwolfe.verify.domains import CannotShow, Domain, largest, require
+from frankwolfe.verify.domains import CannotShow, Domain, largest, magnitude, require
 from frankwolfe.verify.matrices import Matrix
 
 
 class Box(Domain):
     """Bounds on every entry."""
 
-    def __init__(self, description: dict[str, Any]) -> None:
-        self.lower, self.upper = (np.asarray(description[end], np.float64) for end in ("lower", "upper"))
-        self.size = max(float(np.max(np.abs(self.lower))), float(np.max(np.abs(self.upper))), SMALLEST)
+    lower: np.ndarray
+    upper: np.ndarray
+
+    def extent(self) -> float:
+        return magnitude(self.lower, self.upper)
 
     def support(self, h: np.ndarray) -> float:
         return float(dot(h, np.where(h > 0, self.upper, self.lower)).hi)
@@ -41,12 +43,14 @@ class Box(Domain):
         return np.where(corner == 1, high, low)
 
 
-class Hypersimplex(Domain):
+class Hypersimplex(Domain, judges=("Simplex", "Hypersimplex")):
     """Entries from zero to the size that add up to k times it; the simplex is that with k = 1."""
 
+    k, radius = 1, 1.0
+
     def __init__(self, description: dict[str, Any]) -> None:
-        self.n, self.k = int(description.get("n", description.get("dim", 0))), int(description.get("k", 1))
-        self.size = float(description.get("radius", 1.0))
+        super().__init__(description)
+        self.n = int(description.get("n", description.get("dim", 0)))
 
     def support(self, h: np.ndarray) -> float:
         require(h, (self.n,))
@@ -79,7 +83,9 @@ class Permutahedron(Domain):
 
     def __init__(self, description: dict[str, Any]) -> None:
         self.c = np.sort(np.asarray(description["c"], np.float64))[::-1]
-        self.size = max(float(np.sum(np.abs(self.c))), SMALLEST)
+
+    def extent(self) -> float:
+        return float(np.sum(np.abs(self.c)))
 
     def support(self, h: np.ndarray) -> float:
         require(h, self.c.shape)
@@ -100,10 +106,8 @@ class Birkhoff(Domain):
     For any prices w of the columns, <h, v> is at most Σ w_j + Σ_i max_j (h_ij - w_j).
     """
 
-    size = 1.0
-
-    def __init__(self, description: dict[str, Any]) -> None:
-        self.n = int(description["n"])
+    n: int
+    radius = 1.0
 
     def support(self, h: np.ndarray) -> float:
         from scipy.optimize import linear_sum_assignment
@@ -136,7 +140,9 @@ class ConvexHull(Domain):
     def __init__(self, description: dict[str, Any]) -> None:
         points = np.asarray(description["points"], np.float64)
         self.shape, self.points = points.shape[1:], points.reshape(len(points), -1)
-        self.size = max(float(np.max(np.abs(points))), SMALLEST)
+
+    def extent(self) -> float:
+        return magnitude(self.points)
 
     def support(self, h: np.ndarray) -> float:
         require(h, self.shape)
@@ -157,11 +163,11 @@ def nearest_in_hull(x: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Return the weights of about the nearest average of the rows."""
     from scipy.optimize import nnls
 
-    scale = max(float(np.max(np.abs(points))), float(np.max(np.abs(x))), SMALLEST)
-    away = (points - x) / scale
-    # The shortest average of `away`: nonnegative least squares with the sum of the weights as one more equation.
+    scale = max(magnitude(points, x), SMALLEST)
+    offsets = (points - x) / scale
+    # The shortest average of these: nonnegative least squares with the sum of the weights as one more equation.
     try:
-        weights, _ = nnls(np.vstack([away.T, np.ones(len(points))]), np.append(np.zeros(x.size), 1.0))
+        weights, _ = nnls(np.vstack([offsets.T, np.ones(len(points))]), np.append(np.zeros(x.size), 1.0))
     except RuntimeError:
         raise CannotShow("weights of the points of the hull were not found") from None
     return weights / np.sum(weights) if np.sum(weights) > 0 else np.full(len(points), 1 / len(points))
@@ -182,13 +188,3 @@ def distance_from_hull(x: np.ndarray, points: np.ndarray) -> Interval:
     below = max(float((plane / length).lo), 0.0) if np.any(direction) else 0.0
     high = float(np.max(abs(apart).hi))
     return Interval(min(below, high), high)
-
-
-DOMAINS: dict[str, Any] = {
-    "box": Box,
-    "simplex": Hypersimplex,
-    "hypersimplex": Hypersimplex,
-    "permutahedron": Permutahedron,
-    "birkhoff": Birkhoff,
-    "hull": ConvexHull,
-}

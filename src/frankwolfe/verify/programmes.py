@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.verify.arithmetic import SMALLEST, Interval, dot, running, sums
-from frankwolfe.verify.domains import CannotShow, Domain, largest, require
+from frankwolfe.verify.arithmetic import Interval, dot, running, sums
+from frankwolfe.verify.domains import CannotShow, Domain, largest, magnitude, require
 from frankwolfe.verify.matrices import Matrix
 
 SHARP = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
@@ -22,17 +22,22 @@ class Polytope(Domain):
     """
 
     ulps = 64  # a row adds up several entries, each with its own rounding
+    A_ub: Any
+    A_eq: Any
+    b_ub: np.ndarray
+    b_eq: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
 
     def __init__(self, description: dict[str, Any]) -> None:
-        self.A_ub, self.A_eq = (_sparse(description[name]) for name in ("A_ub", "A_eq"))
-        self.b_ub, self.b_eq, self.lower, self.upper = (
-            np.asarray(description[name], np.float64) for name in ("b_ub", "b_eq", "lower", "upper")
-        )
+        from scipy.sparse import csr_array
+
+        super().__init__(description)
+        self.A_ub, self.A_eq = csr_array(self.A_ub), csr_array(self.A_eq)
         self.rows_ub, self.rows_eq = Matrix(self.A_ub), Matrix(self.A_eq)
 
-    @property
-    def size(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return max(float(np.max(np.maximum(np.abs(self.limits[0]), np.abs(self.limits[1])))), SMALLEST)
+    def extent(self) -> float:
+        return magnitude(*self.limits)
 
     def support(self, h: np.ndarray) -> float:
         require(h, self.lower.shape)
@@ -236,9 +241,6 @@ class TotalVariationBall(Domain):
 
     ulps = 32  # an entry's rounding counts in up to four differences
 
-    def __init__(self, description: dict[str, Any]) -> None:
-        self.radius = self.size = float(description["radius"])
-
     def support(self, h: np.ndarray) -> float:
         if h.ndim == 1 or min(h.shape) == 1:
             n = h.size
@@ -306,12 +308,6 @@ def _divergence(flow: tuple[np.ndarray, np.ndarray]) -> Interval:
     return sums(np.stack(parts), 0)
 
 
-def _sparse(A: Any) -> Any:
-    from scipy.sparse import csr_array
-
-    return csr_array(A)
-
-
 def _reached(edges: np.ndarray, start: int, nodes: int) -> np.ndarray:
     seen = np.zeros(nodes, dtype=bool)
     seen[start] = True
@@ -332,11 +328,3 @@ def _has_cycle(edges: np.ndarray, nodes: int) -> bool:
             return True
         edges = edges[kept]
     return False
-
-
-DOMAINS: dict[str, Any] = {
-    "polytope": Polytope,
-    "flow": FlowPolytope,
-    "transport": TransportPolytope,
-    "total_variation": TotalVariationBall,
-}

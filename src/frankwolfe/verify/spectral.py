@@ -101,14 +101,14 @@ def orthogonality(Q: np.ndarray) -> float:
     return float((1.0 + off).sqrt().hi)
 
 
-class SchattenBall(Domain):
+class SchattenBall(Domain, judges=("NuclearBall", "SpectralBall", "SchattenBall")):
     """A ball of the l_p norm of the singular values: their sum for the nuclear norm, the largest for the spectral."""
 
     ulps = 64
 
     def __init__(self, description: dict[str, Any]) -> None:
-        self.radius = self.size = float(description["radius"])
-        self.p = {"nuclear": 1.0, "spectral": math.inf}.get(description["kind"]) or float(description["p"])
+        super().__init__(description)
+        self.p = {"NuclearBall": 1.0, "SpectralBall": math.inf}.get(description["kind"]) or description["p"]
 
     def support(self, h: np.ndarray) -> float:
         return float((decomposed(h).schatten(conjugate(self.p)) * self.radius).hi)
@@ -140,9 +140,6 @@ class Spectrahedron(Domain):
     """Symmetric positive semidefinite matrices whose trace is the radius."""
 
     ulps = 64
-
-    def __init__(self, description: dict[str, Any]) -> None:
-        self.radius = self.size = float(description["radius"])
 
     def support(self, h: np.ndarray) -> float:
         return float((Interval(self._highest(h)) * self.radius).hi) if h.any() else 0.0
@@ -198,9 +195,3 @@ def norms_of_rows(rows: np.ndarray) -> Interval:
     """Return enclosures of the Euclidean norms of the rows."""
     where = np.repeat(np.arange(len(rows)), rows.shape[1])
     return norms(Interval(np.abs(np.ravel(rows))), 2, where, len(rows))
-
-
-DOMAINS: dict[str, Any] = {
-    **dict.fromkeys(("nuclear", "spectral", "schatten"), SchattenBall),
-    "spectrahedron": Spectrahedron,
-}

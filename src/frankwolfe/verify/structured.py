@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.verify.arithmetic import SMALLEST, Interval, dot, sums
-from frankwolfe.verify.domains import CannotShow, Domain, largest, require
+from frankwolfe.verify.arithmetic import Interval, dot, sums
+from frankwolfe.verify.domains import CannotShow, Domain, largest, magnitude, require
 from frankwolfe.verify.objectives import Objective, Tangent, Touching, Value, average
 from frankwolfe.verify.polytopes import distance_from_hull
 
@@ -46,10 +46,12 @@ class StructuralSVM(Objective):
 class Outputs(Domain):
     """For each example the hull of what its outputs give; known by what its decoder answered."""
 
-    def __init__(self, description: dict[str, Any]) -> None:
-        self.slopes, self.answers = (np.asarray(description[name], np.float64) for name in ("slopes", "answers"))
-        self.points = [np.asarray(points, np.float64) for points in description["points"]]
-        self.size = max(max(float(np.max(np.abs(points))) for points in self.points), SMALLEST)
+    slopes: np.ndarray
+    answers: np.ndarray
+    points: list[np.ndarray]
+
+    def extent(self) -> float:
+        return magnitude(*self.points)
 
     def support(self, h: np.ndarray) -> float:
         n, length = len(self.points), self.slopes.shape[1] + 1
@@ -70,6 +72,3 @@ class Outputs(Domain):
         pairs = zip(x.reshape(-1, length), self.points, strict=True)
         # The points are some of the set, not all: nothing shows that x is outside.
         return Interval(-1.0, largest(*(distance_from_hull(*pair) for pair in pairs)).hi / self.size)
-
-
-DOMAINS: dict[str, Any] = {"outputs": Outputs}

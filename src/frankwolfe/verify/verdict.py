@@ -13,8 +13,8 @@ import numpy as np
 from frankwolfe.verify.arithmetic import Interval
 from frankwolfe.verify.describe import describe_domain, describe_objective, describe_point
 from frankwolfe.verify.domains import CannotShow, Domain, domain_of
-from frankwolfe.verify.files import read
 from frankwolfe.verify.objectives import Objective, Tangent, objective_of
+from frankwolfe.verify.saved_trees import read
 
 TINY = 1e-280  # below it numbers have fewer digits
 ULPS = 256  # of the size of what was added up: what a run may lose by rounding in f(x) and in its bound

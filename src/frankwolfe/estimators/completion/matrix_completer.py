@@ -18,7 +18,7 @@ from frankwolfe.estimators.completion.ratings import Observed, read_observed
 from frankwolfe.estimators.host_results import on_host
 from frankwolfe.result import Status
 from frankwolfe.rows.placement import torch_device
-from frankwolfe.validation import integer, nonnegative, positive
+from frankwolfe.validation import integer, named_options, nonnegative, positive
 
 MANY = 1 << 21  # ratings from which a GPU is ahead of two cores, its start-up counted
 
@@ -105,6 +105,7 @@ class MatrixCompleter(BaseEstimator):
     3.33
     """
 
+    @named_options
     def __init__(
         self,
         radius: float | str = "auto",

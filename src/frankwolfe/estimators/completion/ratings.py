@@ -146,6 +146,8 @@ def _encoded(what: str, ids: Any) -> tuple[Ids, np.ndarray]:
     if array is not None and array.dtype.kind in "iuU":
         labels, codes = np.unique(array, return_inverse=True)
         return Ids(labels.tolist()), codes
+    if array is not None and array.dtype.kind in "mM":  # of which those in nanoseconds would pass for whole numbers
+        raise TypeError(f"{what} ids must be text or numbers, got {array.dtype}; convert them to text")
     many = [i.item() if isinstance(i, np.generic) else i for i in (ids if array is None else array.tolist())]
     for number, i in enumerate(many, 1):
         if i is None or i != i:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -102,8 +103,8 @@ def _gap(b: np.ndarray, z: np.ndarray, shift: float, radius: float, scale: float
 
 
 def ball_qp_by_products(
-    bent: Callable[[np.ndarray], np.ndarray], b: np.ndarray, radius: float, tol: float, most: int = MOST_PRODUCTS
-) -> np.ndarray:
+    bent: Callable[[np.ndarray], np.ndarray], b: np.ndarray, radius: float, tol: float, worth: float = np.inf
+) -> np.ndarray | None:
     """Return the z with |z| <= radius that minimises b'z + z'Hz/2, from products with H alone.
 
     Parameters
@@ -116,8 +117,8 @@ def ball_qp_by_products(
         Of the ball.
     tol : float
         The Frank-Wolfe gap at which to stop.
-    most : int, default 500
-        Products at most.
+    worth : float, optional
+        How many products another way would cost: None is returned as soon as it looks as if more were needed.
 
     Notes
     -----
@@ -134,11 +135,12 @@ def ball_qp_by_products(
     >>> ball_qp_by_products(lambda v: v, np.array([-3.0, 0.0]), 1.0, 1e-9) + 0.0
     array([1., 0.])
     """
-    length = float(b @ b) ** 0.5
+    length, most = float(b @ b) ** 0.5, min(MOST_PRODUCTS, b.size)
     if not length > 0:
         return np.zeros_like(b)
     basis, T, v, used, y = np.empty((0, b.size)), np.zeros((0, 0)), b / length, b[None], np.zeros(1)
-    for k in range(min(most, b.size)):
+    first = np.inf
+    for k in range(most):
         if k + 1 >= len(T):  # room for as many again
             more = max(k, 16)
             basis, T = np.concatenate([basis, np.empty((more, b.size))]), np.pad(T, (0, more))
@@ -148,7 +150,7 @@ def ball_qp_by_products(
         for _ in range(2):
             v = v - (used @ v) @ used
         beta, small = float(v @ v) ** 0.5, T[: k + 1, : k + 1]
-        done = k + 1 == min(most, b.size) or not beta > EPS * T[0, 0]
+        done = k + 1 == most or not beta > EPS * T[0, 0]
         if not done:
             v = v / beta
             T[k, k + 1] = T[k + 1, k] = beta
@@ -158,8 +160,12 @@ def ball_qp_by_products(
         slope = small @ y
         slope[0] += length
         gap = float(slope @ y) + radius * (float(slope @ slope) + (beta * float(y[-1])) ** 2) ** 0.5
+        first = gap if k == 0 else first
         if done or gap <= tol:
             break
+        pace = math.log(max(first / gap, 1.0)) / (k + 1)  # by which the gap has fallen so far, and will
+        if k >= LOOK and math.log(gap / max(tol, 1e-300)) > pace * (worth - k):
+            return None
     z = y @ used
     return z * min(1.0, radius / max(float(z @ z) ** 0.5, 1e-300))
 

@@ -10,6 +10,9 @@ RIDGE = 1e-14  # of the largest diagonal entry, added where columns depend on ea
 EPS = 2.0**-52
 ARMIJO = 1e-4
 SHORTEST = 2.0**-20  # share of a step below which rounding hides what it gains
+STIFFER, EASED = 1e3, 0.1  # what the ridge is multiplied with after a step that gains nothing, and after one that does
+PATIENCE = 12  # rounds in which the objective must fall by more than rounding
+STIFF = 1e6  # largest diagonal entries: a ridge beyond that leaves of a step its direction, the slope
 
 
 def box_qp(
@@ -42,7 +45,8 @@ def box_qp(
     Notes
     -----
     Entries at a bound that the slope presses them against are held; the others take Newton's step among themselves,
-    cut off at the bounds, and shortened until the objective falls by a share of what the slope promises [1]_.
+    cut off at the bounds, and shortened until the objective falls by a share of what the slope promises [1]_. Where it
+    does not, a larger ridge turns the step towards the slope, along which it falls.
 
     References
     ----------
@@ -57,7 +61,9 @@ def box_qp(
     from scipy.linalg import lapack
 
     z = np.clip(start, lower, upper)
-    ridge = RIDGE * float(np.abs(H.diagonal()).max()) or 1.0
+    largest = float(np.abs(H.diagonal()).max())
+    patience, least = PATIENCE, RIDGE * largest or 1.0
+    ridge = least
     bent = H @ z
     value = before = float((b + 0.5 * bent) @ z)
     for _ in range(10 * b.size + 100):
@@ -71,21 +77,20 @@ def box_qp(
         bend = H[free[:, None], free]
         bend.flat[:: free.size + 1] += ridge
         _, solved, failed = lapack.dposv(bend, slope[free], lower=1)  # pyright: ignore[reportAttributeAccessIssue]
-        if failed:  # rounding made it indefinite
-            ridge *= 1e3
-            continue
-        ahead, part = np.zeros_like(z), 1.0
-        ahead[free] = -solved
-        while part > SHORTEST:
+        ahead, part, change = np.zeros_like(z), 1.0, 0.0
+        ahead[free] = 0.0 if failed else -solved
+        while part > SHORTEST and not failed:
             moved = np.clip(z + part * ahead, lower, upper) - z
             turned = H @ moved
             change = float((slope + 0.5 * turned) @ moved)
             if change <= ARMIJO * float(slope @ moved):
                 break
-            part *= 0.5
-        else:
+            part, change = 0.5 * part, 0.0
+        patience = PATIENCE if change < -EPS * abs(value) else patience - 1
+        if change < 0 and patience:
+            z, bent, value, ridge = z + moved, bent + turned, value + change, max(least, EASED * ridge)
+        elif not patience or ridge > STIFF * largest:  # a step along the slope gains nothing either
             break
-        if not change < 0:
-            break
-        z, bent, value = z + moved, bent + turned, value + change
+        else:  # rounding made the system indefinite, or columns that depend on each other the step endless
+            ridge *= STIFFER
     return np.clip(z, lower, upper)

@@ -87,7 +87,8 @@ def _minimised(
     if not (np.isfinite(b).all() and np.isfinite(H).all()):
         return z
     # Rounding can leave no entry of the diagonal positive: what it takes to make H definite is then of its size.
-    ridge = RIDGE * float(np.abs(H.diagonal()).max()) or RIDGE * float(np.ptp(b)) or 1.0
+    # Where H is zero a step must be able to cross the set at once.
+    ridge = RIDGE * float(np.abs(H.diagonal()).max()) or RIDGE * float(np.abs(b).max()) / radius or 1.0
     part, least, patience, before = HALF, np.inf, PATIENCE, np.inf
     for _ in range(20 * len(b) + 100):
         tick()
@@ -130,7 +131,7 @@ def _over_face(
         tick()
         s, sign = slope[F], signs[F]
         now, bend = sign * z[F], H if F.size == len(H) else H[F[:, None], F]
-        room = radius - float(np.abs(z).sum()) if signed else 0.0
+        room = max(radius - float(np.abs(z).sum()), 0.0) if signed else 0.0  # coming in from outside would be uphill
         step = _step(bend, s, sign, room, ridge, signed)
         if step is None and ridge < HOPELESS:
             ridge *= 1e3  # rounding made the system indefinite

@@ -57,36 +57,6 @@ def add_rows(A, first, last, r, g):
             g[j] += factor * flat[start + j]
 
 
-@kernel(fastmath=SUMS)
-def add_outer(A, first, last, c, H):
-    """Add half of c times the outer product of each row with itself to H, below the diagonal; H + H' is then whole.
-
-    Eight rows at a time, so that an entry of H is read and written once for eight products.
-    """
-    d = A.shape[1]
-    B, w, n = np.zeros((8, d)), np.zeros(8), 0
-    for i in range(first, last):
-        if c[i - first] != 0.0:
-            w[n] = c[i - first]
-            for j in range(d):
-                B[n, j] = A[i, j]
-            n += 1
-        if n < 8 and i < last - 1:
-            continue
-        w[n:] = 0.0
-        n = 0
-        b0, b1, b2, b3, b4, b5, b6, b7 = B[0], B[1], B[2], B[3], B[4], B[5], B[6], B[7]
-        for k in range(d):
-            w0, w1, w2, w3 = w[0] * b0[k], w[1] * b1[k], w[2] * b2[k], w[3] * b3[k]
-            w4, w5, w6, w7 = w[4] * b4[k], w[5] * b5[k], w[6] * b6[k], w[7] * b7[k]
-            row = H[k]
-            for j in range(k):
-                near = (w0 * b0[j] + w1 * b1[j]) + (w2 * b2[j] + w3 * b3[j])
-                row[j] += near + (w4 * b4[j] + w5 * b5[j]) + (w6 * b6[j] + w7 * b7[j])
-            near = (w0 * b0[k] + w1 * b1[k]) + (w2 * b2[k] + w3 * b3[k])
-            row[k] += 0.5 * (near + (w4 * b4[k] + w5 * b5[k]) + (w6 * b6[k] + w7 * b7[k]))
-
-
 @kernel()
 def are_bytes(A, scale):
     """Tell whether every entry is scale times an integer from 0 to 255, up to one rounding."""

@@ -88,7 +88,6 @@ class Layout(ABC):
     def __init__(self, arrays: tuple[Any, ...], shape: tuple[int, int], scale: float = 1.0) -> None:
         self.arrays, self.shape, self.scale = arrays, shape, scale
         self.entries: int = arrays[0].size if len(arrays) == 1 else arrays[1].size
-        self.plain = len(arrays) == 1 and arrays[0].dtype == np.float64  # what BLAS takes as it is
         self._cuts: dict[int, list[tuple[int, int]]] = {}
 
     def cuts(self, parts: int) -> list[tuple[int, int]]:
@@ -148,10 +147,10 @@ class RowLayout(Layout):
     """By rows: everything in one read."""
 
     reads = 1.0
-    has_hessian = True
 
     def __init__(self, arrays: tuple[Any, ...], shape: tuple[int, int], scale: float = 1.0) -> None:
         super().__init__(arrays, shape, scale)
+        self.has_hessian = len(arrays) > 1  # BLAS is ahead of a read of dense rows that does all
         wide = sum(a.nbytes for a in arrays[-2:] if a is not None) / shape[0]
         self.step = min(CHUNK, max(8, int(CACHE / max(wide, 1)) // 8 * 8))
         # Adding a block's part to the gradient costs little beside the block.
@@ -185,20 +184,15 @@ class RowLayout(Layout):
         return total(g[:, : self.shape[1]], self.scale)
 
     def gram(self, c: np.ndarray) -> np.ndarray:
-        rows = compiled("rows.sweep")
-        c, d = double(c), self.shape[1]
-        cuts = self._square_cuts()
-        H = np.zeros((len(cuts), d, d))
-        if self.plain and (c == c[0]).all():  # one product of matrices
-
-            def multiply(i: int) -> None:
-                part = self.arrays[0][slice(*cuts[i])]
-                np.matmul(part.T, part, out=H[i])
-
+        c, cuts = double(c), self._square_cuts()
+        H = np.zeros((len(cuts), self.shape[1], self.shape[1]))
+        if self.has_hessian:
+            rows = compiled("rows.sweep")
+            share_out(lambda i: rows.outer(self.arrays, *cuts[i], c[cuts[i][0] :], H[i]), len(cuts))
+        else:
+            A, parts = self.arrays[0], [slice(*cut) for cut in cuts]
             with calm():  # the parts have threads of their own
-                share_out(multiply, len(cuts))
-            return total(H, float(c[0]) * self.scale**2)
-        share_out(lambda i: rows.outer(self.arrays, *cuts[i], c[cuts[i][0] :], H[i]), len(cuts))
+                share_out(lambda i: dense_gram(A[parts[i]], c[parts[i]], H[i]), len(parts))
         half = total(H, self.scale**2)
         return half + half.T
 
@@ -236,6 +230,26 @@ class RowLayout(Layout):
         n, d = self.shape
         work = self.entries * self.entries // (2 * n)  # pairs of entries in one row
         return self.cuts(min(parts_of(work), max(1, self.entries // (4 * d * d))))
+
+
+def dense_gram(rows: np.ndarray, c: np.ndarray, out: np.ndarray) -> None:
+    """Set out, which is zero, to half of A'diag(c)A up to symmetry: out + out' is whole. No c is negative.
+
+    By BLAS. Weights go to a few rows at a time, which are then still in cache; rows of no weight are left out.
+    """
+    from scipy.linalg import blas
+
+    equal = rows.dtype == np.float64 and bool((c == c[0]).all())
+    step = len(rows) if equal else CHUNK
+    for low in range(0, len(rows), step):
+        few, weights, factor = rows[low : low + step], c[low : low + step], float(c[0])
+        if not equal:
+            used = np.flatnonzero(weights)
+            few, weights = (few, weights) if used.size == weights.size else (few[used], weights[used])
+            few, factor = few * np.sqrt(weights)[:, None], 1.0
+        if len(few):
+            blas.dsyrk(factor, few.T, beta=1.0, c=out.T, overwrite_c=1)  # pyright: ignore[reportAttributeAccessIssue]
+    out.flat[:: len(out) + 1] *= 0.5
 
 
 def evenly(indptr: np.ndarray, parts: int) -> list[tuple[int, int]]:

@@ -60,10 +60,8 @@ def adjoint_in_blocks(matrix, first, last, block, r, g):
 
 @kernel()
 def outer(matrix, first, last, c, H):
-    """Add half of c times the outer product of each row with itself to H, up to symmetry: H + H' is whole."""
-    if len(matrix) == 1:
-        dense.add_outer(matrix[0], first, last, c, H)
-    else:
+    """Add half of c times the outer product of each sparse row with itself to H, up to symmetry: H + H' is whole."""
+    if len(matrix) > 1:
         sparse.add_outer(matrix[0], matrix[1], matrix[2], first, last, c, H)
 
 

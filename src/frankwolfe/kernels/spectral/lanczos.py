@@ -24,6 +24,7 @@ _SMALL_SIDE, _SMALL_SIZE = 64, 2**15  # LAPACK's SVD is quicker there
 _GRAM_SIDE = 1000
 _PROOF_SIDE = 4000  # the Gram matrix takes 128 MB there
 _MOST_STEPS = 20_000
+_LEAST_EXPONENT = -1000  # of numbers that are scaled to one: the inverse of a smaller power of two is no number
 
 
 class SingularPair(NamedTuple):
@@ -302,7 +303,7 @@ def norm_above(G: Any, sigma: float) -> float:
         G = G.toarray()
     if wide is None:  # the library has no double precision
         G, wide = host(G), np.dtype(np.float64)
-    exponent = math.frexp(top)[1]
+    exponent = max(math.frexp(top)[1], _LEAST_EXPONENT)
     D = namespace(G).astype(G, wide) * math.ldexp(1.0, -exponent)
     H = D.T @ D if D.shape[0] >= D.shape[1] else D @ D.T
     return math.ldexp(proof(H, math.ldexp(sigma, -exponent), max(D.shape), 0.0), exponent)

@@ -201,18 +201,30 @@ def coarse(slope: Array, eps: float) -> Array:
 
 @dataclass(frozen=True)
 class ActiveSetMethod(Method):
-    """One gradient, one oracle call, and one move of weight between atoms per step; subclasses choose the move."""
+    """A method that keeps an active set in its state, as `active`, and moves by a step size that looks at f."""
 
     syncs_host: ClassVar[bool] = True
-    separates: ClassVar[bool] = True
     step_size: StepSize = field(default_factory=ExactLineSearch)
 
     def __post_init__(self) -> None:
-        refuse_open_loop(self.step_size)
+        if self.step_size.schedule is not None:  # weight moved between atoms must come back
+            raise TypeError(
+                "step_size must be ExactLineSearch(), Backtracking() or ShortStep(); OpenLoop() is for 'fw'"
+            )
 
     def check(self, problem: Problem) -> None:
         super().check(problem)
         self.step_size.check(self, problem)
+
+    def settled(self, problem: Problem, state: Any) -> Any:
+        return state._replace(active=state.active.settled(problem, state.k))
+
+
+@dataclass(frozen=True)
+class WeightMethod(ActiveSetMethod):
+    """One gradient, one oracle call, and one move of weight between atoms per step; subclasses choose the move."""
+
+    separates: ClassVar[bool] = True
 
     def init(self, problem: Problem, x0: Point) -> ActiveState:
         return ActiveState(0, ActiveSet.at(x0), np.inf, self.step_size.init())
@@ -228,9 +240,6 @@ class ActiveSetMethod(Method):
         delta, memory = self.step_size.choose(problem, k, active.x, move.target, at_x.value, slope, memory, move.cap)
         evidence = Evidence(((at_x.value, active.x),), ((at_x.tangent, vertex),))
         return ActiveState(k + 1, active.moved(move, delta), gap, memory), evidence
-
-    def settled(self, problem: Problem, state: ActiveState) -> ActiveState:
-        return state._replace(active=state.active.settled(problem, state.k))
 
     @abstractmethod
     def choose(
@@ -268,9 +277,3 @@ def lowest(scores: np.ndarray, tie: float) -> int:
     1
     """
     return int(np.argmax(scores <= scores.min() + tie))
-
-
-def refuse_open_loop(step_size: StepSize) -> None:
-    """Raise a TypeError for steps that do not look at f: weight moved between atoms must come back."""
-    if step_size.schedule is not None:
-        raise TypeError("step_size must be ExactLineSearch(), Backtracking() or ShortStep(); OpenLoop() is for 'fw'")

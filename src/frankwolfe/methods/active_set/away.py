@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from frankwolfe.methods.active_set.active_set import ActiveSet, ActiveSetMethod, Move, lowest
+from frankwolfe.methods.active_set.active_set import ActiveSet, Move, WeightMethod, lowest
 from frankwolfe.problem import Vertex
 
 
 @dataclass(frozen=True)
-class AwayFrankWolfe(ActiveSetMethod):
+class AwayFrankWolfe(WeightMethod):
     """Move towards the best vertex or away from the worst active atom, whichever descends faster.
 
     Parameters

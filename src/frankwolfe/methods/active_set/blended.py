@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from frankwolfe.methods.active_set.active_set import ActiveSet, Move, ask, refuse_open_loop
-from frankwolfe.methods.base import Evidence, Method
-from frankwolfe.methods.step_sizes import ExactLineSearch, StepSize
+from frankwolfe.methods.active_set.active_set import ActiveSet, ActiveSetMethod, Move, ask
+from frankwolfe.methods.base import Evidence
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.points import Point, mix
 from frankwolfe.problem import Problem
@@ -31,7 +30,7 @@ class BCGState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BlendedConditionalGradients(Method):
+class BlendedConditionalGradients(ActiveSetMethod):
     """Descend over the weights of the active atoms, and call the oracle only when that no longer pays.
 
     Parameters
@@ -65,17 +64,11 @@ class BlendedConditionalGradients(Method):
     """
 
     name: ClassVar[str] = "bcg"
-    syncs_host: ClassVar[bool] = True
-    step_size: StepSize = field(default_factory=ExactLineSearch)
     K: float = 2.0
 
     def __post_init__(self) -> None:
-        refuse_open_loop(self.step_size)
+        super().__post_init__()
         positive("K", self.K)
-
-    def check(self, problem: Problem) -> None:
-        super().check(problem)
-        self.step_size.check(self, problem)
 
     def init(self, problem: Problem, x0: Point) -> BCGState:
         return BCGState(0, ActiveSet.at(x0), np.inf, self.step_size.init())
@@ -104,9 +97,6 @@ class BlendedConditionalGradients(Method):
         move = active.toward(vertex.point)
         delta, memory = self.step_size.choose(problem, k, active.x, move.target, at_x.value, gap, memory, move.cap)
         return BCGState(k + 1, active.moved(move, delta), phi, memory), evidence
-
-    def settled(self, problem: Problem, state: BCGState) -> BCGState:
-        return state._replace(active=state.active.settled(problem, state.k))
 
     def _descend(
         self, problem: Problem, k: int, active: ActiveSet, move: Move, at_x: Evaluation, promise: float, memory: Any

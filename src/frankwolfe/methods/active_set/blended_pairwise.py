@@ -7,13 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from frankwolfe.methods.active_set.active_set import ActiveSet, ActiveSetMethod, Move, lowest
+from frankwolfe.methods.active_set.active_set import ActiveSet, Move, WeightMethod, lowest
 from frankwolfe.problem import Vertex
 from frankwolfe.validation import positive
 
 
 @dataclass(frozen=True)
-class BlendedPairwise(ActiveSetMethod):
+class BlendedPairwise(WeightMethod):
     """Move weight between active atoms while that pays, and take a Frank-Wolfe step to a new vertex when it does not.
 
     Parameters

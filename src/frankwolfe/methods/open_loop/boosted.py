@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, vdot
-from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
-from frankwolfe.methods.base import Evidence, Method, oracle_share
+from frankwolfe.methods.base import Evidence, Method, oracle_share, written_out
 from frankwolfe.methods.step_sizes import ExactLineSearch, StepSize
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
@@ -82,14 +80,14 @@ class BoostedFrankWolfe(Method):
         evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
         if not at_x.inner - vertex.value > 0:
             return BoostedState(k + 1, x, memory), evidence
-        target = self._pursued(problem, k, x, _array(at_x.slope), vertex.point)
+        target = self._pursued(problem, k, x, written_out(at_x.slope), vertex.point)
         gap = at_x.inner - problem.inner(at_x.slope, target)
         gamma, memory = self.step_size.choose(problem, k, x, target, at_x.value, gap, memory)
         return BoostedState(k + 1, problem.mix(x, target, gamma), memory), evidence
 
     def _pursued(self, problem: Problem, k: int, x: Point, g: Array, first: Point) -> Point:
         """Return the point x + d/Λ for the aligned direction d."""
-        u = _array(first.coords) - x.coords
+        u = first.array - x.coords
         if not float(vdot(u, u)) > 0:
             return first
         share = -float(vdot(g, u)) / float(vdot(u, u))
@@ -99,7 +97,7 @@ class BoostedFrankWolfe(Method):
             problem.tick()
             r = -g - d
             v = problem.lmo(-r, k, share=oracle_share(k)).point
-            u = _array(v.coords) - x.coords
+            u = v.array - x.coords
             forward, length = float(vdot(r, u)), float(vdot(d, d)) ** 0.5
             back = -float(vdot(r, d)) / length if length > 0 else 0.0
             if back > forward:  # undo a part of d: <r, -d/|d|> is the larger inner product
@@ -130,7 +128,3 @@ def _average(problem: Problem, x: Point, atoms: list[Point], weights: list[float
 def _cosine(g: Array, d: Array) -> float:
     size = (float(vdot(g, g)) * float(vdot(d, d))) ** 0.5
     return -float(vdot(g, d)) / size if size > 0 else -1.0
-
-
-def _array(value: Any) -> Array:
-    return value.toarray() if isinstance(value, PatternMatrix | Atom) else value

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from frankwolfe.backends import Scalar
-from frankwolfe.methods.base import Evidence, GradientMethod, require_unconstrained
+from frankwolfe.methods.base import Evidence, GradientMethod
 from frankwolfe.methods.step_sizes import OpenLoop
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.points import Point, combine, mix
@@ -28,8 +28,22 @@ class AGMState(NamedTuple):
     v: Point
 
 
+class UnconstrainedMethod(GradientMethod):
+    """An accelerated gradient method without a set."""
+
+    def check(self, problem: Problem) -> None:
+        if problem.domain is not None:
+            raise TypeError(
+                f"method {self.name!r} is unconstrained: pass domain=None, or use 'apgd' to stay in the set"
+            )
+        super().check(problem)
+
+    def init(self, problem: Problem, x0: Point) -> AGMState:
+        return AGMState(0, x=x0, v=x0)
+
+
 @dataclass(frozen=True)
-class AcceleratedGradient(GradientMethod):
+class AcceleratedGradient(UnconstrainedMethod):
     """Accelerated gradient descent in the form that inspired accelerated Frank-Wolfe; unconstrained (domain=None).
 
     Parameters
@@ -57,13 +71,6 @@ class AcceleratedGradient(GradientMethod):
 
     name: ClassVar[str] = "agm"
 
-    def check(self, problem: Problem) -> None:
-        require_unconstrained(self, problem)
-        super().check(problem)
-
-    def init(self, problem: Problem, x0: Point) -> AGMState:
-        return AGMState(0, x=x0, v=x0)
-
     def step(self, problem: Problem, state: AGMState) -> tuple[AGMState, Evidence]:
         k, x, v = state
         L = self.constant(problem)
@@ -75,7 +82,7 @@ class AcceleratedGradient(GradientMethod):
 
 
 @dataclass(frozen=True)
-class StronglyConvexAGM(GradientMethod):
+class StronglyConvexAGM(UnconstrainedMethod):
     """Accelerated gradient descent for strongly convex functions; unconstrained (domain=None).
 
     Parameters
@@ -106,16 +113,12 @@ class StronglyConvexAGM(GradientMethod):
             positive("mu", self.mu)
 
     def check(self, problem: Problem) -> None:
-        require_unconstrained(self, problem)
         super().check(problem)
         if not self._mu(problem) > 0:
             raise ValueError("method 'agm_sc' needs a strongly convex objective: add ridge=, pass mu=, or use 'agm'")
 
     def _mu(self, problem: Problem) -> float:
         return problem.objective.strong_convexity if self.mu is None else self.mu
-
-    def init(self, problem: Problem, x0: Point) -> AGMState:
-        return AGMState(0, x=x0, v=x0)
 
     def step(self, problem: Problem, state: AGMState) -> tuple[AGMState, Evidence]:
         k, x, v = state

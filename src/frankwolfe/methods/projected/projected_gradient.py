@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from frankwolfe.methods.base import Evidence, GradientMethod, require_projection, require_set
+from frankwolfe.methods.base import Evidence, GradientMethod, require_set
 from frankwolfe.points import Point, combine
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
+from frankwolfe.sets.base import ProjectableSet
 
 
 @plain
@@ -17,8 +18,19 @@ class PGDState(NamedTuple):
     x: Point
 
 
+class ProjectedMethod(GradientMethod):
+    """A gradient method that projects."""
+
+    def check(self, problem: Problem) -> None:
+        require_set(self, problem)
+        if not isinstance(problem.domain, ProjectableSet):
+            kind = type(problem.domain).__name__
+            raise TypeError(f"{kind} has no projection, which method {self.name!r} needs; use 'afw' or 'fw'")
+        super().check(problem)
+
+
 @dataclass(frozen=True)
-class ProjectedGradient(GradientMethod):
+class ProjectedGradient(ProjectedMethod):
     """Projected gradient descent with step 1/L.
 
     Parameters
@@ -35,11 +47,6 @@ class ProjectedGradient(GradientMethod):
     """
 
     name: ClassVar[str] = "pgd"
-
-    def check(self, problem: Problem) -> None:
-        require_set(self, problem)
-        require_projection(self, problem)
-        super().check(problem)
 
     def init(self, problem: Problem, x0: Point) -> PGDState:
         return PGDState(0, x0)
@@ -61,7 +68,7 @@ class APGDState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class AcceleratedProjectedGradient(GradientMethod):
+class AcceleratedProjectedGradient(ProjectedMethod):
     """Projected accelerated gradient by linear coupling.
 
     Parameters
@@ -91,11 +98,6 @@ class AcceleratedProjectedGradient(GradientMethod):
 
     name: ClassVar[str] = "apgd"
     restart: bool = False
-
-    def check(self, problem: Problem) -> None:
-        require_set(self, problem)
-        require_projection(self, problem)
-        super().check(problem)
 
     def init(self, problem: Problem, x0: Point) -> APGDState:
         return APGDState(0, x=x0, z=x0, age=0)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from frankwolfe.backends import Array, fetch
-from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
-from frankwolfe.methods.base import Evidence, Method, require_smoothness
+from frankwolfe.methods.base import Evidence, GradientMethod, require_set, require_smoothness, written_out
 from frankwolfe.methods.step_sizes import clipped
 from frankwolfe.points import Point, Tangent, mix
 from frankwolfe.problem import Problem
@@ -26,7 +25,7 @@ class CGSState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ConditionalGradientSliding(Method):
+class ConditionalGradientSliding(GradientMethod):
     """Accelerated gradient steps whose projections are computed, just well enough, by Frank-Wolfe.
 
     Parameters
@@ -65,19 +64,17 @@ class ConditionalGradientSliding(Method):
     """
 
     name: ClassVar[str] = "cgs"
-    dense: ClassVar[bool] = True
-    L: float | None = None
     mu: float | None = None
     max_inner: int = 100_000
 
     def __post_init__(self) -> None:
-        for name, value in (("L", self.L), ("mu", self.mu)):
-            if value is not None:
-                positive(name, value)
+        super().__post_init__()
+        if self.mu is not None:
+            positive("mu", self.mu)
 
     def check(self, problem: Problem) -> None:
+        require_set(self, problem)
         super().check(problem)
-        require_smoothness(self, problem, self.L)
 
     def init(self, problem: Problem, x0: Point) -> CGSState:
         return CGSState(0, x=x0, u=x0, theta=Tangent.nothing(), excess=math.inf)
@@ -94,7 +91,7 @@ class ConditionalGradientSliding(Method):
         z = mix(x, u, gamma)
         at_z = problem.evaluate(z, watch=x)
         theta = mix(theta, at_z.tangent, gamma)
-        u = self._projected(problem, k, _array(at_z.slope), u, beta, eta)
+        u = self._projected(problem, k, written_out(at_z.slope), u, beta, eta)
         x_next = problem.mix(x, u, gamma)
 
         # An oracle that iterates is asked for the better of the two bounds only.
@@ -137,7 +134,3 @@ class ConditionalGradientSliding(Method):
                 break
             u = problem.mix(u, vertex.point, clipped(gap, beta * float(problem.distance2(u, vertex.point)), 1.0))
         return u
-
-
-def _array(slope: Any) -> Array:
-    return slope.toarray() if isinstance(slope, PatternMatrix) else slope

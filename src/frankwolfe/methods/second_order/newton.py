@@ -18,6 +18,7 @@ from frankwolfe.kernels.threads import calm
 from frankwolfe.methods.active_set.active_set import steady
 from frankwolfe.methods.base import Evidence, Method, closed, looked
 from frankwolfe.methods.second_order import working_set
+from frankwolfe.methods.second_order.growing_hessian import Asked
 from frankwolfe.methods.second_order.subspace import EPS
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.points import Point
@@ -41,7 +42,8 @@ LOOSER = 2.0  # times what the step from where a Hessian was formed left of the 
 LONGEST = 3  # times the price of a Hessian that steps with the same one may take
 KEPT = 1000  # variables up to which a Hessian is kept from one step to the next
 # What a Hessian and a step without one cost, in nanoseconds of one core (`python -m benchmarks unseen` raced both):
-PAIR = {True: 0.125, False: 1.0}  # for two entries of a row that meet in a Hessian, dense and sparse
+PAIR = {True: 0.04, False: 1.0}  # for two entries of a row that meet in a Hessian, dense and sparse
+WEIGHTED = {True: 3.0, False: 0.0}  # and for one that is weighted first
 ENTRY, STEP = {True: 0.3, False: 1.0}, 3e5  # for an entry in two reads, and for a step besides all arrays
 ROW, FREE_ROW = 20.0, 50.0  # for a row, and where there is a free intercept
 TAIL = 0.7  # share of the difference between the curvatures of f and log f that is taken off
@@ -80,6 +82,7 @@ class NewtonState(NamedTuple):
     steady: bool = False  # whether the last search took about the whole step, so that the next needs none
     value: float = np.inf  # f where the last step began
     kept: Bend | None = None  # the last model, where the next step may use its Hessian again
+    asked: Asked = ()  # columns of a Hessian that is the same everywhere, as they were asked for
 
 
 @dataclass(frozen=True)
@@ -100,13 +103,13 @@ class NewtonFrankWolfe(Method):
     [1]_. On an l2 ball it is minimised exactly, by Cholesky factors; on an l1 ball or a simplex by a quadratic program
     in the weights of the vertices, started from those of x; in a box by projected Newton steps; on any other set by
     fully corrective Frank-Wolfe, whose gap certifies the accuracy. The exact line search runs on images. A step reads
-    the data twice where the kernels are compiled: gradient and Hessian together, and the image of the model's
-    minimiser. Far from the solution, where the model is good for a short way only, the Hessian is estimated from rows
-    drawn at random, until a step from them turns out poor. Near it a Hessian serves for several steps, corrected by
-    what the gradients show (BFGS) [4]_, while these close the gap for less than a fresh one would. On l1 and l2 balls
-    and simplices the model of a logistic loss is, far away, rather that of log f, times f, which has the same minimiser
-    and is good for a longer way where losses are in their exponential tails: less of gg'/f than would make it concave
-    is taken off H.
+    the data twice where the kernels are compiled: gradient and Hessian together (of dense data one after the other),
+    and the image of the model's minimiser. Far from the solution, where the model is good for a short way only, the
+    Hessian is estimated from rows drawn at random, until a step from them turns out poor. Near it a Hessian serves for
+    several steps, corrected by what the gradients show (BFGS) [4]_, while these close the gap for less than a fresh one
+    would. On l1 and l2 balls and simplices the model of a logistic loss is, far away, rather that of log f, times f,
+    which has the same minimiser and is good for a longer way where losses are in their exponential tails: less of gg'/f
+    than would make it concave is taken off H.
 
     f falls at every step; near the solution the error falls by about `accuracy` at each, and quadratically where the
     model is solved exactly. The certificate is the Frank-Wolfe gap at x, which needs no model.
@@ -186,8 +189,8 @@ class NewtonFrankWolfe(Method):
     def whole(self, problem: Problem, state: NewtonState) -> tuple[NewtonState, Evidence]:
         """Take a step with the model in all variables."""
         k, x, before, rested = state[:4]
-        by_products, kept = products_only(problem), state.kept
-        far, H, afresh = before > FAR, problem.scratch.get("hessian"), bool(x.pending)
+        far, H, afresh, kept = before > FAR, problem.scratch.get("hessian"), bool(x.pending), state.kept
+        by_products = H is None and products_only(problem)
         if by_products or H is not None or kept is not None or state.likely <= problem.goal:
             at_x = problem.evaluate(x)  # no Hessian will be needed, it seems
         else:
@@ -204,8 +207,9 @@ class NewtonFrankWolfe(Method):
         unclear = problem.exact is not None and (rested or (fall > FALLEN and not far))
         slope: Any = (problem.in_double(x.coords) if unclear else at_x).slope
         g, here = fetch_arrays(slope, x.array)
-        if by_products:
-            return NewtonState(k + 1, Point.at(as_like(by_lanczos(problem, x, g), x.coords)), relative), evidence
+        target = by_lanczos(problem, x, g) if by_products else None
+        if target is not None:
+            return NewtonState(k + 1, Point.at(as_like(target, x.coords)), relative), evidence
         if kept is not None and kept.age == 0:
             kept = kept._replace(fall=fall)
         if kept is not None and lasts(problem, kept, gap, fall):
@@ -318,18 +322,25 @@ def lasts(problem: Problem, kept: Bend, gap: float, fall: float) -> bool:
     the Hessian was formed; a step with a Hessian of its own would leave the square of what the last such step left.
     Steps are taken up to the price of a Hessian, while they gain more for their price, or are about to end the run.
     """
-    objective = problem.composite
-    data: Any = objective.map
-    (n, d), dense = data.shape, not hasattr(data.matrix, "nnz")
-    entries = n * d if dense else data.matrix.nnz
-    step = ENTRY[dense] * entries + (ROW if objective.separable else FREE_ROW) * n + d**3 / working_set.FACTOR + STEP
-    price = PAIR[dense] * entries**2 / (2 * n) / step  # of a Hessian, in steps without one
+    hessian, factors, gradient = costs(problem)
+    price = hessian / (factors + gradient + STEP)  # of a Hessian, in steps without one
     share = fall if kept.age else LOOSER * fall
     if not 0 < share < 1 or kept.age > LONGEST * price:
         return False
     gain, fresh = -math.log(share), -2 * math.log(max(kept.fall, 1e-300))
     left = math.log(max(gap / max(problem.goal, 1e-300), 1.0)) / gain  # steps
     return left <= price or (kept.age < price and gain * (price + 1) >= fresh)
+
+
+def costs(problem: Problem) -> tuple[float, float, float]:
+    """Return about how many nanoseconds of one core a Hessian takes, its factors, and a gradient."""
+    objective = problem.composite
+    data: Any = objective.map
+    (n, d), dense = data.shape, not hasattr(data.matrix, "nnz")
+    entries = n * d if dense else data.matrix.nnz
+    gradient = ENTRY[dense] * entries + (ROW if objective.separable else FREE_ROW) * n
+    hessian = entries * (PAIR[dense] * entries / (2 * n) + WEIGHTED[dense])
+    return hessian, d**3 / working_set.FACTOR, gradient
 
 
 def products_only(problem: Problem) -> bool:
@@ -340,8 +351,11 @@ def products_only(problem: Problem) -> bool:
     return objective.constant_hessian and objective.data_shape[1] > FACTORED
 
 
-def by_lanczos(problem: Problem, x: Point, g: np.ndarray) -> np.ndarray:
-    """Return the minimiser of a quadratic f over the ball from products with its Hessian, g being its slope at x."""
+def by_lanczos(problem: Problem, x: Point, g: np.ndarray) -> np.ndarray | None:
+    """Return the minimiser of a quadratic f over the ball from products with its Hessian, g being its slope at x.
+
+    None where it takes so many that the Hessian costs less.
+    """
     objective, radius = problem.hessian_objective, problem.ball_radius
     assert objective is not None
     assert radius is not None
@@ -355,7 +369,9 @@ def by_lanczos(problem: Problem, x: Point, g: np.ndarray) -> np.ndarray:
 
     here = double(x.array)
     b = double(g) - bent(here) if here.any() else double(g)
-    return ball_qp_by_products(bent, b, radius, REST * problem.goal)
+    hessian, factors, gradient = costs(problem)
+    worth = (hessian + factors) / gradient if b.size <= LARGEST else np.inf
+    return ball_qp_by_products(bent, b, radius, REST * problem.goal, worth)
 
 
 def _vertex(problem: Problem, slope: np.ndarray, inner: float) -> Vertex:

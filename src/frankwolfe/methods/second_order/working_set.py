@@ -10,8 +10,10 @@ import numpy as np
 from frankwolfe.backends import Array
 from frankwolfe.backends.compile_policy import repays, setting
 from frankwolfe.kernels.qp.coordinate_descent import Model, descended, water_level
+from frankwolfe.kernels.qp.simplex_qp import l1_qp, simplex_qp
 from frankwolfe.kernels.rows.layouts import double
 from frankwolfe.methods.base import Evidence, closed
+from frankwolfe.methods.second_order import growing_hessian
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.points import Leaf, Point
@@ -28,7 +30,7 @@ MANY, CHEAP = 200, 10  # variables from which on columns are chosen, where a Hes
 BAND, BELOW = 0.03, 0.5  # a column matters if its worth is so much, or this share of the gap, below those in use
 FIRST, GROWTH = 64, 1.5  # how many columns may join a Hessian: so many, or this many times those in use
 REST, LAST = 0.2, 0.5  # share of the gap that may be left on the columns in use, and of the one that ends the run
-EXACT = 0.02  # where the model is f itself
+EXACT, REST_EXACT = 0.02, 0.5  # where the model is f itself
 MOST_STEPS = 10  # second-order steps between two scans of all columns
 LEFT, FAR_LEFT = 0.1, 0.3  # share of the gap that coordinate descent leaves, and while the gap exceeds f
 MOST_ROUNDS, FINEST = 30, 0.1  # of it on one model; share of the gap that ends the run, below which it need not go
@@ -63,6 +65,8 @@ def step(problem: Problem, state: Any, newton: Step) -> tuple[Any, Evidence]:
     scan = scan_columns(problem, x, at_x, gap, first=not np.isfinite(state.gap))
     if descends(problem, scan, state.rounds):
         return by_coordinates(problem, state, scan), evidence
+    if growing_hessian.applies(model_on(problem)[0]):
+        return by_growing_hessian(problem, state, scan), evidence
     return by_hessians(problem, state, scan, newton), evidence
 
 
@@ -104,6 +108,24 @@ def by_hessians(problem: Problem, state: Any, scan: ColumnScan, newton: Step) ->
         part.problem.image(inner.x)
     problem.counts.n_pass += part.problem.counts.n_pass * part.columns.size / state.x.coords.size
     return state._replace(k=state.k + 1, x=part.up(inner.x), gap=inner.gap, rested=False, sample=inner.sample)
+
+
+def by_growing_hessian(problem: Problem, state: Any, scan: ColumnScan) -> Any:
+    """Return the state after the model, which is f, has been minimised on few columns."""
+    (objective, domain), x, chosen = model_on(problem), state.x.array, columns(state.x, scan)
+    asked = growing_hessian.with_columns(state.asked, chosen, x.size)
+    known = problem.scratch.get("growing hessian") or growing_hessian.GrowingHessian.empty(x.size)
+    problem.scratch["growing hessian"] = known = known.grown(objective, asked)
+    problem.counts.n_pass += sum(some.size for some in asked[len(state.asked) :]) / x.size
+    H, here, r, target = known.of(objective, chosen), x[chosen], domain.radius, np.zeros_like(x)
+    gradient: Array = scan.at_x.slope
+    b, tol = gradient[chosen] - H @ here, REST_EXACT * max(LAST * problem.goal, EXACT * scan.gap)
+    if domain.signed:
+        target[chosen] = l1_qp(H, b, r, here, tol, problem.tick)
+    else:
+        target[chosen] = r * simplex_qp(r**2 * H, r * b, here / r, tol, problem.tick)
+    relative = scan.gap / max(abs(float(scan.at_x.value)), 1e-300)
+    return state._replace(k=state.k + 1, x=Point.at(target), gap=relative, rested=False, asked=asked)
 
 
 def by_coordinates(problem: Problem, state: Any, scan: ColumnScan) -> Any:

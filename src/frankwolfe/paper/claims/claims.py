@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from frankwolfe.paper.claims import measured, theorems
-from frankwolfe.paper.claims.verdicts import JUDGES, UNKNOWN, Case, across, counted
+from frankwolfe.paper.claims.verdicts import UNKNOWN, Case, Judge, across, counted
 from frankwolfe.paper.runner import NotRunError, Results
 from frankwolfe.paper.words import fill, read
 
-__all__ = ["CLAIMS", "FINDINGS", "Claim", "Row", "claim", "measured", "theorems"]
+
+def judge(key: str) -> Judge:
+    """Return the function that judges a claim: the one of its key, with underscores."""
+    name = key.replace("-", "_")
+    return getattr(theorems if hasattr(theorems, name) else measured, name)
 
 
-class Row(NamedTuple):
-    """A claim as `Claim` has it, the verdict on it, the one number behind that, a sentence of reasoning, the cases."""
-
-    key: str
-    text: str
-    quotation: str
-    where: str
-    figure: str
-    verdict: str
-    number: str
-    sentence: str
-    cases: list[Case]
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A claim, where it is made, and the figure that shows it, as ``text/claims.toml`` has them.
+class Claim(NamedTuple):
+    """A claim, where it is made, and the figure that shows it, as ``text/claims.toml`` has them, and what was found.
 
     `text` says it in our words or as a formula; `quotation` has the paper's own words, where they are what is judged;
     `number` and `sentence` are filled in with what the claim's judge found.
@@ -42,28 +31,29 @@ class Claim:
     sentence: str
     number: str = ""
     quotation: str = ""
+    verdict: str = ""
+    cases: Sequence[Case] = ()
 
-    def judged(self, results: Results, quick: bool) -> Row:
-        """Return the judgement, or say that the runs it needs are not there."""
-        told = (self.key, self.text, self.quotation, self.where, self.figure)
+    def judged(self, results: Results, quick: bool) -> Claim:
+        """Return it with the judgement, or with the remark that the runs it needs are not there."""
         try:
-            cases, values, verdict = JUDGES[self.key](results, quick)
+            cases, values, verdict = judge(self.key)(results, quick)
         except NotRunError:
-            return Row(*told, UNKNOWN, "", "The runs that this verdict rests on have not been done.", [])
+            words = "The runs that this verdict rests on have not been done."
+            return self._replace(verdict=UNKNOWN, number="", sentence=words)
         number, sentence = (fill(text, values) for text in (self.number, self.sentence))
         verdict = verdict or across([c.verdict for c in cases])
-        return Row(*told, verdict, number or counted(cases), sentence, list(cases))
+        return self._replace(verdict=verdict, number=number or counted(cases), sentence=sentence, cases=list(cases))
 
 
 def _read(group: str) -> tuple[Claim, ...]:
     """Return the claims of a group; `like` names one whose sentence and number a claim shares."""
-    found = read("claims")[group]
-    told = {key: {**found.get(entry.get("like"), {}), **entry} for key, entry in found.items()}
-    names = ("text", "where", "figure", "sentence", "number")
-    return tuple(
-        Claim(key, **{name: told[key].get(name, "") for name in names}, quotation=entry.get("quotation", ""))
-        for key, entry in found.items()
-    )
+    found, out = read("claims")[group], []
+    for key, entry in found.items():
+        told = {name: text for name, text in entry.items() if name != "like"}
+        like = found.get(entry.get("like"), {})
+        out.append(Claim(key, **{name: like[name] for name in ("sentence", "number") if name in like} | told))
+    return tuple(out)
 
 
 FINDINGS = _read("findings")

@@ -1,4 +1,7 @@
-"""What the paper reports of its experiments, judged by what was measured here."""
+"""What the paper reports of its experiments, judged by what was measured here.
+
+The judge of a claim is the function of its key, with underscores.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,6 @@ from frankwolfe.paper.claims.verdicts import (
     Case,
     Found,
     Judge,
-    judges,
     ordering,
     spread_of,
     stretches,
@@ -33,7 +35,6 @@ CROSSING = 300  # past this k the ranks of FW and AFW have crossed
 AFFORDABLE = 1e12  # operations: a minute of one core
 
 
-@judges("inactive")
 def inactive(results: Results, quick: bool) -> Found:
     cases = []
     for radius in sorted(fig2.radii(quick)):
@@ -52,11 +53,10 @@ def inactive(results: Results, quick: bool) -> Found:
     return Found(cases, {"where": main.measured.split(";")[0], "radius": fig2.RADIUS})
 
 
-@judges("stable")
 def stable(results: Results, quick: bool) -> Found:
     cases = []
     pairs = [(f"a9a l2 R = {r:g}", fig2.runs(r, quick)) for r in fig2.radii(quick)]
-    pairs += [(p.name, fig3.runs(p)) for p in fig3.problems(quick)]
+    pairs += [(p.short, fig3.runs(p)) for p in fig3.problems(quick)]
     for name, runs in pairs:
         series = {run.method: results.series(run) for run in runs}
         (plain, rise), (ours, our_rise) = (fig2.stability(series[m].h, series[m].floor) for m in ("fw", "afw"))
@@ -71,7 +71,7 @@ def stable(results: Results, quick: bool) -> Found:
 Test = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
-def _compared(results: Results, problem: fig3.Problem, test: Test, against: str) -> tuple[Case, float]:
+def _compared(results: Results, problem: fig3.Shown, test: Test, against: str) -> tuple[Case, float]:
     """Return the case of one panel, and the ratio of errors at its end.
 
     `test` gets the errors of FW, AFW and AGM (the largest from k on).
@@ -79,18 +79,17 @@ def _compared(results: Results, problem: fig3.Problem, test: Test, against: str)
     facts = results.optimum(problem.data, problem.ball).facts
     words = f"the ball is {'active' if facts['active'] else 'not active'}: |∇f(x*)| = {facts['gradient']:.1e}"
     if not facts["active"]:
-        return Case(problem.name, OUTSIDE, "not judged", words), 0.0
+        return Case(problem.short, OUTSIDE, "not judged", words), 0.0
     series = {run.method: results.series(run) for run in fig3.runs(problem)}
     known = max(series["afw"].floor, 1e-16)
     plain, ours, agm = (np.maximum(series[m].highest[1:], known) for m in ("fw", "afw", "agm"))
     kind, where = ordering(series["afw"].k[1:], test(plain, ours, agm))
     end = float((plain if against == "fw" else agm)[-1] / ours[-1])
     measured = f"{where}; {METHODS[against].name} error / AFW error at the end {end:.3g}"
-    return Case(problem.name, kind, measured, words), end
+    return Case(problem.short, kind, measured, words), end
 
 
-@judges("faster")
-def faster_than_fw(results: Results, quick: bool) -> Found:
+def faster(results: Results, quick: bool) -> Found:
     cases = [_compared(results, p, lambda fw, afw, agm: fw >= CLEARLY * afw, "fw")[0] for p in fig3.problems(quick)]
     missed = ", ".join(c.name for c in cases if c.verdict == FAILS)
     words = f"Not seen at all at {missed}." if missed else "Seen, at least later in the run, in every case."
@@ -120,11 +119,10 @@ def against_agm(kind: str, expected: dict[str, str]) -> Judge:
     return judge
 
 
-judges("l2-agm")(against_agm("l2", {"mushrooms": "better", "mnist": "better", "covtype": "worse"}))
-judges("l1-agm")(against_agm("l1", {"mushrooms": "better", "mnist": "comparable", "covtype": "comparable"}))
+l2_agm = against_agm("l2", {"mushrooms": "better", "mnist": "better", "covtype": "worse"})
+l1_agm = against_agm("l1", {"mushrooms": "better", "mnist": "comparable", "covtype": "comparable"})
 
 
-@judges("completion")
 def completion(results: Results, quick: bool) -> Found:
     both = fig4.readings(results, quick)
     early, zero = (
@@ -143,8 +141,7 @@ def completion(results: Results, quick: bool) -> Found:
     )
 
 
-@judges("rank")
-def lower_rank(results: Results, quick: bool) -> Found:
+def rank(results: Results, quick: bool) -> Found:
     cases, ends = [], []
     for column, name in (("rank", "σ above 1e-6"), ("rank_relative", "σ above 1e-3 σ₁")):
         plain, ours = (fig4.series(results, quick)[m].outcome for m in ("fw", "afw"))
@@ -162,14 +159,13 @@ def lower_rank(results: Results, quick: bool) -> Found:
     return Found(cases, {"ranks": ends[0] if ends else "not run that far"})
 
 
-@judges("free")
 def free(results: Results, quick: bool) -> Found:
     cases = []
     for problem in (p for p in fig3.problems(quick) if p.main):
         runs = {run.method: results[run] for run in fig3.runs(problem)}
         ratio = float(runs["afw"]["n_pass"][-1] / runs["fw"]["n_pass"][-1])
         words = f"{ratio:.3g} times FW's passes"
-        cases.append(Case(problem.name, verdict(ratio <= 1.1), words, "closed-form oracle"))
+        cases.append(Case(problem.short, verdict(ratio <= 1.1), words, "closed-form oracle"))
     plain, ours = (fig4.series(results, quick)[m] for m in ("fw", "afw"))
     for k in (k for k in (50, 150, 500) if k <= plain.k[-1]):
         at = int(np.searchsorted(plain.k, k))
@@ -179,8 +175,7 @@ def free(results: Results, quick: bool) -> Found:
     return Found(cases, {"last": cases[-1].measured})
 
 
-@judges("expensive")
-def too_expensive(results: Results, quick: bool) -> Found:
+def expensive(results: Results, quick: bool) -> Found:
     cases, ratios, last, affordable = [], [], "", True
     for goal, c in fig4.cost(results, quick).items():
         name = f"dearer at error {goal:.0e}"
@@ -199,12 +194,10 @@ def too_expensive(results: Results, quick: bool) -> Found:
     return Found([*cases, reach], values)
 
 
-@judges("sliding")
-def one_oracle_call(results: Results, quick: bool) -> Found:
+def sliding(results: Results, quick: bool) -> Found:
     cases, means = [], []
-    for data, ball in iteration_cost.PROBLEMS:
-        s = iteration_cost.sliding(results, data, ball)
-        name = f"{data.label} {ball.kind} R = {ball.radius:g}"
+    for problem in iteration_cost.PROBLEMS:
+        s, name = iteration_cost.sliding(results, problem), problem.short
         words = f"AFW {s['afw']:.0f} call a step; CGS {s['cgs_mean']:.2f} on average, {s['cgs_most']:.0f} at most"
         cases.append(Case(f"{name}: calls", verdict(s["afw"] == 1 and s["cgs_mean"] > 1.05), words))
         ahead = f"after {s['budget']:.0f} calls each: AFW {s['h_afw']:.1e}, CGS {s['h_cgs']:.1e}"
@@ -213,8 +206,7 @@ def one_oracle_call(results: Results, quick: bool) -> Found:
     return Found(cases, {"means": spread_of(means, 3)})
 
 
-@judges("cheaper")
-def cheaper_than_agm(results: Results, quick: bool) -> Found:
+def cheaper(results: Results, quick: bool) -> Found:
     cases, ratios = [], []
     for name in fig3.DATASETS:
         ours, agm = (iteration_cost.per_iteration(results, name, quick)[m] for m in ("afw", "agm"))

@@ -41,23 +41,10 @@ def envelope(h: np.ndarray) -> np.ndarray:
 
 
 def slope(k: np.ndarray, h: np.ndarray, first: int, last: int, floor: float = 0.0, seed: int = 0) -> Slope:
-    """Fit log h = a + slope * log k on [first, last], with a block-bootstrap interval.
+    """Fit log h = a + slope * log k on [first, last], with a block-bootstrap interval (of this seed).
 
-    Parameters
-    ----------
-    k, h : ndarray
-        Iterations and errors (an envelope, if the curve zig-zags).
-    first, last : int
-        Range of the fit.
-    floor : float, default 0
-        Accuracy of f*: values below ten times that are left out.
-    seed : int, default 0
-        Of the bootstrap.
-
-    Returns
-    -------
-    Slope
-        NaN where fewer than eight points are left.
+    Errors h should be an envelope if the curve zig-zags. From the first value below ten times `floor`, the accuracy of
+    f*, on the rest is left out; the slope is NaN where fewer than eight points are left.
 
     Examples
     --------
@@ -66,13 +53,10 @@ def slope(k: np.ndarray, h: np.ndarray, first: int, last: int, floor: float = 0.
     >>> round(fit.value, 6), round(fit.low, 6)
     (-2.0, -2.0)
     """
-    usable = (k >= first) & (k <= last) & (h > max(10 * floor, 0.0))
-    if usable.any():
-        # From the first value under the floor on, the rest is noise.
-        under = np.flatnonzero((k >= first) & (k <= last) & ~(h > 10 * floor))
-        if under.size:
-            usable &= k < k[under[0]]
-    k, h = k[usable], h[usable]
+    inside = (k >= first) & (k <= last)
+    k, h = k[inside], h[inside]
+    known = np.logical_and.accumulate(h > max(10 * floor, 0.0))
+    k, h = k[known], h[known]
     if k.size < 8 or k[-1] < 1.5 * k[0]:
         return NOTHING
     wanted = np.geomspace(k[0], k[-1], POINTS)

@@ -9,17 +9,17 @@ from frankwolfe.paper.claims.verdicts import (
     FAILS,
     HOLDS,
     OUTSIDE,
-    UNDECIDED,
     Case,
     Found,
     Judge,
     at_most,
-    judges,
+    ordering,
     spread_of,
     verdict,
 )
 from frankwolfe.paper.problems import Ball
 from frankwolfe.paper.runner import Results
+from frankwolfe.paper.runs import Series
 from frankwolfe.paper.sections import (
     certificate_quality,
     fig1,
@@ -37,8 +37,7 @@ FAST = -1.7
 ROUNDING = 1e-12
 
 
-@judges("general")
-def general_bound(results: Results, quick: bool) -> Found:
+def general(results: Results, quick: bool) -> Found:
     runs = [run for p in fig3.problems(quick) for run in fig3.runs(p)]
     runs += [run for r in fig2.radii(quick) for run in fig2.runs(r, quick)]
     balls, seeds = rates_on_sets.balls(quick), rates_on_sets.seeds(quick)
@@ -67,8 +66,7 @@ def rates(kind: str) -> Judge:
     return judge
 
 
-for _key, _kind in {"l2-rate": "l2", "lp-rate": "lp", "support-rate": "ksupport", "group-rate": "group"}.items():
-    judges(_key)(rates(_kind))
+l2_rate, lp_rate, support_rate, group_rate = map(rates, ("l2", "lp", "ksupport", "group"))
 
 
 def speed(fit: Slope) -> str:
@@ -76,8 +74,7 @@ def speed(fit: Slope) -> str:
     return HOLDS if np.isnan(fit.value) else at_most(fit.low, fit.high, FAST)
 
 
-@judges("l1-rate")
-def vertex_rate(results: Results, quick: bool) -> Found:
+def l1_rate(results: Results, quick: bool) -> Found:
     run = results[rate_reasons.Wandering("afw")]
     settled = max(run.facts["last_move"], 1)
     fit = slope(run["k"], envelope(run["h"]), settled, int(run["k"][-1]))
@@ -86,8 +83,7 @@ def vertex_rate(results: Results, quick: bool) -> Found:
     return Found([case], {"settled": settled, "fit": fit, "slope": fit.value})
 
 
-@judges("l1-freeze")
-def vertex(results: Results, quick: bool) -> Found:
+def l1_freeze(results: Results, quick: bool) -> Found:
     task = rate_reasons.Wandering("afw")
     facts, plain = results[task].facts, results[rate_reasons.Wandering("fw")].facts
     bound, last, moves = proven_constants.vertex_time(facts), facts["last_move"], facts["moves"]
@@ -99,49 +95,52 @@ def vertex(results: Results, quick: bool) -> Found:
     return Found([Case("six dimensions, five decoys", kind, measured, words)], values)
 
 
-@judges("improves")
 def improves(results: Results, quick: bool) -> Found:
     cases = []
     for ball in (b for b in rates_on_sets.balls(quick) if b.kind == "l2"):
-        applies, words = rates_on_sets.hypothesis(results, ball, quick)
-        outside = Case(f"gaussian {ball.label}", OUTSIDE, "not judged", words)
-        cases.append(_draws(results, ball, quick, words) if applies else outside)
-    cases += [_panel(results, p, needs_active=True) for p in fig3.problems(quick, ("l2",))]
+        cases.append(_draws(results, ball, quick, *rates_on_sets.hypothesis(results, ball, quick)))
+    for problem in fig3.problems(quick, ("l2",)):
+        active = results.optimum(problem.data, problem.ball).facts["active"]
+        cases.append(_panel(results, problem, active, "active" if active else "the ball is not active"))
     return Found(cases, {"behind": _behind(cases)})
 
 
-@judges("dominates")
 def dominates(results: Results, quick: bool) -> Found:
-    cases = [_draws(results, ball, quick, "any compact convex set") for ball in rates_on_sets.balls(quick)]
-    cases += [_panel(results, p, needs_active=False) for p in fig3.problems(quick)]
-    count = sum(c.verdict == FAILS for c in cases)
+    cases = [_draws(results, ball, quick, True, "any compact convex set") for ball in rates_on_sets.balls(quick)]
+    cases += [_panel(results, p, True, "any compact convex set") for p in fig3.problems(quick)]
+    holds, fails = (sum(c.verdict == kind for c in cases) for kind in (HOLDS, FAILS))
     # "Dominates" is about all instances: one on which AFW is behind is enough.
-    values = {"behind": _behind(cases), "count": count, "total": len(cases)}
-    return Found(cases, values, FAILS if count else "")
+    values = {"behind": _behind(cases), "ahead": holds, "total": len(cases)}
+    return Found(cases, values, FAILS if fails else "")
 
 
 def _behind(cases: list[Case]) -> str:
     names = [c.name for c in cases if c.verdict == FAILS]
-    return f"AFW is behind at {', '.join(names)}." if names else "AFW is behind nowhere."
+    return f"AFW is behind at nearly every k at {', '.join(names)}." if names else "AFW is nowhere behind throughout."
 
 
-def _draws(results: Results, ball: Ball, quick: bool, words: str) -> Case:
-    ratios = rates_on_sets.advantage(results, ball, quick)
-    kind = verdict(min(ratios) > 1) if min(ratios) > 1 or max(ratios) < 1 else UNDECIDED
-    return Case(f"gaussian {ball.label}", kind, f"FW error / AFW error {spread_of(ratios, 3)}", words)
+def _draws(results: Results, ball: Ball, quick: bool, applies: bool, words: str) -> Case:
+    """Return whether AFW is ahead of FW in every draw of the data."""
+    draws = [[rates_on_sets.run(ball, m, seed, quick) for m in ("fw", "afw")] for seed in rates_on_sets.seeds(quick)]
+    return _ahead(f"gaussian {ball.label}", [list(map(results.series, pair)) for pair in draws], applies, words)
 
 
-def _panel(results: Results, problem: fig3.Problem, *, needs_active: bool) -> Case:
-    active = results.optimum(problem.data, problem.ball).facts["active"]
-    if needs_active and not active:
-        return Case(problem.name, OUTSIDE, "not judged", "the ball is not active")
-    h = fig3.errors(results, problem)
-    words = f"FW error / AFW error {h['fw'] / h['afw']:.3g}"
-    return Case(problem.name, verdict(h["afw"] < h["fw"]), words, "active" if active else "not active")
+def _panel(results: Results, problem: fig3.Shown, applies: bool, words: str) -> Case:
+    both = {run.method: results.series(run) for run in fig3.runs(problem)}
+    return _ahead(problem.short, [[both["fw"], both["afw"]]], applies, words)
 
 
-@judges("lemma-es")
-def lemma(results: Results, quick: bool) -> Found:
+def _ahead(name: str, pairs: list[list[Series]], applies: bool, words: str) -> Case:
+    """Return the k at which AFW's error (the largest from k on) is no more than FW's, in every pair of runs."""
+    if not applies:
+        return Case(name, OUTSIDE, "not judged", words)
+    errors = [[np.maximum(s.highest[1:], max(ours.floor, 1e-16)) for s in (plain, ours)] for plain, ours in pairs]
+    kind, where = ordering(pairs[0][1].k[1:], np.all([ours <= plain for plain, ours in errors], axis=0))
+    ends = spread_of([plain[-1] / ours[-1] for plain, ours in errors], 3)
+    return Case(name, kind, f"ahead at {where}; FW error / AFW error at the end {ends}", words)
+
+
+def lemma_es(results: Results, quick: bool) -> Found:
     worst = max(results[e].facts["worst_excess"] for e in certificate_quality.ALL)
     return Found([], {"runs": len(certificate_quality.ALL), "worst": worst}, verdict(worst <= ROUNDING))
 
@@ -169,12 +168,10 @@ def bounded(which: str, letter: str) -> Judge:
     return judge
 
 
-for _key, _which, _letter in (("lemma-7", "C1", "C₁"), ("lemma-8", "C2", "C₂"), ("lemma-9", "C3", "C₃")):
-    judges(_key)(bounded(_which, _letter))
+lemma_7, lemma_8, lemma_9 = map(bounded, ("C1", "C2", "C3"), ("C₁", "C₂", "C₃"))
 
 
-@judges("settling")
-def settling_time(results: Results, quick: bool) -> Found:
+def settling(results: Results, quick: bool) -> Found:
     cases = []
     for e in certificate_quality.CURVED:
         c = proven_constants.constants(results[e], e.ball.radius)
@@ -187,8 +184,7 @@ def settling_time(results: Results, quick: bool) -> Found:
     return Found(cases, {"proven": largest.T, "seen": largest.T_seen})
 
 
-@judges("theorem-3")
-def theorem_three(results: Results, quick: bool) -> Found:
+def theorem_3(results: Results, quick: bool) -> Found:
     cases, worst, reached = [], 0.0, 0
     for e in certificate_quality.CURVED:
         walk, c = results[e], proven_constants.constants(results[e], e.ball.radius)
@@ -202,7 +198,6 @@ def theorem_three(results: Results, quick: bool) -> Found:
     return Found(cases, {"worst": worst, "reached": reached, "runs": len(cases)})
 
 
-@judges("agm")
 def agm(results: Results, quick: bool) -> Found:
     walk = results[fig1.Accelerated()]
     ratios = {name: float(np.max(walk[name] / walk[f"{name}_bound"])) for name in ("error", "gradient", "distance")}
@@ -213,23 +208,20 @@ def agm(results: Results, quick: bool) -> Found:
     return Found(cases, {"worst": max(ratios.values()), "steps": fig1.STEPS})
 
 
-@judges("theorem-4")
-def theorem_four(results: Results, quick: bool) -> Found:
+def theorem_4(results: Results, quick: bool) -> Found:
     walk = results[fig1.Accelerated()]
     ratio = float(np.max(walk["weighted"] / walk["weighted_bound"]))
     over, single = max(float(np.max(walk["weighted"])), 0.0), float(np.max(walk["estimate"]))
     return Found([], {"ratio": ratio, "over": over, "single": single}, verdict(ratio <= 1))
 
 
-@judges("connection-1-gd")
-def gradient_descent(results: Results, quick: bool) -> Found:
+def connection_1_gd(results: Results, quick: bool) -> Found:
     facts = results[fig1.Accelerated()].facts
     off = facts["gd_difference"] / max(facts["largest"], 1e-300)
     return Found([], {"off": off, "steps": fig1.STEPS}, verdict(off <= ROUNDING))
 
 
-@judges("connection-1-ball")
-def ball_step(results: Results, quick: bool) -> Found:
+def connection_1_ball(results: Results, quick: bool) -> Found:
     walk = results[fig1.Accelerated()]
     ratio = float(np.max(walk["radius"] / walk["distance_bound"]))
     cases = [
@@ -239,7 +231,6 @@ def ball_step(results: Results, quick: bool) -> Found:
     return Found(cases, {"ratio": ratio})
 
 
-@judges("fig1")
 def flattening(results: Results, quick: bool) -> Found:
     run = results[fig1.Bowls()]
     exact = run["v"] - run["slope"] / (2 * run["weight"])
@@ -248,7 +239,6 @@ def flattening(results: Results, quick: bool) -> Found:
     return Found([], {"width": width, "k": int(run["k"][-1]), "off": off}, verdict(off <= 10 * ROUNDING and width > 9))
 
 
-@judges("jumping")
 def jumping(results: Results, quick: bool) -> Found:
     facts = results[rate_reasons.Small("line", "afw")].facts
     cases = [
@@ -258,8 +248,7 @@ def jumping(results: Results, quick: bool) -> Found:
     return Found(cases, {"slope": facts["slope"]})
 
 
-@judges("lower-bound")
-def slow_simplex(results: Results, quick: bool) -> Found:
+def lower_bound(results: Results, quick: bool) -> Found:
     cases, slopes = [], {}
     for name in rate_reasons.PAIR:
         facts = results[rate_reasons.Small("simplex", name)].facts
@@ -270,7 +259,6 @@ def slow_simplex(results: Results, quick: bool) -> Found:
     return Found(cases, slopes)
 
 
-@judges("rank-bound")
 def rank_bound(results: Results, quick: bool) -> Found:
     cases = []
     for method in ("fw", "afw"):
@@ -282,7 +270,6 @@ def rank_bound(results: Results, quick: bool) -> Found:
     return Found(cases, {"excess": cases[-1].measured.split(",")[0]})
 
 
-@judges("certificate")
 def certificate(results: Results, quick: bool) -> Found:
     cases, loosest = [], 0.0
     for e in certificate_quality.ALL:
@@ -296,8 +283,7 @@ def certificate(results: Results, quick: bool) -> Found:
     return Found(cases, {"loosest": loosest})
 
 
-@judges("line-search")
-def searching(results: Results, quick: bool) -> Found:
+def line_search(results: Results, quick: bool) -> Found:
     cases, gains = [], []
     for ball in (b for b in rates_on_sets.balls(quick) if b.kind in ("l2", "lp") and b.option <= 3):
         applies = rates_on_sets.active(results, ball, quick)

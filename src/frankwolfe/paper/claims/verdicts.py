@@ -33,17 +33,6 @@ class Found(NamedTuple):
 
 
 Judge = Callable[[Results, bool], Found]
-JUDGES: dict[str, Judge] = {}
-
-
-def judges(key: str) -> Callable[[Judge], Judge]:
-    """Return a decorator: the function judges the claim of this key."""
-
-    def register(judge: Judge) -> Judge:
-        JUDGES[key] = judge
-        return judge
-
-    return register
 
 
 def across(verdicts: Sequence[str]) -> str:
@@ -124,7 +113,8 @@ def ordering(k: np.ndarray, true: np.ndarray) -> tuple[str, str]:
         return HOLDS, "every k"
     shown = sorted(sorted(ranges, key=lambda r: r[0] - r[1])[:3])
     words = [_range(a, b, first, last) for a, b in shown]
-    text = " and ".join(words) + (f" (and {len(ranges) - 3} shorter ranges)" if len(ranges) > 3 else "")
+    more = len(ranges) - len(shown)
+    text = " and ".join(words) + (f" (and {more} shorter range{'s' * (more > 1)})" if more else "")
     if ranges[-1][1] == last and ranges[-1][0] <= max(last // 10, 2):
         return HOLDS, text
     return (PARTLY if float(np.mean(true)) >= 0.1 else FAILS), text

@@ -11,40 +11,23 @@ import time
 from pathlib import Path
 from typing import Any
 
-from frankwolfe.paper.demo.settings import FULL, SMALL, Settings
+from frankwolfe.paper.demo.settings import FULL, METHODS, SMALL, Settings
 
 __all__ = ["FULL", "SMALL", "Settings", "run"]
 
 
 def run(out: Any = "report", *, settings: Settings = FULL, quiet: bool = False) -> Path:
-    """Solve the problems, print a table for each, and write a self-contained page with its figures.
+    """Solve the problems, print a table for each, and write a self-contained page into the folder `out`.
 
-    Parameters
-    ----------
-    out : str or path
-        Folder to write to; made if it does not exist.
-    settings : Settings
-        Sizes and radii.
-    quiet : bool, default False
-        Print neither progress nor tables.
-
-    Returns
-    -------
-    Path
-        The page, ``out/index.html``; PNG files of the figures lie beside it.
-
-    Examples
-    --------
-    >>> from frankwolfe.paper import demo
-    >>> demo.run("report", quiet=True)  # doctest: +SKIP
-    PosixPath('report/index.html')
+    PNG files of the figures lie beside the page, ``out/index.html``, whose path is returned. With `quiet` neither
+    progress nor tables are printed.
     """
     from frankwolfe.paper.demo import digits, photograph, report
 
     began = time.monotonic()
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    jobs = 2 * (len(settings.digit_steps) + 1) + len(settings.picture_steps) + 2
+    jobs = 3 * (len(METHODS) + 1) + 1  # two balls, the photograph and its radius
     started = itertools.count(1)
 
     def begin(job: str) -> None:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frankwolfe.methods import AcceleratedProjectedGradient
 from frankwolfe.objectives import Logistic
-from frankwolfe.paper.demo.settings import Settings
+from frankwolfe.paper.demo.settings import METHODS, Settings
 from frankwolfe.paper.demo.study import Study
 from frankwolfe.paper.demo.study import solve as solve_study
 from frankwolfe.sets import L1Ball, L2Ball
@@ -36,10 +35,7 @@ class Handwriting:
         return self.images @ study.comparison["afw"].x
 
     def confusion(self, study: Study) -> dict[str, int]:
-        """Count hits and misses on the test images.
-
-        Each key is what the image is, then what the classifier said.
-        """
+        """Count test images by what they are, and what the classifier said."""
         said, four = self.scores(study) > 0, self.is_four > 0
         return {
             "4, called 4": int(np.sum(four & said)),
@@ -65,23 +61,18 @@ def solve(settings: Settings, begin: Callable[[str], None]) -> Handwriting:
     def score(x: np.ndarray) -> str:
         return f"{100 * np.mean((A[test] @ x > 0) == (b[test] > 0)):.1f} %"
 
-    balls = {
-        "l2": (L2Ball(settings.l2_radius), f"Is it a 4? l2 ball, radius {settings.l2_radius:g}"),
-        "l1": (L1Ball(settings.l1_radius), f"Is it a 4? l1 ball, radius {settings.l1_radius:g}"),
-    }
     l2, l1 = (
         solve_study(
             f"digits-{name}",
-            title,
+            f"Is it a 4? {name} ball, radius {ball.radius:g}",
             objective,
             ball,
-            settings.digit_steps,
+            dict(zip(METHODS, settings.digit_steps, strict=True)),
             begin,
-            reference=AcceleratedProjectedGradient(restart=True),
             limits={"tol": settings.digit_tol, "max_iter": settings.reference_steps},
             score=score,
             score_name="accuracy",
         )
-        for name, (ball, title) in balls.items()
+        for name, ball in {"l2": L2Ball(settings.l2_radius), "l1": L1Ball(settings.l1_radius)}.items()
     )
     return Handwriting(A[test], b[test], data.target[test], len(train), (l2, l1))

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.methods import AcceleratedProjectedGradient
 from frankwolfe.minimize import minimize
 from frankwolfe.objectives import MatrixCompletion
-from frankwolfe.paper.demo.settings import Settings
+from frankwolfe.paper.demo.settings import METHODS, Settings
 from frankwolfe.paper.demo.study import THREADS, Study
 from frankwolfe.paper.demo.study import solve as solve_study
 from frankwolfe.sets import NuclearBall
@@ -80,9 +79,8 @@ def solve(settings: Settings, begin: Callable[[str], None]) -> Photograph:
         f"Completing a photograph: nuclear ball, radius {radius:g}",
         MatrixCompletion(rows, cols, values, pixels.shape),
         NuclearBall(radius),
-        settings.picture_steps,
+        dict(zip(METHODS, settings.picture_steps, strict=True)),
         begin,
-        reference=AcceleratedProjectedGradient(restart=True),
         limits={"tol": 0, "rtol": settings.picture_rtol, "max_iter": settings.reference_steps},
         score=score,
         score_name="RMSE",

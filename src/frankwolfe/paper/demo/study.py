@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from frankwolfe.compare import Comparison
-from frankwolfe.methods import Method
+from frankwolfe.methods import AcceleratedProjectedGradient
 from frankwolfe.minimize import minimize
 from frankwolfe.objectives.base import Objective
 from frankwolfe.plotting.palette import TITLES
@@ -19,20 +19,9 @@ THREADS = 1  # these problems are small: more threads wait for each other longer
 
 @dataclass(frozen=True)
 class Study:
-    """A problem and its solutions.
+    """A problem with one result per method and a far more accurate reference.
 
-    Attributes
-    ----------
-    name, title : str
-        For file names, and for people.
-    comparison : Comparison
-        One result per method.
-    reference : Result
-        A far more accurate solution.
-    score : callable
-        What a solution is worth on data it has not seen, as text.
-    score_name : str
-        What that is.
+    `score` says in words what a solution is worth on data it has not seen, `score_name` what that is.
     """
 
     name: str
@@ -67,8 +56,9 @@ class Study:
         return max(self.comparison[name].fun - self.optimum, self.gap)
 
     def leader(self, k: int) -> str:
-        """Return the method with the smallest error after k steps (or after its last)."""
-        return min(self.comparison, key=lambda name: _until(self.comparison[name], k))
+        """Return the method with the smallest value up to step k (or its last)."""
+        traces = {name: result.trace for name, result in self.comparison.items()}
+        return min(traces, key=lambda name: float(traces[name].fun[traces[name].k <= k].min()))
 
     def rows(self) -> list[list[str]]:
         """Return the table, one row per method."""
@@ -89,14 +79,11 @@ class Study:
     def __str__(self) -> str:
         """Return the table as text, in columns."""
         lines = [self.head, *self.rows()]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        rows = ([f"{cell:>{w}}" for cell, w in zip(line, widths, strict=True)] for line in lines)
-        return "\n".join("  ".join([f"{line[0].strip():<{widths[0]}}", *line[1:]]) for line in rows)
-
-
-def _until(result: Result, k: int) -> float:
-    """Return the smallest value up to step k."""
-    return float(result.trace.fun[result.trace.k <= k].min())
+        first, *widths = (max(map(len, column)) for column in zip(*lines, strict=True))
+        return "\n".join(
+            "  ".join([f"{name:<{first}}", *(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True))])
+            for name, *cells in lines
+        )
 
 
 def solve(
@@ -107,12 +94,11 @@ def solve(
     steps: Mapping[str, int],
     begin: Callable[[str], None],
     *,
-    reference: str | Method,
     limits: Mapping[str, Any],
     score: Callable[[Any], str],
     score_name: str,
 ) -> Study:
-    """Run every method for its number of steps, and the reference to its tolerance."""
+    """Run every method for its number of steps, and restarted projected AGM to the tolerance in `limits`."""
     quiet = {"progress": False, "n_threads": THREADS}
     minimize(objective, domain, max_iter=1, **quiet)  # loads what is loaded lazily, so that no method pays for it
     results = {}
@@ -120,5 +106,5 @@ def solve(
         begin(f"{title}: {TITLES.get(method, method)}")
         results[method] = minimize(objective, domain, method=method, tol=0, max_iter=count, **quiet)
     begin(f"{title}: reference solution")
-    best = minimize(objective, domain, method=reference, **quiet, **limits)
+    best = minimize(objective, domain, method=AcceleratedProjectedGradient(restart=True), **quiet, **limits)
     return Study(name, title, Comparison(results), best, score, score_name)

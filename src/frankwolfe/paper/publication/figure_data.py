@@ -94,26 +94,25 @@ class Section:
     tables: list[Table] = field(default_factory=list)
 
 
-def error_curve(series: Series, *, window: int = 0, shown: bool = True) -> Curve:
-    """Return the error of a run as a curve in its method's look, shaded from the least to the most in a window of k."""
-    look = METHODS[series.run.method]
-    low, high = _window(series.h, window) if window else (None, None)
-    x = {axis: series.outcome[axis] for axis in AXES}
-    width = 2.4 if series.run.method == "afw" else 1.9
-    return Curve(look.name, x, series.h, look.colour, look.dash, width, low, high, shown)
+def method_curve(method: str, x: dict[str, np.ndarray], y: np.ndarray, more: str = "", **look: Any) -> Curve:
+    """Return a curve under the name (and `more`) and in the colour of a method."""
+    return Curve(METHODS[method].name + more, x, y, METHODS[method].colour, **look)
 
 
 def error_panel(title: str, series: Sequence[Series], *, window: int = 0, hidden: Sequence[str] = ()) -> Panel:
-    """Return the errors of several runs in one panel; those of `hidden` methods are drawn after a click."""
-    curves = [error_curve(s, window=window, shown=s.run.method not in hidden) for s in series]
-    return Panel(title, curves, floor=max(s.floor for s in series))
+    """Return the errors of several runs in the looks of their methods; those of `hidden` ones are drawn after a click.
 
-
-def _window(y: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return smallest and largest value within half a window on either side."""
+    With a `window` each is shaded from the least to the most within so many k.
+    """
     from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
-    return minimum_filter1d(y, width, mode="nearest"), maximum_filter1d(y, width, mode="nearest")
+    curves = []
+    for s in series:
+        method, x = s.run.method, {axis: s.outcome[axis] for axis in AXES}
+        low, high = (f(s.h, window, mode="nearest") if window else None for f in (minimum_filter1d, maximum_filter1d))
+        look = {"dash": METHODS[method].dash, "width": 2.4 if method == "afw" else 1.9, "shown": method not in hidden}
+        curves.append(method_curve(method, x, s.h, low=low, high=high, **look))
+    return Panel(title, curves, floor=max(s.floor for s in series))
 
 
 def spread(n: int, points: int = POINTS, log: bool = True) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -25,29 +26,36 @@ TITLE = 48  # letters in a line of a panel's title
 
 def save_pictures(figure: Figure, folder: Path) -> None:
     """Draw a figure against its first axis, as PNG and SVG."""
-    _save(figure.panels, figure.columns, figure.axes[0], [folder / f"{figure.key}.{kind}" for kind in ("png", "svg")])
+    drawn = draw(figure.panels, figure.axes[0], figure.columns)
+    for kind in ("png", "svg"):
+        _save(drawn, folder / f"{figure.key}.{kind}")
 
 
 def save_panels(figure: Figure, folder: Path) -> list[Path]:
     """Draw the panels of a figure one by one, as SVG, so that a page can put them where it has room."""
     paths = [folder / f"{figure.key}-{i}.svg" for i in range(len(figure.panels))]
     for panel, path in zip(figure.panels, paths, strict=True):
-        _save([panel], 1, figure.axes[0], [path])
+        _save(draw([panel], figure.axes[0]), path)
     return paths
 
 
-def _save(panels: list[Panel], columns: int, axis: str, paths: list[Path]) -> None:
-    matplotlib = optional("matplotlib", extra="plot")
+def draw(panels: Sequence[Panel], axis: str, columns: int = 1, size: tuple[float, float] = (4.3, 3.5)) -> Any:
+    """Return a matplotlib figure of panels of this size, in inches, against one of their axes."""
     rows = math.ceil(len(panels) / columns)
-    with style(), matplotlib.rc_context({"svg.hashsalt": "frankwolfe"}):
-        drawn = optional("matplotlib.figure", extra="plot").Figure(figsize=(4.3 * columns, 3.5 * rows))
+    with style():
+        shape = size[0] * columns, size[1] * rows
+        drawn = optional("matplotlib.figure", extra="plot").Figure(figsize=shape)
         axes = drawn.subplots(rows, columns, squeeze=False).ravel()
         for ax, panel in zip(axes, panels, strict=False):
             _draw(ax, panel, axis)
         for ax in axes[len(panels) :]:
             ax.set_visible(False)
-        for path in paths:
-            drawn.savefig(path, **({"metadata": {"Date": None}} if path.suffix == ".svg" else {"dpi": 150}))
+    return drawn
+
+
+def _save(drawn: Any, path: Path) -> None:
+    with style(), optional("matplotlib", extra="plot").rc_context({"svg.hashsalt": "frankwolfe"}):
+        drawn.savefig(path, **({"metadata": {"Date": None}} if path.suffix == ".svg" else {"dpi": 150}))
 
 
 def _map(ax: Any, panel: Panel, heat: Heat) -> None:

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 
 from frankwolfe.paper.publication.figure_data import Figure
-from frankwolfe.paper.publication.page import claims_table, show_table
+from frankwolfe.paper.publication.page import page_parts
 from frankwolfe.paper.publication.pictures import save_panels
 from frankwolfe.paper.publication.summary import TEXT, Summary, counts, read_summary, write_summary
 from frankwolfe.paper.store import write_text
@@ -55,48 +55,23 @@ def _cell(text: str) -> str:
 
 
 def write_chapter(summary: Summary, page: Path, pictures: Path) -> None:
-    """Write the chapter of the documentation, with its figures drawn from the summary.
-
-    Parameters
-    ----------
-    summary : Summary
-        As committed.
-    page : Path
-        The chapter, in the Markdown of the site.
-    pictures : Path
-        Folder for the figures; the chapter links to it relative to its own folder.
-    """
+    """Write the chapter of the documentation, in Markdown; its figures are drawn from the summary into `pictures`."""
     pictures.mkdir(parents=True, exist_ok=True)
     where = pictures.relative_to(page.parent).as_posix()
-    anchors = {f.key for s in summary.sections for f in s.figures}
-    parts = [
-        f"# {TEXT['title']}",
-        TEXT["lead"].strip(),
-        f"Verdicts on {len(summary.claims)} claims: {', '.join(f'{kind} {n}' for kind, n in counts(summary))}.",
-        "## What is new here, and holds",
-        _html(claims_table(summary.findings, anchors)),
-        "## A verdict on every claim",
-        _html(f"{TEXT['claims']}<p>Open the cases to see every setting.</p>"),
-        _html(claims_table(summary.claims, anchors)),
-    ]
-    for section in (*summary.sections, *summary.end):
-        parts += [f"## {section.title}", _html(section.intro)]
-        parts += [_picture(figure, pictures, where) for figure in section.figures]
-        parts += [_html(show_table(table)) for table in section.tables]
-    write_text(page, "\n\n".join(p for p in parts if p) + "\n")
 
+    def picture(figure: Figure) -> str:
+        drawn = "".join(
+            f'<img src="{where}/{path.name}" alt="{escape(figure.title)}: {escape(panel.title)}">'
+            for panel, path in zip(figure.panels, save_panels(figure, pictures), strict=True)
+        )
+        return (
+            f'<figure id="{figure.key}"><h3>{escape(figure.title)}</h3>'
+            f'<div class="panels" style="--columns:{figure.columns}">{drawn}</div>'
+            f"<figcaption>{escape(figure.caption)}</figcaption></figure>"
+        )
 
-def _html(text: str) -> str:
-    return f'<div class="paper">{text}</div>' if text else ""
-
-
-def _picture(figure: Figure, folder: Path, where: str) -> str:
-    drawn = "".join(
-        f'<img src="{where}/{path.name}" alt="{escape(figure.title)}: {escape(panel.title)}">'
-        for panel, path in zip(figure.panels, save_panels(figure, folder), strict=True)
-    )
-    return _html(
-        f'<figure id="{figure.key}"><h3>{escape(figure.title)}</h3>'
-        f'<div class="panels" style="--columns:{figure.columns}">{drawn}</div>'
-        f"<figcaption>{escape(figure.caption)}</figcaption></figure>"
-    )
+    found = f"Verdicts on {len(summary.claims)} claims: {', '.join(f'{kind} {n}' for kind, n in counts(summary))}."
+    parts = [f"# {TEXT['title']}", TEXT["lead"].strip(), found]
+    for _, title, inner in page_parts(summary, picture):
+        parts += [f"## {title}", f'<div class="paper">{inner}</div>']
+    write_text(page, "\n\n".join(parts) + "\n")

@@ -6,19 +6,17 @@ from __future__ import annotations
 import json
 import platform
 from dataclasses import asdict, dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from frankwolfe import __version__
-from frankwolfe.paper.claims.claims import CLAIMS, FINDINGS, Row
+from frankwolfe.paper.claims.claims import CLAIMS, FINDINGS, Claim
 from frankwolfe.paper.claims.errata import errata_table
 from frankwolfe.paper.claims.verdicts import KINDS, Case
 from frankwolfe.paper.problems import METHODS
 from frankwolfe.paper.publication.figure_data import Section, Table, from_payload, payload
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.store import write_text
-from frankwolfe.paper.words import read
+from frankwolfe.paper.words import read, versions
 
 TEXT = read("page")
 POINTS, DIGITS = 45, 4  # places per curve and digits in the file: enough for a picture
@@ -30,8 +28,8 @@ class Summary:
     """Everything that is shown, wherever it is shown."""
 
     about: dict[str, Any]
-    findings: list[Row]
-    claims: list[Row]
+    findings: list[Claim]
+    claims: list[Claim]
     sections: list[Section]
     end: list[Section]  # errata and settings
 
@@ -57,20 +55,9 @@ def summarise(results: Results, sections: list[Section], quick: bool, about: dic
 
 def about_machine() -> dict[str, str]:
     """Return versions and the machine, in words."""
-    versions = {n: _version(n) for n in ("numpy", "scipy", "numba", "matplotlib")}
-    return {
-        "frankwolfe": __version__,
-        "Python": platform.python_version(),
-        **versions,
-        "machine": f"{platform.machine()}, {platform.system()}, {_processor()}",
+    return versions("frankwolfe", "numpy", "scipy", "numba", "matplotlib") | {
+        "machine": f"{platform.machine()}, {platform.system()}, {_processor()}"
     }
-
-
-def _version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "not installed"
 
 
 def _processor() -> str:
@@ -88,8 +75,8 @@ def write_summary(path: Path, summary: Summary) -> None:
         "about": summary.about,
         "findings": [r._asdict() for r in summary.findings],
         "claims": [r._asdict() for r in summary.claims],
-        "sections": [_plain(s) for s in summary.sections],
-        "end": [_plain(s) for s in summary.end],
+        "sections": list(map(_plain, summary.sections)),
+        "end": list(map(_plain, summary.end)),
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, json.dumps(data, ensure_ascii=False, indent=0, separators=(",", ":")).replace(",\n", ",") + "\n")
@@ -103,7 +90,7 @@ def _plain(section: Section) -> dict[str, Any]:
         for panel in figure["panels"]:
             panel["curves"] = [{**c, "x": {first: c["x"][first]}} for c in panel["curves"] if c["shown"]]
     tables = [{**asdict(t), "rows": [[str(c) for c in row] for row in t.rows]} for t in section.tables]
-    return {"key": section.key, "title": section.title, "intro": section.intro, "figures": figures, "tables": tables}
+    return {**vars(section), "figures": figures, "tables": tables}
 
 
 def read_summary(path: Path) -> Summary:
@@ -111,15 +98,14 @@ def read_summary(path: Path) -> Summary:
     data = json.loads(path.read_text(encoding="utf-8"))
     if data.get("format") != FORMAT:
         raise ValueError(f"{path}: written by another version; run `frankwolfe reproduce all --publish` again")
-    findings, claims = ([_row(r) for r in data[part]] for part in ("findings", "claims"))
+    findings, claims = (
+        [Claim(**{**row, "cases": [Case(*case) for case in row["cases"]]}) for row in data[part]]
+        for part in ("findings", "claims")
+    )
     sections, end = ([_section(s) for s in data[part]] for part in ("sections", "end"))
     return Summary(data["about"], findings, claims, sections, end)
 
 
 def _section(data: dict[str, Any]) -> Section:
     figures = [from_payload(f) for f in data["figures"]]
-    return Section(data["key"], data["title"], data["intro"], figures, [Table(**t) for t in data["tables"]])
-
-
-def _row(data: dict[str, Any]) -> Row:
-    return Row(**{**data, "cases": [Case(*case) for case in data["cases"]]})
+    return Section(**{**data, "figures": figures, "tables": [Table(**t) for t in data["tables"]]})

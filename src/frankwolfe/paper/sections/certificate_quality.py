@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 
 import frankwolfe as fw
-from frankwolfe.paper.problems import Ball, Data, objective
+from frankwolfe.paper.problems import Ball, Data, Problem, objective
 from frankwolfe.paper.publication.figure_data import Curve, Panel, Section
 from frankwolfe.paper.reference import Reference, solve
 from frankwolfe.paper.runner import Results
-from frankwolfe.paper.runs import problem_name, thinned
+from frankwolfe.paper.runs import thinned
 from frankwolfe.paper.store import Outcome, Task, columns
 from frankwolfe.paper.words import Words
 from frankwolfe.plotting.palette import BLUE, GREY, ORANGE, PURPLE
 from frankwolfe.points import Tangent
-from frankwolfe.problem import Problem
+from frankwolfe.problem import Problem as CountingProblem
 
 
 @dataclass(frozen=True)
-class Estimate(Task):
+class Estimate(Task, Problem):
     """Open-loop AFW with everything that the paper's proofs speak of written down at each step.
 
     Columns: `fun` is f(xₖ); `es` and `fw` the best lower bounds so far from the estimate sequence and from tangents at
@@ -32,17 +32,7 @@ class Estimate(Task):
     from a few starts found, so that M = highest - f* is never overstated.
     """
 
-    data: Data
-    ball: Ball
     iterations: int
-
-    @property
-    def name(self) -> str:
-        return f"{problem_name(self.data, self.ball)}-estimate-{self.iterations}"
-
-    @property
-    def title(self) -> str:
-        return f"{self.data.label}, {self.ball.label}"
 
     def compute(self, directory: str | None) -> Outcome:
         f = objective(self.data, directory)
@@ -66,7 +56,7 @@ class Estimate(Task):
 
 def _walk(f: Any, domain: fw.Set, gradient: np.ndarray, iterations: int) -> dict[str, np.ndarray]:
     method = fw.AcceleratedFrankWolfe()
-    problem = Problem(f.oriented(domain.sparse_atoms), domain)
+    problem = CountingProblem(f.oriented(domain.sparse_atoms), domain)
     L = f.smoothness
     state = method.init(problem, problem.start(None, False))
     start = float(f.value(np.zeros(f.shape)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,7 @@ from frankwolfe.paper.store import Outcome, Task
 from frankwolfe.paper.words import Words
 
 
-@dataclass(frozen=True)
-class Printed:
+class Printed(NamedTuple):
     """A row of the paper's table: features, samples, percentage of nonzeros."""
 
     columns: int
@@ -37,10 +36,6 @@ class Count(Task):
 
     data: Data
 
-    @property
-    def name(self) -> str:
-        return f"count-{self.data.name}"
-
     def compute(self, directory: str | None) -> Outcome:
         loaded = load(self.data, directory)
         if hasattr(loaded, "cols"):
@@ -52,12 +47,8 @@ class Count(Task):
         return Outcome(facts)
 
 
-def counted() -> list[Count]:
+def tasks(quick: bool) -> list[Count]:
     return [Count(Data(name)) for name in (*PAPER, "movielens100k")]
-
-
-def tasks(quick: bool) -> list[Task]:
-    return list(counted())
 
 
 def density(facts: dict[str, Any]) -> float:
@@ -67,20 +58,14 @@ def density(facts: dict[str, Any]) -> float:
 
 def section(results: Results, quick: bool) -> Section:
     rows = []
-    for count in counted():
+    for count in tasks(quick):
         facts, printed = results[count].facts, PAPER.get(count.data.name)
         positive = "" if facts["positive"] is None else f"{facts['positive']} ({facts['positive'] / facts['rows']:.1%})"
-        rows.append(
-            [
-                count.data.name,
-                f"{facts['rows']} × {facts['columns']}",
-                facts["nonzeros"],
-                f"{density(facts):.2f} %",
-                positive,
-                f"{printed.rows} × {printed.columns}, {printed.density:g} %" if printed else "943 × 1682 (in the text)",
-                ", ".join(differences(facts, printed)) or "the same",
-            ]
-        )
+        size, told = f"{facts['rows']} × {facts['columns']}", "943 × 1682 (in the text)"
+        if printed:
+            told = f"{printed.rows} × {printed.columns}, {printed.density:g} %"
+        differs = ", ".join(differences(facts, printed)) or "the same"
+        rows.append([count.data.name, size, facts["nonzeros"], f"{density(facts):.2f} %", positive, told, differs])
     words = Words("table")
     return words.section([], [words.table("datasets", rows)])
 

@@ -136,7 +136,9 @@ def section(results: Results, quick: bool) -> Section:
                 f"k = {k}: weight L/(k+2) = {weight:.3g}",
                 [
                     Curve("f", {"x": x}, values, GREY, "solid", 2.2),
-                    Curve("bound that AGM minimises", {"x": x}, _clip(bowl), PURPLE, "solid", 2.2),
+                    Curve(
+                        "bound that AGM minimises", {"x": x}, np.where(bowl < 4.0, bowl, np.nan), PURPLE, "solid", 2.2
+                    ),
                     Curve("affine function of the FW step", {"x": x}, affine, VERMILION, "dash", 2.0),
                     Curve("yₖ", {"x": np.array([y])}, np.array([value]), GREY, mode="markers"),
                     Curve("vₖ₊₁", {"x": np.array([v_next])}, np.array([lowest]), BLUE, mode="markers"),
@@ -181,7 +183,3 @@ def _bounds(results: Results) -> list[Panel]:
         Panel("Connection 1: squared radius", radius, ylabel="squared length"),
         Panel("Connection 1: v = x gives GD", same, ylabel="error"),
     ]
-
-
-def _clip(values: np.ndarray) -> np.ndarray:
-    return np.where(values < 4.0, values, np.nan)

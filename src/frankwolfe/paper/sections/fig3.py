@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from frankwolfe.paper.problems import METHODS, Ball, Data
+from frankwolfe.paper.problems import METHODS, Ball, Data, Problem
 from frankwolfe.paper.publication.figure_data import Section, error_panel
 from frankwolfe.paper.reference import LOOSER, Reference
 from frankwolfe.paper.runner import Results
@@ -29,42 +29,32 @@ ITERATIONS = 500
 
 
 @dataclass(frozen=True)
-class Problem:
-    """A panel: data, ball, and whether it is a main one."""
+class Shown(Problem):
+    """A panel, and whether it is a main one."""
 
-    data: Data
-    ball: Ball
     main: bool
 
-    @property
-    def name(self) -> str:
-        return f"{self.data.label} {self.ball.kind} R = {self.ball.radius:g}"
 
-    @property
-    def title(self) -> str:
-        return f"{self.data.label}, {self.ball.label}"
-
-
-def main(name: str, kind: str, quick: bool) -> list[Problem]:
+def main(name: str, kind: str, quick: bool) -> list[Shown]:
     """Return the main panels of one dataset and kind of ball."""
     data = Data(name, rows=SAMPLES[name] if quick else 0)
-    return [Problem(data, Ball(kind, r), True) for r in MAIN.get((name, kind), DEFAULT_MAIN)]
+    return [Shown(data, Ball(kind, r), True) for r in MAIN.get((name, kind), DEFAULT_MAIN)]
 
 
-def problems(quick: bool, kinds: tuple[str, ...] = ("l2", "l1")) -> list[Problem]:
+def problems(quick: bool, kinds: tuple[str, ...] = ("l2", "l1")) -> list[Shown]:
     """Return every panel: the main ones, then neighbouring radii on samples of the rows."""
     pairs = [(name, kind) for kind in kinds for name in DATASETS]
     first = [p for name, kind in pairs for p in main(name, kind, quick)]
     shown = {(p.data, p.ball) for p in first}
     others = [
-        Problem(Data(name, rows=SAMPLES[name]), Ball(kind, r), False)
+        Shown(Data(name, rows=SAMPLES[name]), Ball(kind, r), False)
         for name, kind in pairs
         for r in (NEIGHBOURS[name][1:2] if quick else NEIGHBOURS[name])
     ]
     return [*first, *(p for p in others if (p.data, p.ball) not in shown)]
 
 
-def runs(problem: Problem) -> list[Run]:
+def runs(problem: Shown) -> list[Run]:
     """Return the runs on one problem; on other than a main panel only AGM, FW and AFW."""
     methods = PAPER + BEYOND if problem.main else PAPER[1:]
     return [Run(problem.data, problem.ball, method, ITERATIONS) for method in methods]
@@ -79,7 +69,7 @@ def reference(data: Data, ball: Ball) -> Reference:
     return Reference(data, ball, LOOSER[1] if data.name == "mnist" else 0.0)
 
 
-def errors(results: Results, problem: Problem) -> dict[str, float]:
+def errors(results: Results, problem: Shown) -> dict[str, float]:
     """Return h at the last iteration, by method."""
     return {run.method: results.series(run).at(ITERATIONS) for run in runs(problem)}
 
@@ -95,7 +85,7 @@ def section(results: Results, quick: bool) -> Section:
     return words.section(figures, [words.table("fig3-radii", rows)])
 
 
-def _row(results: Results, problem: Problem) -> list[str]:
+def _row(results: Results, problem: Shown) -> list[str]:
     h = errors(results, problem)
     facts = results.optimum(problem.data, problem.ball).facts
     best = min(PAPER[1:], key=lambda m: h[m])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.paper.problems import METHODS, Ball, Data
-from frankwolfe.paper.publication.figure_data import AXES, Curve, Panel, Section, error_panel
+from frankwolfe.paper.publication.figure_data import AXES, Curve, Panel, Section, error_panel, method_curve
 from frankwolfe.paper.reference import LOOSER, Reference
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import Run, Series
@@ -138,9 +138,8 @@ def _arithmetic(shown: dict[str, Series]) -> list[Curve]:
         ("afw", "n_matvec", PRODUCT_FLOPS),
         ("agm-restart", "n_proj", PROJECTION_FLOPS),
     ):
-        s, look = shown[method], METHODS[method]
-        spent = s.outcome[column] * flops / 1e9
-        curves.append(Curve(look.name, dict.fromkeys(AXES, spent), s.h, look.colour, look.dash))
+        s, spent = shown[method], shown[method].outcome[column] * flops / 1e9
+        curves.append(method_curve(method, dict.fromkeys(AXES, spent), s.h, dash=METHODS[method].dash))
     return curves
 
 
@@ -153,14 +152,14 @@ def _value(series: Series, column: str, k: int) -> float:
 def _ranks(series: dict[str, Series]) -> list[Curve]:
     curves = []
     for method in ("fw", "afw", "agm-restart"):
-        look, s = METHODS[method], series[method]
-        for column, words, dash in (("rank", "above 1e-6", "solid"), ("rank_relative", "above 1e-3 σ₁", "dot")):
-            counted = np.flatnonzero(np.isfinite(s.outcome[column]))
-            x = {axis: s.outcome[axis][counted] for axis in AXES}
-            mode = "lines+markers" if column == "rank" else "lines"
-            shown = method != "agm-restart"
-            name = f"{look.name}, {words}"
-            curves.append(Curve(name, x, s.outcome[column][counted], look.colour, dash, shown=shown, mode=mode))
+        found, shown = series[method].outcome, method != "agm-restart"
+        for column, words, dash, mode in (
+            ("rank", ", above 1e-6", "solid", "lines+markers"),
+            ("rank_relative", ", above 1e-3 σ₁", "dot", "lines"),
+        ):
+            counted = np.flatnonzero(np.isfinite(found[column]))
+            x = {axis: found[axis][counted] for axis in AXES}
+            curves.append(method_curve(method, x, found[column][counted], words, dash=dash, shown=shown, mode=mode))
     bounded = series["fw"].k <= 400
     x = {axis: series["fw"].outcome[axis][bounded] for axis in AXES}
     return [*curves, Curve("k + 1", x, x["k"] + 1, GREY, "dash", 1.4)]

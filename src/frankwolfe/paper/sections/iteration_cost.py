@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from frankwolfe.paper.problems import METHODS, Ball, Data
-from frankwolfe.paper.publication.figure_data import Curve, Panel, Section, error_panel
+from frankwolfe.paper.problems import Ball, Data, Problem
+from frankwolfe.paper.publication.figure_data import Panel, Section, error_panel, method_curve
 from frankwolfe.paper.reference import Reference
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import Run, Series
@@ -14,27 +14,27 @@ from frankwolfe.paper.store import Task
 from frankwolfe.paper.words import Words
 
 PROBLEMS = (
-    (Data("gaussian"), Ball("l2", 5.0)),
-    (Data("gaussian"), Ball("l1", 10.0)),
-    (Data("mushrooms"), Ball("l2", 20.0)),
-    (Data("mushrooms"), Ball("l1", 60.0)),
+    Problem(Data("gaussian"), Ball("l2", 5.0)),
+    Problem(Data("gaussian"), Ball("l1", 10.0)),
+    Problem(Data("mushrooms"), Ball("l2", 20.0)),
+    Problem(Data("mushrooms"), Ball("l1", 60.0)),
 )
 STEPS = 300  # of sliding
 
 
-def runs(data: Data, ball: Ball) -> list[Run]:
+def runs(problem: Problem) -> list[Run]:
     """Return FW, AFW and CGS on one ball; the first two are those of Figure 3 where that has them."""
-    main = [Run(data, ball, method, fig3.ITERATIONS) for method in ("fw", "afw")]
-    return [*main, Run(data, ball, "cgs", STEPS)]
+    steps = {"fw": fig3.ITERATIONS, "afw": fig3.ITERATIONS, "cgs": STEPS}
+    return [Run(problem.data, problem.ball, method, count) for method, count in steps.items()]
 
 
 def tasks(quick: bool) -> list[Task]:
-    return [t for data, ball in PROBLEMS for t in (Reference(data, ball), *runs(data, ball))]
+    return [t for p in PROBLEMS for t in (Reference(p.data, p.ball), *runs(p))]
 
 
-def sliding(results: Results, data: Data, ball: Ball) -> dict[str, float]:
+def sliding(results: Results, problem: Problem) -> dict[str, float]:
     """Return oracle calls per step of AFW and CGS (most and mean), and both errors at the same number of calls."""
-    series = {run.method: results.series(run) for run in runs(data, ball)}
+    series = {run.method: results.series(run) for run in runs(problem)}
     ours, theirs = series["afw"], series["cgs"]
     calls = np.diff(theirs.outcome["n_lmo"])
     budget = min(ours.outcome["n_lmo"][-1], theirs.outcome["n_lmo"][-1])
@@ -64,12 +64,11 @@ def per_iteration(results: Results, name: str, quick: bool) -> dict[str, dict[st
 
 def section(results: Results, quick: bool) -> Section:
     panels, rows = [], []
-    for data, ball in PROBLEMS:
-        series = [results.series(run) for run in runs(data, ball)]
-        panels.append(error_panel(f"{data.label}, {ball.label}", series))
-        s = sliding(results, data, ball)
+    for problem in PROBLEMS:
+        panels.append(error_panel(problem.title, [results.series(run) for run in runs(problem)]))
+        s = sliding(results, problem)
         calls = [f"{s['afw']:.0f}", f"{s['cgs_mean']:.2f}", f"{s['cgs_most']:.0f}"]
-        rows.append([panels[-1].title, *calls, *(f"{s[h]:.1e}" for h in ("h_afw", "h_cgs"))])
+        rows.append([problem.title, *calls, *(f"{s[h]:.1e}" for h in ("h_afw", "h_cgs"))])
     lines = []
     for name in fig3.DATASETS:
         both = per_iteration(results, name, quick).values()
@@ -81,13 +80,12 @@ def section(results: Results, quick: bool) -> Section:
     return words.section(figures, [words.table("cost-oracle", rows), words.table("cost-l1", lines)])
 
 
-def _work(results: Results, problem: fig3.Problem) -> Panel:
+def _work(results: Results, problem: fig3.Shown) -> Panel:
     """Return what AFW and AGM have counted after k iterations."""
     curves = []
     for run in (r for r in fig3.runs(problem) if r.method in ("afw", "agm")):
-        o, look = results[run], METHODS[run.method]
-        x = {"k": o["k"]}
-        curves.append(Curve(f"{look.name}: passes", x, o["n_pass"], look.colour))
+        counted = results[run]
+        curves.append(method_curve(run.method, {"k": counted["k"]}, counted["n_pass"], ": passes"))
         if run.method == "agm":
-            curves.append(Curve(f"{look.name}: projections", x, o["n_proj"], look.colour, "dot"))
+            curves.append(method_curve("agm", {"k": counted["k"]}, counted["n_proj"], ": projections", dash="dot"))
     return Panel(problem.title, curves, ylabel="counted so far", log=(False, False))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
 from frankwolfe.paper.problems import METHODS, Ball, Data
@@ -36,11 +38,9 @@ def run(name: str, kind: str, radius: float, method: str) -> Run:
 
 def tasks(quick: bool) -> list[Task]:
     out: list[Task] = []
-    for name in names(quick):
-        for kind in KINDS:
-            for radius in radii(quick):
-                out.append(fig3.reference(data(name), Ball(kind, radius)))
-                out += [run(name, kind, radius, m) for m in ("afw", *AGAINST)]
+    for name, kind, radius in product(names(quick), KINDS, radii(quick)):
+        out.append(fig3.reference(data(name), Ball(kind, radius)))
+        out += [run(name, kind, radius, m) for m in ("afw", *AGAINST)]
     return out
 
 
@@ -58,26 +58,15 @@ def section(results: Results, quick: bool) -> Section:
     for name in names(quick):
         panels = []
         for kind in KINDS:
-            lines = [_label(results, name, kind, r) for r in radii(quick)]
+            active = {r: results.optimum(data(name), Ball(kind, r)).facts["active"] for r in radii(quick)}
+            lines = [f"{'' if inside else '○ '}{r:g}" for r, inside in active.items()]
             for against in AGAINST:
                 z = np.array([ratio(results, name, kind, r, against)[k - 1] for r in radii(quick)])
                 what = f"{METHODS[against].name} error / AFW error"
                 heat = Heat(k, lines, z, what)
                 panels.append(Panel(f"{kind} ball: {what}", heat=heat, ylabel="radius", xlabel="iterations"))
-                seen = z[np.isfinite(z)]
-                rows.append(
-                    [
-                        f"{data(name).label}, {kind}",
-                        METHODS[against].name,
-                        f"{100 * np.mean(seen > 1):.0f} %",
-                        f"{np.nanmin(z):.2g}",
-                        f"{np.nanmax(z):.2g}",
-                    ]
-                )
+                ahead = f"{100 * np.mean(z[np.isfinite(z)] > 1):.0f} %"
+                ends = f"{np.nanmin(z):.2g}", f"{np.nanmax(z):.2g}"
+                rows.append([f"{data(name).label}, {kind}", METHODS[against].name, ahead, *ends])
         figures.append(words.figure(f"map-{name}", panels, 2, ("k",), text="map", label=data(name).label))
     return words.section(figures, [words.table("maps", rows)])
-
-
-def _label(results: Results, name: str, kind: str, radius: float) -> str:
-    active = results.optimum(data(name), Ball(kind, radius)).facts["active"]
-    return f"{'' if active else '○ '}{radius:g}"

@@ -12,7 +12,7 @@ import numpy as np
 import frankwolfe as fw
 from frankwolfe.paper.claims.rates import Slope, envelope, slope
 from frankwolfe.paper.problems import METHODS
-from frankwolfe.paper.publication.figure_data import Curve, Panel, Section
+from frankwolfe.paper.publication.figure_data import Curve, Panel, Section, method_curve
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import thinned
 from frankwolfe.paper.store import Outcome, Task
@@ -110,10 +110,6 @@ class Small(Task):
 
     example: str
     method: str
-
-    @property
-    def name(self) -> str:
-        return f"why-{self.example}-{self.method}"
 
     @property
     def length(self) -> tuple[int, int, int]:
@@ -271,43 +267,34 @@ def section(results: Results, quick: bool) -> Section:
 
 
 def _panel(name: str, runs: list[Outcome]) -> Panel:
-    curves = []
-    for method, run in zip(PAIR, runs, strict=True):
-        shown, look = run["k"] <= WINDOW[1], METHODS[method]
-        curves.append(Curve(look.name, {"k": run["k"][shown]}, run["highest"][shown], look.colour))
-    k = curves[0].x["k"][1:]
-    scale = float(curves[1].y[min(30, curves[1].y.size - 1)]) * 30**2
-    curves.append(Curve("1/k², for comparison", {"k": k}, scale / k**2, GREY, "dot", 1.4))
+    k = runs[0]["k"][runs[0]["k"] <= WINDOW[1]]
+    curves = [method_curve(m, {"k": k}, run["highest"][: k.size]) for m, run in zip(PAIR, runs, strict=True)]
+    scale = float(curves[1].y[min(30, k.size - 1)]) * 30**2
+    curves.append(Curve("1/k², for comparison", {"k": k[1:]}, scale / k[1:] ** 2, GREY, "dot", 1.4))
     return Panel(EXAMPLES[name], curves)
 
 
 def _dimensions(survey: dict[str, list[float]]) -> Panel:
-    d = np.array(DIMENSIONS, dtype=float)
-    curves = []
-    for method in PAIR:
-        look, most = METHODS[method], np.array(survey[f"{method}_simplex"])
-        curves.append(Curve(look.name, {"d": d}, most, look.colour, mode="lines+markers"))
+    d = {"d": np.array(DIMENSIONS, dtype=float)}
+    curves = [method_curve(m, d, np.array(survey[f"{m}_simplex"]), mode="lines+markers") for m in PAIR]
     return Panel("simplex, f = |x|²/2", curves, ylabel="largest k²h/(LD²)", xlabel="dimension d")
 
 
 def _vertex(results: Results) -> list[Panel]:
-    errors, places = [], []
-    for method in PAIR:
-        run, look = results[Wandering(method)], METHODS[method]
-        x = {"k": run["k"]}
-        errors.append(Curve(look.name, x, run["h"], look.colour))
-        mode = "markers" if method == "afw" else "lines"
-        places.append(Curve(look.name, x, run["vertex"], look.colour, "dot", 1.0, mode=mode))
+    runs = {m: results[Wandering(m)] for m in PAIR}
+    look: dict[str, Any] = {"dash": "dot", "width": 1.0}
+    modes = {"fw": "lines", "afw": "markers"}
+    places = [method_curve(m, {"k": r["k"]}, r["vertex"], mode=modes[m], **look) for m, r in runs.items()]
     return [
-        Panel("error", errors),
+        Panel("error", [method_curve(m, {"k": r["k"]}, r["h"]) for m, r in runs.items()]),
         Panel("coordinate of the vertex", places, ylabel="coordinate", log=(True, False)),
     ]
 
 
 def _simplex(results: Results) -> Panel:
     runs = {m: results[Small("simplex", m)] for m in PAIR}
-    curves = [Curve(METHODS[m].name, {"k": run["k"]}, run["highest"], METHODS[m].colour) for m, run in runs.items()]
     k = runs["fw"]["k"]
     bound = np.where(k > 0, 0.5 / (k + 1) - 0.5 / SIMPLEX, math.nan)
+    curves = [method_curve(m, {"k": run["k"]}, run["highest"]) for m, run in runs.items()]
     curves.append(Curve("no point with k + 1 nonzeros is below", {"k": k}, bound, GREY, "dot"))
     return Panel(f"|x|²/2 on the simplex, d = {SIMPLEX}", curves)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 
@@ -55,10 +56,9 @@ def run(ball: Ball, method: str, seed: int, quick: bool) -> Run:
 
 def tasks(quick: bool) -> list[Task]:
     out: list[Task] = []
-    for seed in seeds(quick):
-        for ball in balls(quick):
-            out += [Reference(Data("gaussian", seed=seed), ball)]
-            out += [run(ball, method, seed, quick) for method in METHODS_SHOWN]
+    for seed, ball in product(seeds(quick), balls(quick)):
+        out += [Reference(Data("gaussian", seed=seed), ball)]
+        out += [run(ball, method, seed, quick) for method in METHODS_SHOWN]
     return out
 
 
@@ -107,22 +107,15 @@ def rate(results: Results, ball: Ball, method: str, quick: bool) -> Slope:
     return pooled(fits)
 
 
-def advantage(results: Results, ball: Ball, quick: bool, method: str = "afw") -> list[float]:
-    """Return h of FW over h of another method at the last iteration, one number per draw."""
-    out = []
-    for seed in seeds(quick):
-        ours, plain = (results.series(run(ball, m, seed, quick)) for m in (method, "fw"))
-        floor = max(ours.floor, 1e-15)
-        out.append(max(plain.at(window(quick)[1]), floor) / max(ours.at(window(quick)[1]), floor))
-    return out
-
-
 def section(results: Results, quick: bool) -> Section:
     panels, rows, hypotheses = [], [], []
     for ball in balls(quick):
         panels.append(error_panel(ball.label, [results.series(run(ball, m, 0, quick)) for m in METHODS_SHOWN]))
         fits = [rate(results, ball, method, quick) for method in METHODS_SHOWN]
-        ratios = advantage(results, ball, quick)
+        ratios = []  # h of FW over h of AFW at the end, in every draw
+        for seed in seeds(quick):
+            plain, ours = (results.series(run(ball, m, seed, quick)).at(window(quick)[1]) for m in ("fw", "afw"))
+            ratios.append(max(plain, 1e-15) / max(ours, 1e-15))
         middle = math.exp(float(np.mean(np.log(ratios))))
         applies, checked = hypothesis(results, ball, quick)
         hypotheses.append([ball.label, "yes" if applies else "no", checked])

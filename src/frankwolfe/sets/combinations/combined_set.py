@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from abc import ABCMeta, abstractmethod
-from functools import cache
-from typing import Any
+from abc import abstractmethod
+from typing import Any, ClassVar
 
 import numpy as np
 
 from frankwolfe.atoms import Atom, OneHot, Sparse
 from frankwolfe.backends import Array, Scalar
-from frankwolfe.sets.base import IterativeSet, LinearMinimum, ProjectableSet, Set, SupportBound
+from frankwolfe.sets.base import IterativeSet, LinearMinimum, ProjectableSet, Set, SupportBound, install
 from frankwolfe.sets.membership import contains_by_oracle
 
 
-class Combination(Set):
+class Combination(IterativeSet):
     """A set made from parts.
 
     A subclass says which direction each part is asked (`_questions`), how the atoms make one (`_atom`) and how the
-    parts' minima make the minimum (`_total`). Whether the parts' oracles iterate and whether there is a projection is
-    told by the type of an instance: `of_kind` gives `__new__` the right one.
+    parts' minima make the minimum (`_total`). It iterates where an oracle of its parts does, and projects, if it can,
+    where all parts do.
     """
 
+    spectral_atoms: ClassVar[bool] = False
     parts: Any  # the sets that this one is made from, a tuple
+
+    def can(self, capability: type) -> bool:
+        if capability is IterativeSet:
+            return any(isinstance(part, IterativeSet) for part in self.parts)
+        return capability is not ProjectableSet or all(isinstance(part, ProjectableSet) for part in self.parts)
 
     @abstractmethod
     def _questions(self, g: Array) -> list[Array]:
@@ -37,6 +42,7 @@ class Combination(Set):
         """Return the minimum over this set from the parts' minima (of lower bounds, a lower bound)."""
 
     _weight: Any = 1.0  # how much an error of a part's minimum weighs
+    _shared: ClassVar[tuple[str, ...]] = ("exact_oracle", "sparse_atoms")  # flags that it has where all parts do
 
     def lmo(self, g: Array) -> Atom:
         return self._atom(g, [part.minimum(h)[:2] for part, h in self._asked(g)])
@@ -45,67 +51,54 @@ class Combination(Set):
         """Return an atom, its value and a lower bound on the minimum, that of the parts' bounds where any is needed."""
         if self.exact_oracle:
             return super().minimum(g)
-        found = [part.minimum(h) for part, h in self._asked(g)]
-        atom = self._atom(g, [answer[:2] for answer in found])
-        return LinearMinimum(atom, atom.inner(g), self._total(g, [answer.lower for answer in found]))
+        return self._joined(g, [part.minimum(h) for part, h in self._asked(g)])
+
+    def minimise(self, g: Any, accuracy: float, rng: np.random.Generator) -> LinearMinimum:
+        """Return an atom whose <g, v> is, by estimate, within `accuracy` of the minimum; parts share the error."""
+        share = accuracy / (self._weight * sum(isinstance(part, IterativeSet) for part in self.parts))
+        found = [
+            part.minimise(h, share, rng) if isinstance(part, IterativeSet) else part.minimum(h)
+            for part, h in self._asked(g)
+        ]
+        return self._joined(g, found)
 
     def support(self, g: Array) -> Scalar:
         return -self._total(-g, [-part.support(-h) for part, h in self._asked(-g)])
 
-    def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        return contains_by_oracle(self, x, tol)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        kind = (isinstance(self, IterativeSet), isinstance(self, _Projecting))
-        return _restored, (_public(type(self)), *kind, self.__dict__)
-
-    def _asked(self, g: Array) -> list[tuple[Set, Array]]:
-        return list(zip(self.parts, self._questions(g), strict=True))
-
-
-class _Iterating(IterativeSet):
-    """A combination some of whose parts have iterative oracles."""
-
-    def minimise(self, g: Any, accuracy: float, rng: np.random.Generator) -> LinearMinimum:
-        """Return an atom whose <g, v> is, by estimate, within `accuracy` of the minimum; parts share the error."""
-        whole = _combination(self)
-        share = accuracy / (whole._weight * sum(isinstance(part, IterativeSet) for part in whole.parts))
-        found = [
-            part.minimise(h, share, rng) if isinstance(part, IterativeSet) else part.minimum(h)
-            for part, h in whole._asked(g)
-        ]
-        atom = whole._atom(g, [answer[:2] for answer in found])
-        lower = whole._total(g, [answer.lower for answer in found])
-        return LinearMinimum(atom, atom.inner(g), lower, sum(answer.matvecs for answer in found))
-
     def support_bound(self, g: Any, rng: np.random.Generator) -> SupportBound:
         """Return an upper bound on the support value; the parts' probabilities of failure add up."""
-        whole = _combination(self)
         bounds = [
             part.support_bound(-h, rng)
             if isinstance(part, IterativeSet)
             else SupportBound(float(part.support(-h)), 0.0)
-            for part, h in whole._asked(-g)
+            for part, h in self._asked(-g)
         ]
-        value = -float(whole._total(-g, [-bound.value for bound in bounds]))
+        value = -float(self._total(-g, [-bound.value for bound in bounds]))
         return SupportBound(value, sum(b.failure for b in bounds), sum(b.matvecs for b in bounds))
 
+    def contains(self, x: Array, tol: float = 1e-9) -> bool:
+        return contains_by_oracle(self, x, tol)
 
-class _Projecting(ProjectableSet):
-    """A combination whose projection follows from those of its parts."""
+    def _asked(self, g: Array) -> list[tuple[Set, Array]]:
+        return list(zip(self.parts, self._questions(g), strict=True))
 
-    def project(self, x: Array) -> Array:
-        return self._project(x)  # pyright: ignore[reportAttributeAccessIssue]
+    def _joined(self, g: Array, found: list[LinearMinimum]) -> LinearMinimum:
+        atom = self._atom(g, [answer[:2] for answer in found])
+        lower = self._total(g, [answer.lower for answer in found])
+        return LinearMinimum(atom, atom.inner(g), lower, sum(answer.matvecs for answer in found))
 
-
-def of_kind(cls: type, parts: tuple[Any, ...], projects: bool) -> Any:
-    """Return a bare instance of `cls`, of the type that says truthfully what it can do."""
-    for part in parts:
-        if not isinstance(part, Set):
-            raise TypeError(f"{cls.__name__} is made from sets such as L1Ball(1.0), got {type(part).__name__}")
-    iterates = any(isinstance(part, IterativeSet) for part in parts)
-    projects = projects and all(isinstance(part, ProjectableSet) for part in parts)
-    return object.__new__(_kind(_public(cls), iterates, projects))
+    def _inherit(self) -> None:
+        """Check the parts, and set flags: true where they are for every part."""
+        for part in self.parts:
+            if not isinstance(part, Set):
+                raise TypeError(
+                    f"{type(self).__name__} is made from sets such as L1Ball(1.0), got {type(part).__name__}"
+                )
+        if isinstance(self, IterativeSet):
+            install(self, spectral_atoms=True)
+        install(self, quick_membership=isinstance(self, ProjectableSet))
+        flags = ("closed_form", *self._shared)
+        install(self, **{name: all(getattr(part, name) for part in self.parts) for name in flags})
 
 
 def common_shape(name: str, parts: tuple[Set, ...]) -> tuple[int, ...] | None:
@@ -123,32 +116,3 @@ def entries_of(atom: Atom) -> tuple[np.ndarray, np.ndarray] | None:
     if isinstance(atom, Sparse) and isinstance(atom.values, np.ndarray):
         return atom.indices, atom.values
     return None
-
-
-def inherit(domain: Combination, *names: str) -> None:
-    """Set flags of a combination: true where they are for every part."""
-    for name in names:
-        object.__setattr__(domain, name, all(getattr(part, name) for part in domain.parts))
-
-
-def _combination(domain: Any) -> Combination:
-    assert isinstance(domain, Combination)
-    return domain
-
-
-@cache
-def _kind(cls: type, iterates: bool, projects: bool) -> type:
-    abilities = (_Iterating,) * iterates + (_Projecting,) * projects
-    return ABCMeta(
-        cls.__name__, (cls, *abilities), {"__module__": cls.__module__, "__doc__": cls.__doc__, "_public": cls}
-    )
-
-
-def _public(cls: Any) -> type:
-    return getattr(cls, "_public", cls)
-
-
-def _restored(cls: type, iterates: bool, projects: bool, state: dict[str, Any]) -> Any:
-    new = object.__new__(_kind(cls, iterates, projects))
-    new.__dict__.update(state)
-    return new

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from frankwolfe.atoms import Atom, Dense
-from frankwolfe.backends import Array, Scalar
+from frankwolfe.atoms import Dense
+from frankwolfe.backends import Array
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.sets.base import LinearMinimum, ProjectableSet, Set, require_shape
+from frankwolfe.sets.base import LinearMinimum, ProjectableSet, ProvenSet, install, require_shape
 from frankwolfe.sets.fixed_arrays import on_host
 from frankwolfe.sets.norm_balls.lp_balls import L2Ball
 from frankwolfe.sets.polytopes.polytope import Polytope
@@ -21,7 +21,7 @@ HALVINGS = 200  # of the bracket of a multiplier; it ends when two neighbouring 
 
 
 @dataclass(frozen=True)
-class BallIntersection(Set):
+class BallIntersection(ProvenSet):
     """The points of another set that lie in a Euclidean ball; ``L2Ball(r) & part`` makes one.
 
     Parameters
@@ -55,7 +55,6 @@ class BallIntersection(Set):
     ball: Any
     part: Any
     closed_form: ClassVar[bool] = False
-    exact_oracle: ClassVar[bool] = False
     quick_membership: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -69,6 +68,7 @@ class BallIntersection(Set):
                 f"{type(self.part).__name__} has no projection, which an intersection with a ball needs; use a Box, a "
                 "Simplex, a Polytope or another set that has"
             )
+        install(self, shape=self.part.shape)
         if self.part.shape is not None:
             nearest = float(np.linalg.norm(self.part.project(np.zeros(self.part.shape))))
             if nearest > self.ball.radius:
@@ -78,22 +78,13 @@ class BallIntersection(Set):
                 )
 
     @property
-    def shape(self) -> tuple[int, ...] | None:
-        """Shape of the points, where the part fixes it."""
-        return self.part.shape
-
-    @property
     def radius(self) -> float:
         """The radius of the ball."""
         return self.ball.radius
 
-    def lmo(self, g: Array) -> Atom:
-        return self.minimum(g).atom
-
     def minimum(self, g: Array) -> LinearMinimum:
         """Return a minimiser up to rounding, its value, and a proven lower bound."""
-        if self.shape is not None:
-            require_shape(self, g, self.shape)
+        require_shape(self, g)
         direction = on_host(g)
         size = float(np.max(np.abs(direction), initial=0.0))
         if not size > 0:
@@ -108,10 +99,6 @@ class BallIntersection(Set):
         atom = Dense(as_like(x, g))
         return LinearMinimum(atom, atom.inner(g), size * lower - 2.0**-51 * abs(size * lower))
 
-    def support(self, g: Array) -> Scalar:
-        """Return a proven upper bound on the support value."""
-        return -self.minimum(-g).lower
-
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return an upper bound: the smaller of the two diameters."""
         return min(self.ball.diameter(shape), self.part.diameter(shape))
@@ -120,8 +107,7 @@ class BallIntersection(Set):
         return min(self.ball.reach(c), self.part.reach(c))
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        if self.shape is not None:
-            require_shape(self, x, self.shape)
+        require_shape(self, x)
         return self.ball.contains(x, tol) and self.part.contains(x, tol)
 
     def with_radius(self, radius: float) -> Self:

@@ -14,8 +14,8 @@ import numpy as np
 from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import Array, Scalar, all_finite, eps, namespace, vdot, zeros
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.sets.base import Set, require_shape
-from frankwolfe.sets.combinations.combined_set import Combination, inherit, of_kind
+from frankwolfe.sets.base import ProjectableSet, Set, install, require_shape
+from frankwolfe.sets.combinations.combined_set import Combination
 from frankwolfe.sets.fixed_arrays import frozen, on_host
 from frankwolfe.sets.norms import above, norm, slack
 
@@ -31,7 +31,7 @@ class MappedSet(Combination):
 
 
 @dataclass(frozen=True)
-class Scaled(MappedSet):
+class Scaled(MappedSet, ProjectableSet):
     """All factor * x with x in a set; written ``factor * domain``.
 
     Parameters
@@ -51,29 +51,14 @@ class Scaled(MappedSet):
 
     part: Set
     factor: float
-
-    def __new__(cls, part: Any = None, factor: Any = None) -> Self:
-        return of_kind(cls, (part,), projects=True)
+    _shared = ("exact_oracle", "sparse_atoms", "spectral_atoms", "keeps_factors", "curved")
 
     def __post_init__(self) -> None:
+        self._inherit()
         c = self.factor
         if not isinstance(c, numbers.Real) or isinstance(c, bool) or c == 0 or not math.isfinite(c):
             raise ValueError(f"factor must be a nonzero finite number, got {c!r}")
-        object.__setattr__(self, "factor", float(c))
-        inherit(self, "closed_form", "exact_oracle", "sparse_atoms", "spectral_atoms")
-
-    @property
-    def keeps_factors(self) -> bool:
-        return self.part.keeps_factors
-
-    @property
-    def curved(self) -> bool:
-        return self.part.curved
-
-    @property
-    def shape(self) -> tuple[int, ...] | None:
-        """Shape of the points, where the set fixes it."""
-        return self.part.shape
+        install(self, factor=float(c), shape=self.part.shape)
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         return abs(self.factor) * self.part.diameter(shape)
@@ -101,12 +86,12 @@ class Scaled(MappedSet):
     def _total(self, g: Array, minima: list[Scalar]) -> Scalar:
         return abs(self.factor) * minima[0]
 
-    def _project(self, x: Array) -> Array:
+    def project(self, x: Array) -> Array:
         return self.factor * self.part.project((1.0 / self.factor) * x)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 @dataclass(frozen=True, eq=False)
-class Shifted(MappedSet):
+class Shifted(MappedSet, ProjectableSet):
     """All x + offset with x in a set; written ``domain + offset``.
 
     Parameters
@@ -126,43 +111,32 @@ class Shifted(MappedSet):
 
     part: Set
     offset: Any
-
-    def __new__(cls, part: Any = None, offset: Any = None) -> Self:
-        return of_kind(cls, (part,), projects=True)
+    _shared = ("exact_oracle", "spectral_atoms", "curved")
 
     def __post_init__(self) -> None:
+        self._inherit()
         offset = frozen("offset", self.offset)
         if self.part.shape not in (None, offset.shape):
             raise ValueError(f"offset must have the shape of the points, {self.part.shape}, got {offset.shape}")
-        object.__setattr__(self, "offset", offset)
-        inherit(self, "closed_form", "exact_oracle", "spectral_atoms")
-
-    @property
-    def curved(self) -> bool:
-        return self.part.curved
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the points, that of the offset."""
-        return self.offset.shape
+        install(self, offset=offset, shape=offset.shape)
 
     def support(self, g: Array) -> Scalar:
-        require_shape(self, g, self.shape)
+        require_shape(self, g)
         return self.part.support(g) + vdot(g, as_like(self.offset, g))
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         return self.part.diameter(self.shape)
 
     def reach(self, c: Array) -> float:
-        require_shape(self, c, self.shape)
+        require_shape(self, c)
         return self.part.reach(c) + above(vdot(c, as_like(np.abs(self.offset), c)), c)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        require_shape(self, x, self.shape)
+        require_shape(self, x)
         if not all_finite(x):
             return False
         # Far from the origin x itself is rounded by more than the tolerance of a small set.
-        point = self.part.lmo(zeros(self.shape, x)).toarray()
+        point = self.part.lmo(zeros(tuple(x.shape), x)).toarray()
         size = float(norm(point, 2)) + self.part.diameter(self.shape)
         rounding = 4 * eps(x) * float(np.linalg.norm(self.offset))
         return self.part.contains(x - as_like(self.offset, x), max(tol, rounding / size) if size > 0 else tol)
@@ -172,7 +146,7 @@ class Shifted(MappedSet):
         return type(self)(self.part.with_radius(radius), self.offset)
 
     def _questions(self, g: Array) -> list[Array]:
-        require_shape(self, g, self.shape)
+        require_shape(self, g)
         return [g]
 
     def _atom(self, g: Array, answers: list[tuple[Atom, Scalar]]) -> Atom:
@@ -182,8 +156,8 @@ class Shifted(MappedSet):
     def _total(self, g: Array, minima: list[Scalar]) -> Scalar:
         return minima[0] + vdot(g, as_like(self.offset, g))
 
-    def _project(self, x: Array) -> Array:
-        require_shape(self, x, self.shape)
+    def project(self, x: Array) -> Array:
+        require_shape(self, x)
         offset = as_like(self.offset, x)
         return self.part.project(x - offset) + offset  # pyright: ignore[reportAttributeAccessIssue]
 
@@ -219,11 +193,10 @@ class LinearImage(MappedSet):
     part: Set
     matrix: Any
     exact_oracle: ClassVar[bool] = False
-
-    def __new__(cls, part: Any = None, matrix: Any = None) -> Self:
-        return of_kind(cls, (part,), projects=False)
+    _shared = ()
 
     def __post_init__(self) -> None:
+        self._inherit()
         matrix = self.matrix.toarray() if hasattr(self.matrix, "toarray") else self.matrix
         matrix = frozen("matrix", matrix)
         if matrix.ndim != 2 or 0 in matrix.shape:
@@ -233,28 +206,22 @@ class LinearImage(MappedSet):
                 f"matrix must have {math.prod(self.part.shape)} columns to act on points of shape {self.part.shape}, "
                 f"got shape {matrix.shape}"
             )
-        object.__setattr__(self, "matrix", matrix)
-        inherit(self, "closed_form")
+        install(self, matrix=matrix, shape=matrix.shape[:1])
 
     def __repr__(self) -> str:
         return f"LinearImage({self.part!r}, <matrix of shape {self.matrix.shape}>)"
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the points, ``(m,)``."""
-        return self.matrix.shape[:1]
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return an upper bound: the diameter of the set times the largest singular value."""
         return float(self._factors[1][0]) * self.part.diameter(self._inner_shape)
 
     def reach(self, c: Array) -> float:
-        require_shape(self, c, self.shape)
+        require_shape(self, c)
         weights = namespace(c).reshape(as_like(np.abs(self.matrix), c).T @ c, self._inner_shape)
         return above(self.part.reach(weights), c)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        require_shape(self, x, self.shape)
+        require_shape(self, x)
         U, s, Wt = self._factors
         if s.size < self.matrix.shape[1] or s[-1] <= 1e-10 * s[0]:
             return super().contains(x, tol)
@@ -271,7 +238,7 @@ class LinearImage(MappedSet):
         return near and self.part.contains(as_like(inner.reshape(self._inner_shape), x), room)
 
     def _questions(self, g: Array) -> list[Array]:
-        require_shape(self, g, self.shape)
+        require_shape(self, g)
         return [namespace(g).reshape(as_like(self.matrix, g).T @ g, self._inner_shape)]
 
     def _atom(self, g: Array, answers: list[tuple[Atom, Scalar]]) -> Atom:

@@ -1,4 +1,4 @@
-"""Sets made from several: sums, products, hulls of unions; and the operators on sets."""
+"""Sets made from several: sums, products, hulls of unions."""
 
 from __future__ import annotations
 
@@ -7,17 +7,14 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-import array_api_compat
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense, Sparse
 from frankwolfe.backends import Array, Scalar, namespace
-from frankwolfe.sets.base import Factor, Set, known_shape, require_shape
-from frankwolfe.sets.combinations.combined_set import Combination, common_shape, entries_of, inherit, of_kind
-from frankwolfe.sets.combinations.linear_maps import LinearImage, Scaled, Shifted
-from frankwolfe.sets.fixed_arrays import unmasked
+from frankwolfe.sets.base import Factor, ProjectableSet, Set, install, known_shape, require_shape
+from frankwolfe.sets.combinations.combined_set import Combination, common_shape, entries_of
 
 
 @dataclass(frozen=True, init=False)
@@ -26,16 +23,9 @@ class OfOneShape(Combination):
 
     parts: tuple[Set, ...]
 
-    def __new__(cls, *parts: Any) -> Self:
-        return of_kind(cls, _some(cls, parts), projects=False)
-
     def __init__(self, *parts: Set) -> None:
         _install(self, parts)
-
-    @property
-    def shape(self) -> tuple[int, ...] | None:
-        """Shape of the points, where a part fixes it."""
-        return common_shape(type(self).__name__, self.parts)
+        install(self, shape=common_shape(type(self).__name__, parts))
 
     def _questions(self, g: Array) -> list[Array]:
         return [g for _ in self.parts]
@@ -63,9 +53,7 @@ class MinkowskiSum(OfOneShape):
     array([-1.,  3.])
     """
 
-    @property
-    def curved(self) -> bool:
-        return all(part.curved for part in self.parts)
+    _shared = ("exact_oracle", "sparse_atoms", "curved")
 
     def support(self, g: Array) -> Scalar:
         return sum(part.support(g) for part in self.parts)
@@ -120,9 +108,7 @@ class UnionHull(OfOneShape):
     array([ 0., -3.,  0.,  0.])
     """
 
-    @property
-    def keeps_factors(self) -> bool:
-        return all(part.keeps_factors for part in self.parts)
+    _shared = ("exact_oracle", "sparse_atoms", "keeps_factors")
 
     def support(self, g: Array) -> Scalar:
         return max((part.support(g) for part in self.parts), key=float)
@@ -150,7 +136,7 @@ class UnionHull(OfOneShape):
 
 
 @dataclass(frozen=True, init=False)
-class Product(Combination):
+class Product(Combination, ProjectableSet):
     """The product of several sets: vectors made of one block from each.
 
     Parameters
@@ -181,21 +167,13 @@ class Product(Combination):
     shapes: tuple[tuple[int, ...], ...]
     mixes_atoms: ClassVar[bool] = True
 
-    def __new__(cls, *parts: Any, shapes: Any = None) -> Self:
-        return of_kind(cls, _some(cls, parts), projects=True)
-
     def __init__(self, *parts: Set, shapes: Sequence[Any] | None = None) -> None:
+        _install(self, parts)
         given = [None] * len(parts) if shapes is None else list(shapes)
         if len(given) != len(parts):
             raise ValueError(f"shapes must have one entry for each of the {len(parts)} sets, got {len(given)}")
         found = tuple(_block_shape(i, part, shape) for i, (part, shape) in enumerate(zip(parts, given, strict=True)))
-        object.__setattr__(self, "shapes", found)
-        _install(self, parts)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the points, one long vector."""
-        return (sum(math.prod(shape) for shape in self.shapes),)
+        install(self, shapes=found, shape=(sum(map(math.prod, found)),))
 
     @property
     def blocks(self) -> tuple[slice, ...]:
@@ -209,7 +187,7 @@ class Product(Combination):
 
     def split(self, x: Array) -> list[Array]:
         """Return the blocks of a vector, each in the shape of its factor's points."""
-        require_shape(self, x, self.shape)
+        require_shape(self, x)
         xp = namespace(x)
         return [xp.reshape(x[block], shape) for block, shape in zip(self.blocks, self.shapes, strict=True)]
 
@@ -234,54 +212,22 @@ class Product(Combination):
         if None not in few:
             places = [block.start + entries[0] for block, entries in zip(self.blocks, few, strict=True)]  # pyright: ignore[reportOptionalSubscript]
             values = [entries[1] for entries in few]  # pyright: ignore[reportOptionalSubscript]
-            return Sparse(np.concatenate(places), np.concatenate(values), self.shape)
+            return Sparse(np.concatenate(places), np.concatenate(values), tuple(g.shape))
         return Dense(_joined([atom.toarray() for atom in atoms]))
 
     def _total(self, g: Array, minima: list[Scalar]) -> Scalar:
         return sum(minima)
 
-    def _project(self, x: Array) -> Array:
+    def project(self, x: Array) -> Array:
         pairs = zip(self.parts, self.split(x), strict=True)
         return _joined([part.project(block) for part, block in pairs])  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def add(domain: Set, other: Any) -> Any:
-    """Return domain + other: a Minkowski sum with a set, a shift by an array."""
-    if isinstance(other, Set):
-        lists = (d.parts if isinstance(d, MinkowskiSum) else (d,) for d in (domain, other))
-        return MinkowskiSum(*(part for parts in lists for part in parts))
-    other = unmasked("offset", other)
-    if not array_api_compat.is_array_api_obj(other) or getattr(other, "ndim", 0) == 0:
-        return NotImplemented
-    if isinstance(domain, Shifted):
-        return Shifted(domain.part, domain.offset + np.asarray(other))
-    return Shifted(domain, other)
-
-
-def multiply(domain: Set, factor: Any) -> Any:
-    """Return factor * domain for a number."""
-    if not isinstance(factor, numbers.Real) or isinstance(factor, bool):
-        return NotImplemented
-    if isinstance(domain, Scaled):
-        return Scaled(domain.part, domain.factor * float(factor))
-    return Scaled(domain, float(factor))
-
-
-def transform(matrix: Any, domain: Set) -> Any:
-    """Return matrix @ domain for a matrix."""
-    return LinearImage(domain, matrix) if getattr(matrix, "ndim", 0) == 2 else NotImplemented
-
-
-def _some(cls: type, parts: tuple[Any, ...]) -> tuple[Any, ...]:
-    if not parts:
-        raise ValueError(f"{cls.__name__} needs at least one set, got none")
-    return parts
-
-
 def _install(domain: Any, parts: tuple[Set, ...]) -> None:
-    object.__setattr__(domain, "parts", parts)
-    inherit(domain, "closed_form", "exact_oracle", "sparse_atoms")
-    domain.shape  # noqa: B018  the parts' shapes must agree
+    if not parts:
+        raise ValueError(f"{type(domain).__name__} needs at least one set, got none")
+    install(domain, parts=parts)
+    domain._inherit()
 
 
 def _block_shape(i: int, part: Set, given: Any) -> tuple[int, ...]:

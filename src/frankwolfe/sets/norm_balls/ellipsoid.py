@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 
-from frankwolfe.atoms import Atom, Dense
+from frankwolfe.atoms import Dense
 from frankwolfe.backends import Array, Scalar, all_finite, eps, largest, namespace, scaled, vdot
 from frankwolfe.backends.namespace import as_like, nonzero
-from frankwolfe.sets.base import LinearMinimum, Set, require_shape
+from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, require_shape
 from frankwolfe.sets.fixed_arrays import frozen, frozen_vector, on_host
 from frankwolfe.sets.norms import above, norm, slack
 from frankwolfe.validation import positive
 
 
 @dataclass(frozen=True, eq=False)
-class Ellipsoid(Set):
+class Ellipsoid(ProvenSet):
     """The points c + M u with Euclidean norm of u at most `radius`.
 
     Parameters
@@ -53,29 +53,15 @@ class Ellipsoid(Set):
     center: Any
     matrix: Any
     radius: float = 1.0
-    exact_oracle: ClassVar[bool] = False
+    curved = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive("radius", self.radius))
         center, matrix = frozen_vector("center", self.center), frozen("matrix", self.matrix)
         if matrix.ndim not in (1, 2) or matrix.shape[0] != center.size or matrix.size == 0:
             raise ValueError(
                 f"matrix must have shape ({center.size}, q) or ({center.size},) to match center, got {matrix.shape}"
             )
-        object.__setattr__(self, "center", center)
-        object.__setattr__(self, "matrix", matrix)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the points, that of the centre."""
-        return self.center.shape
-
-    @property
-    def curved(self) -> bool:
-        return True
-
-    def lmo(self, g: Array) -> Atom:
-        return self.minimum(g).atom
+        install(self, center=center, matrix=matrix, radius=positive("radius", self.radius), shape=center.shape)
 
     def minimum(self, g: Array) -> LinearMinimum:
         """Return the atom with its value, and a lower bound that allows for the rounding of the products with M."""
@@ -94,7 +80,7 @@ class Ellipsoid(Set):
         return 2 * self.radius * float(np.max(self._axes[1]))
 
     def reach(self, c: Array) -> float:
-        require_shape(self, c, self.shape)
+        require_shape(self, c)
         M = self.matrix
         lengths = np.abs(M) if M.ndim == 1 else np.hypot.reduce(M, axis=1)
         weights = on_host(c)
@@ -102,7 +88,7 @@ class Ellipsoid(Set):
         return above(weights @ np.abs(self.center) + self.radius * along, M)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        require_shape(self, x, self.shape)
+        require_shape(self, x)
         if not all_finite(x):
             return False
         U, s = self._axes
@@ -111,16 +97,15 @@ class Ellipsoid(Set):
         outside = 0.0 if U is None else float(norm(apart - U @ along, 2))
         # Up to `room` in every direction: half-axes may be of very different lengths, or zero.
         size = self.radius * float(np.max(s)) + float(np.max(np.abs(self.center)))
-        room = max(slack(x, tol) * size, np.finfo(np.float64).tiny)
+        double = np.finfo(np.float64)
+        measured = 0.0 if U is None else x.shape[0] * double.eps  # what rounding does to axes and products
+        room = max((slack(x, tol) + measured) * size, double.tiny)
         with np.errstate(over="ignore"):
             return outside <= room and bool(norm(along / (self.radius * s + room), 2) <= 1)
 
-    def with_radius(self, radius: float) -> Self:
-        return replace(self, radius=radius)
-
     def _adjoint(self, g: Array) -> tuple[Array, Array, Array]:
         """Return M and the centre as arrays like g, and M'g for scaled g."""
-        require_shape(self, g, self.shape)
+        require_shape(self, g)
         M = as_like(self.matrix, g)
         return M, as_like(self.center, g), M * scaled(g) if M.ndim == 1 else M.T @ scaled(g)
 

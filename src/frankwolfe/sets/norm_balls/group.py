@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,14 +12,14 @@ import numpy as np
 from frankwolfe.atoms import Atom, Dense, Sparse
 from frankwolfe.backends import Array, Scalar, all_finite, namespace, scaled
 from frankwolfe.backends.namespace import nonzero
-from frankwolfe.sets.base import Ball, ProjectableSet
+from frankwolfe.sets.base import Ball, ProjectableSet, install
 from frankwolfe.sets.norm_balls.group_partition import Partition
 from frankwolfe.sets.norms import conjugate, dual_vectors, exponent, norm, norms, slack
 from frankwolfe.sets.projections import project_lp
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupBall(Ball):
+class GroupBall(Ball, ProjectableSet):
     """Points whose group norms, l_s inside each group, have l_p norm at most `radius`.
 
     The defaults, s = 2 and p = 1, are the group lasso's ball: an atom lives on one group.
@@ -63,29 +64,18 @@ class GroupBall(Ball):
     p: float = 1.0
     holds_magnitudes: ClassVar[bool] = True
 
-    def __new__(cls, radius: Any = None, groups: Any = None, s: Any = 2.0, p: Any = 1.0) -> GroupBall:
-        # What a set can do is told by its type, so the exponent chooses the type.
-        kind: type[GroupBall] = cls
-        if kind is GroupBall:
-            kind = _EuclideanGroupBall if s == 2 else _GeneralGroupBall
-        return object.__new__(kind)
-
     def __post_init__(self) -> None:
-        partition = Partition(self.groups)
         super().__post_init__()
-        object.__setattr__(self, "groups", partition.labels)
-        object.__setattr__(self, "s", exponent("s", self.s))
-        object.__setattr__(self, "p", exponent("p", self.p))
-        object.__setattr__(self, "sparse_atoms", self.p == 1)
-        object.__setattr__(self, "_partition", partition)
+        install(self, groups=self._parts.labels, s=exponent("s", self.s), p=exponent("p", self.p))
+        install(self, sparse_atoms=self.p == 1)
 
     def __repr__(self) -> str:
         sizes = self._parts.sizes
         return f"GroupBall(radius={self.radius!r}, groups=<{len(sizes)} groups>, s={self.s!r}, p={self.p!r})"
 
-    @property
+    @cached_property
     def _parts(self) -> Partition:
-        return self.__dict__["_partition"]
+        return Partition(self.groups)
 
     def lmo(self, g: Array) -> Atom:
         xp = namespace(g)
@@ -127,15 +117,13 @@ class GroupBall(Ball):
         self._check(flat)
         return self._parts.reduce(flat, lambda rows: norms(rows, s))
 
-
-class _GeneralGroupBall(GroupBall):
-    """A group ball with no cheap projection."""
-
-
-class _EuclideanGroupBall(GroupBall, ProjectableSet):
-    """A group ball with s = 2: rotations inside a group leave it alone, so the projection acts on group norms."""
+    def can(self, capability: type) -> bool:
+        return capability is not ProjectableSet or self.s == 2
 
     def project(self, x: Array) -> Array:
+        """Return the nearest point, where s = 2: rotations inside a group leave the set alone, so that norms shrink."""
+        if self.s != 2:
+            raise TypeError(f"a GroupBall has a projection for s = 2 only, got s = {self.s!r}")
         xp = namespace(x)
         flat = xp.reshape(x, (-1,))
         sizes = self._norms(flat, 2.0)

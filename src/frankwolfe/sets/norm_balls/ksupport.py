@@ -9,7 +9,7 @@ from typing import ClassVar
 from frankwolfe.atoms import Atom, Sparse
 from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled, top_k
 from frankwolfe.backends.namespace import nonzero
-from frankwolfe.sets.base import Ball, ProjectableSet
+from frankwolfe.sets.base import Ball, ProjectableSet, install
 from frankwolfe.sets.norms import norm, slack
 from frankwolfe.sets.projections import project_l2, root_of_increasing
 from frankwolfe.validation import integer
@@ -52,7 +52,7 @@ class KSupportBall(Ball, ProjectableSet):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "k", integer("k", self.k, 1))
+        install(self, k=integer("k", self.k, 1))
 
     def lmo(self, g: Array) -> Atom:
         xp = namespace(g)
@@ -155,41 +155,25 @@ def _exact_split(down: Array, k: int, divided: int, kept: int) -> tuple[float, f
 
 def _rough_counts(down: Array, k: int) -> tuple[int, int]:
     """Return how many entries are divided and how many are not cut, up to rounding, for a norm of one."""
-    xp = namespace(down)
-    up = xp.flip(down)
-    up = up[up > 1e-30 * up[-1]]  # smaller ones are cut in any case, and their reciprocals might overflow
-    d = up.shape[0]
-    if d <= k:
-        return k - 1, k + 1
-    tails = xp.concat([xp.flip(xp.cumulative_sum(xp.flip(up))), xp.zeros_like(up[:1])])  # up[i] + up[i+1] + ...
-    squares = xp.concat([xp.flip(xp.cumulative_sum(xp.flip(up * up))), xp.zeros_like(up[:1])])
+    xp, d = namespace(down), down.shape[0]
+    low, high = xp.zeros_like(down), xp.ones_like(down)
 
-    def level(lam: float) -> tuple[float, int, int]:
-        """Return b for which the weights clip(y / b - lam, 0, 1) sum to k, and the counts that go with it."""
-        breaks = xp.sort(xp.concat([up / lam, up / (1 + lam)]))
-        cut = xp.searchsorted(up, lam * breaks, side="right")
-        below = xp.searchsorted(up, (1 + lam) * breaks, side="left")
-        middle = xp.take(tails, cut) - xp.take(tails, below)
-        weights = xp.astype(d - below, up.dtype) + middle / breaks - lam * xp.astype(below - cut, up.dtype)
-        # The sum falls as b grows; between two breaks it is linear in 1/b.
-        i = max(_count(weights >= k) - 1, 0)
-        ends = breaks[i : min(i + 2, breaks.shape[0])]
-        b = float(xp.mean(ends))
-        cut, below = _count(up <= lam * b), _count(up < (1 + lam) * b)
-        if cut < below:
-            b = float(tails[cut] - tails[below]) / (k - (d - below) + lam * (below - cut))
-            b = min(max(b, float(ends[0])), float(ends[-1]))
-        return b, d - below, d - cut
+    def level(lam: float) -> float:
+        """Return b for which the weights clip(y / b - lam, 0, 1) sum to k."""
+
+        def excess(b: float) -> float:
+            return k - float(xp.sum(xp.minimum(xp.maximum(down / b - lam, low), high)))
+
+        return root_of_increasing(excess, float(down[k - 1]) / (1 + lam), float(xp.sum(down)) / k)
 
     def excess(lam: float) -> float:
-        b, divided, _ = level(lam)
-        return (
-            1 / math.hypot(math.sqrt(float(squares[d - divided])) / (1 + lam), math.sqrt(max(k - divided, 0)) * b) - 1
-        )
+        left = down - lam * (b := level(lam))
+        z = xp.where(left >= b, down / (1 + lam), xp.maximum(left, low))
+        return -math.log(float(ksupport_norm(z, k)))
 
-    lam = root_of_increasing(excess, (float(ksupport_norm(up, k)) - 1) * k / (d + k), float(norm(up[d - k :], 2)))
-    _, divided, kept = level(lam)
-    return divided, kept
+    lam = root_of_increasing(excess, (float(ksupport_norm(down, k)) - 1) * k / (d + k), float(norm(down[:k], 2)))
+    left = down - lam * (b := level(lam))
+    return _count(left >= b), _count(left > 0)
 
 
 def _count(mask: Array) -> int:

@@ -10,7 +10,7 @@ from typing import ClassVar
 from frankwolfe.atoms import Atom, Dense, OneHot
 from frankwolfe.backends import Array, Scalar, all_finite, namespace, scaled
 from frankwolfe.backends.namespace import is_long, nonzero, position
-from frankwolfe.sets.base import Ball, CoordinateSet, ProjectableSet, known_shape
+from frankwolfe.sets.base import Ball, CoordinateSet, ProjectableSet, install, known_shape
 from frankwolfe.sets.norms import conjugate, dual_vectors, exponent, norm, slack, squares_are_safe
 from frankwolfe.sets.projections import project_lp
 
@@ -26,9 +26,9 @@ class NormBall(Ball, ProjectableSet):
     def exponent(self) -> float:
         """The exponent p."""
 
-    @property
-    def curved(self) -> bool:
-        return 1 < self.exponent <= 3
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        install(self, curved=1 < self.exponent <= 3)
 
     def support(self, g: Array) -> Scalar:
         return self.radius * norm(g, conjugate(self.exponent))
@@ -187,11 +187,10 @@ class LpBall(NormBall):
     p: float
 
     def __post_init__(self) -> None:
+        install(self, p=exponent("p", self.p))
         super().__post_init__()
-        object.__setattr__(self, "p", exponent("p", self.p))
         if self.p == 1:
-            object.__setattr__(self, "sparse_atoms", True)
-            object.__setattr__(self, "coordinate_signs", L1Ball.coordinate_signs)
+            install(self, sparse_atoms=True, coordinate_signs=L1Ball.coordinate_signs)
 
     @property
     def exponent(self) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from frankwolfe.atoms import Atom, Sparse
 from frankwolfe.backends import Array, Scalar, all_finite, eps, largest, namespace, scaled, top_k
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.sets.base import Ball, ProjectableSet, require_shape
+from frankwolfe.sets.base import Ball, ProjectableSet, install, require_shape
 from frankwolfe.sets.fixed_arrays import frozen_vector, on_host
 from frankwolfe.sets.norms import slack
 
@@ -73,25 +73,20 @@ class OWLBall(Ball, ProjectableSet):
             raise ValueError(
                 f"weights must be nonnegative and the first one positive, got {weights[0]} to {weights[-1]}"
             )
-        object.__setattr__(self, "weights", weights)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the points, that of the weights."""
-        return self.weights.shape
+        install(self, weights=weights, shape=weights.shape)
 
     def lmo(self, g: Array) -> Atom:
-        require_shape(self, g, self.shape)
+        require_shape(self, g)
         xp = namespace(g)
         magnitudes = xp.abs(scaled(g))
         k = int(xp.argmax(self._ratios(magnitudes))) + 1
         indices = top_k(magnitudes, k)
         picked = xp.take(g, indices)
         signs = xp.where(picked > 0, -xp.ones_like(picked), xp.ones_like(picked))
-        return Sparse(indices, (self.radius / float(np.sum(self.weights[:k]))) * signs, self.shape)
+        return Sparse(indices, (self.radius / float(np.sum(self.weights[:k]))) * signs, tuple(g.shape))
 
     def support(self, g: Array) -> Scalar:
-        require_shape(self, g, self.shape)
+        require_shape(self, g)
         xp = namespace(g)
         return self.radius * largest(g) * xp.max(self._ratios(xp.abs(scaled(g))))
 
@@ -101,11 +96,11 @@ class OWLBall(Ball, ProjectableSet):
         return 2 * self.radius * float(np.max(np.sqrt(counts) / np.cumsum(self.weights)))
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        require_shape(self, x, self.shape)
+        require_shape(self, x)
         return all_finite(x) and bool(self._norm(x) <= self.radius * (1 + slack(x, tol)))
 
     def project(self, x: Array) -> Array:
-        require_shape(self, x, self.shape)
+        require_shape(self, x)
         if not self._norm(x) > self.radius:
             return x
         flat = on_host(x) / self.radius

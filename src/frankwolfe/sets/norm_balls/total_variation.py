@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import array_api_compat
 import numpy as np
 
-from frankwolfe.atoms import Atom, Dense
+from frankwolfe.atoms import Dense
 from frankwolfe.backends import Array, Scalar, all_finite, eps, largest, namespace, scaled
-from frankwolfe.sets.base import Ball, LinearMinimum, known_shape
+from frankwolfe.sets.base import Ball, LinearMinimum, ProvenSet, known_shape
 from frankwolfe.sets.norm_balls.ratio_cuts import Cut, best_ratio_cut
 from frankwolfe.sets.norms import above, norm, slack
 
 
 @dataclass(frozen=True)
-class TotalVariationBall(Ball):
+class TotalVariationBall(Ball, ProvenSet):
     """Zero-mean signals (1-D) or images (2-D) with total variation at most `radius`.
 
     Total variation is the sum of absolute differences between neighbours; for an image, between neighbours in a row and
@@ -50,13 +49,8 @@ class TotalVariationBall(Ball):
     array([-2., -2.,  2.,  2.])
     """
 
-    exact_oracle: ClassVar[bool] = False
-
     def slow_oracle(self, shape: tuple[int, ...]) -> bool:
         return len(shape) > 1  # a flow on the image
-
-    def lmo(self, g: Array) -> Atom:
-        return self.minimum(g).atom
 
     def minimum(self, g: Array) -> LinearMinimum:
         """Return an atom with its value, and a lower bound that allows for the rounding of cuts and running sums."""
@@ -75,15 +69,6 @@ class TotalVariationBall(Ball):
         jump = self.radius * xp.where(sums[i] >= 0, xp.ones_like(step[i]), -xp.ones_like(step[i]))
         atom = Dense(xp.reshape(jump * step, tuple(g.shape)))
         return LinearMinimum(atom, atom.inner(g), -self.radius * unit * (xp.abs(sums[i]) + room))
-
-    def support(self, g: Array) -> Scalar:
-        """Return an upper bound on the support value, exact up to rounding."""
-        if _is_image(g):
-            return self.radius * _best_region(-g).bound
-        if math.prod(g.shape) == 1:
-            return 0.0
-        sums, room, unit = _running_sums(g)
-        return self.radius * unit * (largest(sums) + room)
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return the exact diameter: twice the norm of the atom that cuts the longer side in half."""

@@ -9,16 +9,16 @@ from typing import ClassVar
 import numpy as np
 
 from frankwolfe.atoms import Atom, Sparse
-from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled
+from frankwolfe.backends import Array, all_finite, largest, namespace, scaled
 from frankwolfe.backends.namespace import as_index, as_like
-from frankwolfe.sets.base import LinearMinimum, Set, require_shape
+from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, require_shape
 from frankwolfe.sets.fixed_arrays import on_host
 from frankwolfe.sets.norms import slack
 from frankwolfe.validation import integer
 
 
 @dataclass(frozen=True)
-class Birkhoff(Set):
+class Birkhoff(ProvenSet):
     """Nonnegative n x n matrices whose rows and columns each sum to one.
 
     Parameters
@@ -46,21 +46,13 @@ class Birkhoff(Set):
     """
 
     n: int
-    exact_oracle: ClassVar[bool] = False
+    vertex_height = 1.0
     sparse_atoms: ClassVar[bool] = True
     holds_magnitudes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "n", integer("n", self.n, 1))
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the points, ``(n, n)``."""
-        return (self.n, self.n)
-
-    @property
-    def vertex_height(self) -> float:
-        return 1.0
+        install(self, n=integer("n", self.n, 1))
+        install(self, shape=(self.n, self.n))
 
     def lmo(self, g: Array) -> Atom:
         return self._sparse(self._assigned(g)[1], g)
@@ -71,15 +63,12 @@ class Birkhoff(Set):
         atom = self._sparse(columns, g)
         return LinearMinimum(atom, atom.inner(g), float(largest(g)) * _below(cost, columns))
 
-    def support(self, g: Array) -> Scalar:
-        return float(largest(g)) * -_below(*self._assigned(-g))
-
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return the distance of two permutations that agree nowhere; zero where there is only one."""
         return math.sqrt(2 * self.n) if self.n > 1 else 0.0
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        require_shape(self, x, self.shape)
+        require_shape(self, x)
         if not all_finite(x):
             return False
         xp = namespace(x)
@@ -89,7 +78,7 @@ class Birkhoff(Set):
 
     def _assigned(self, g: Array) -> tuple[np.ndarray, np.ndarray]:
         """Return the scaled direction in double precision and the best column for each row."""
-        require_shape(self, g, self.shape)
+        require_shape(self, g)
         from scipy.optimize import linear_sum_assignment
 
         cost = scaled(on_host(g))
@@ -97,7 +86,7 @@ class Birkhoff(Set):
 
     def _sparse(self, columns: np.ndarray, like: Array) -> Sparse:
         places = np.arange(self.n) * self.n + columns
-        return Sparse(as_index(places, like), as_like(np.ones(self.n), like), self.shape)
+        return Sparse(as_index(places, like), as_like(np.ones(self.n), like), (self.n, self.n))
 
 
 def _below(cost: np.ndarray, columns: np.ndarray) -> float:

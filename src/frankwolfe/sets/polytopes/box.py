@@ -11,8 +11,8 @@ import numpy as np
 from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import Array, Scalar, namespace
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.sets.base import ProjectableSet, known_shape, require_shape
-from frankwolfe.sets.fixed_arrays import unmasked
+from frankwolfe.sets.base import ProjectableSet, install, known_shape, require_shape
+from frankwolfe.sets.fixed_arrays import frozen
 from frankwolfe.sets.norms import above, slack
 from frankwolfe.validation import positive
 
@@ -45,7 +45,7 @@ class Box(ProjectableSet):
     upper: Any
 
     def __post_init__(self) -> None:
-        lower, upper = _bound("lower", self.lower), _bound("upper", self.upper)
+        lower, upper = frozen("lower", self.lower), frozen("upper", self.upper)
         try:
             shape = np.broadcast_shapes(lower.shape, upper.shape)
         except ValueError:
@@ -54,13 +54,9 @@ class Box(ProjectableSet):
             ) from None
         if np.any(lower > upper):
             raise ValueError(f"lower must not exceed upper anywhere, got lower={self.lower!r}, upper={self.upper!r}")
+        install(self, shape=shape or None)
         for name, bound in (("lower", lower), ("upper", upper)):
-            object.__setattr__(self, name, _frozen(np.broadcast_to(bound, shape)) if shape else float(bound))
-
-    @property
-    def shape(self) -> tuple[int, ...] | None:
-        """Shape of the points, where a bound is an array."""
-        return None if isinstance(self.lower, float) else self.lower.shape
+            install(self, **{name: frozen(name, np.broadcast_to(bound, shape)) if shape else float(bound)})
 
     @property
     def radius(self) -> float:
@@ -113,23 +109,5 @@ class Box(ProjectableSet):
         return xp.zeros_like(x) + lower, xp.zeros_like(x) + upper
 
     def _bounds(self, like: Array) -> tuple[Array, Array]:
-        if self.shape is not None:
-            require_shape(self, like, self.shape)
+        require_shape(self, like)
         return as_like(self.lower, like), as_like(self.upper, like)
-
-
-def _bound(name: str, value: Any) -> np.ndarray:
-    value = unmasked(name, value)
-    try:
-        bound = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a number or an array of numbers, got {value!r}") from None
-    if not np.all(np.isfinite(bound)):
-        raise ValueError(f"{name} must be finite (a set must be bounded), got {value!r}")
-    return bound
-
-
-def _frozen(bound: np.ndarray) -> np.ndarray:
-    bound = np.array(bound)
-    bound.setflags(write=False)
-    return bound

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from frankwolfe.atoms import Atom, Dense
+from frankwolfe.atoms import Dense
 from frankwolfe.backends import Array, Scalar, all_finite, eps, largest, namespace, scaled, vdot
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.sets.base import LinearMinimum, Set, require_shape
+from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, require_shape
 from frankwolfe.sets.fixed_arrays import frozen, on_host
 from frankwolfe.sets.membership import hull_distance
 from frankwolfe.sets.norms import above, norm, norms, slack
@@ -20,7 +20,7 @@ _PAIRS = 4000  # up to so many points all distances are compared
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ConvexHull(Set):
+class ConvexHull(ProvenSet):
     """All averages of the given points.
 
     Parameters
@@ -44,24 +44,15 @@ class ConvexHull(Set):
     """
 
     points: Any
-    exact_oracle: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         points = frozen("points", self.points)
         if points.ndim < 2 or points.size == 0:
             raise ValueError(f"points must have shape (m, ...) with at least one point, got shape {points.shape}")
-        object.__setattr__(self, "points", points)
+        install(self, points=points, shape=points.shape[1:])
 
     def __repr__(self) -> str:
         return f"ConvexHull(<{len(self.points)} points of shape {self.shape}>)"
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of one point."""
-        return self.points.shape[1:]
-
-    def lmo(self, g: Array) -> Atom:
-        return self.minimum(g).atom
 
     def minimum(self, g: Array) -> LinearMinimum:
         """Return the best point with its value, and a lower bound that allows for the rounding of the products."""
@@ -70,28 +61,24 @@ class ConvexHull(Set):
         point = self.points[j].astype(g.dtype) if isinstance(g, np.ndarray) else as_like(self.points[j], g)
         return LinearMinimum(Dense(point), vdot(g, point), largest(g) * (values[j] - room))
 
-    def support(self, g: Array) -> Scalar:
-        values, room = self._values(scaled(g))
-        return largest(g) * (namespace(g).max(values) + room)
-
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return the largest distance of two points; of more than 4000 points, twice the largest from their mean."""
         return self._diameter
 
     def reach(self, c: Array) -> float:
-        require_shape(self, c, self.shape)
+        require_shape(self, c)
         return above(np.max(np.abs(self._rows) @ on_host(c).reshape(-1)), c)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        require_shape(self, x, self.shape)
+        require_shape(self, x)
         if not all_finite(x):
             return False
         size = float(np.max(np.abs(self.points)))
         flat = on_host(x).reshape(-1)
         if np.max(np.abs(flat)) > 2 * size:
             return False
-        away = self._rows - flat
-        return bool(hull_distance(away)[0] <= slack(x, tol) * size)
+        offsets = self._rows - flat
+        return bool(hull_distance(offsets)[0] <= slack(x, tol) * size)
 
     @property
     def _rows(self) -> np.ndarray:
@@ -110,7 +97,7 @@ class ConvexHull(Set):
 
     def _values(self, g: Array) -> tuple[Array, Scalar]:
         """Return <g, point> for every point, and how far rounding may have changed one."""
-        require_shape(self, g, self.shape)
+        require_shape(self, g)
         xp, d = namespace(g), self._rows.shape[1]
         values = as_like(self._rows, g) @ xp.reshape(g, (-1,)) if xp is not np else self._rows @ g.reshape(-1)
         return values, (d + 8) * eps(g) * norm(g, 2) * self._longest

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
-from frankwolfe.atoms import Atom, Sparse
-from frankwolfe.backends import Array, Scalar, all_finite, scaled
+from frankwolfe.atoms import Sparse
+from frankwolfe.backends import Array, all_finite, scaled
 from frankwolfe.backends.namespace import as_index, as_like
-from frankwolfe.sets.base import LinearMinimum, Set, require_shape
-from frankwolfe.sets.fixed_arrays import on_host, unmasked
+from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, require_shape
+from frankwolfe.sets.fixed_arrays import on_host, spread_vector
 from frankwolfe.sets.norms import norm, slack
 from frankwolfe.sets.polytopes.network import Layers, Web, on_the_way, read_edges
 from frankwolfe.sets.polytopes.polytope import Polytope
@@ -21,7 +21,7 @@ from frankwolfe.validation import positive
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FlowPolytope(Set):
+class FlowPolytope(ProvenSet):
     """Flows of `radius` units from a source to a target; a point holds one number for each edge.
 
     What enters a node leaves it, except at the two ends; no flow is negative, nor above a capacity where there is one.
@@ -71,30 +71,24 @@ class FlowPolytope(Set):
     target: Any
     radius: float = 1.0
     capacity: Any = None
-    exact_oracle: ClassVar[bool] = False
     quick_membership: ClassVar[bool] = True
     sparse_atoms: ClassVar[bool] = True
     holds_magnitudes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive("radius", self.radius))
-        edges, ends = read_edges(self.graph, self.source, self.target)
-        object.__setattr__(self, "graph", edges)
-        object.__setattr__(self, "source", ends[0])
-        object.__setattr__(self, "target", ends[1])
-        useful = on_the_way(edges, *ends)
-        if not useful.any():
+        edges, (source, target) = read_edges(self.graph, self.source, self.target)
+        install(self, graph=edges, source=source, target=target, radius=positive("radius", self.radius))
+        if not self._useful.any():
             raise ValueError("there is no directed path from source to target; check the directions of the edges")
-        layers = Layers.of(edges, useful, *ends)
-        object.__setattr__(self, "_layers", layers)
-        object.__setattr__(self, "_useful", useful)
+        install(self, closed_form=self.acyclic, shape=(len(edges),))
         if self.capacity is None:
-            if layers is None:
-                object.__setattr__(self, "closed_form", False)
-                object.__setattr__(self, "_web", Web.of(edges, useful, *ends))
+            install(self, vertex_height=self.radius)
         else:
-            object.__setattr__(self, "capacity", _capacities(self.capacity, len(edges), layers is None))
-            object.__setattr__(self, "closed_form", False)
+            most = spread_vector("capacity", self.capacity, len(edges))
+            if not np.all(most >= 0) or (self._layers is None and not np.all(np.isfinite(most))):
+                raise ValueError("capacity must be nonnegative, and finite where the graph has a directed cycle")
+            most.setflags(write=False)
+            install(self, capacity=most)
             try:
                 self._polytope  # noqa: B018  solves for a first flow
             except ValueError:
@@ -106,91 +100,70 @@ class FlowPolytope(Set):
         limits = "" if self.capacity is None else ", with capacities"
         return f"FlowPolytope(<{len(self.graph)} edges{limits}>, {self.source}, {self.target}, radius={self.radius!r})"
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the points, one entry for each edge."""
-        return (len(self.graph),)
-
-    @property
-    def vertex_height(self) -> float | None:
-        return self.radius if self.capacity is None else None
-
-    def lmo(self, g: Array) -> Atom:
-        require_shape(self, g, self.shape)
-        way = self._way(g)
-        if way is None:
-            return self.minimum(g).atom
-        places = way.shortest(scaled(on_host(g)))
-        return self._sparse(places, np.full(places.size, self.radius), g)
-
     def minimum(self, g: Array) -> LinearMinimum:
-        """Return a flow of least cost and its cost, with capacities also a proven lower bound on that."""
-        way = self._way(g)
-        if way is not None:
-            atom = self.lmo(g)
-            value = atom.inner(g)
-            # Two ways are compared by sums of their costs, edge by edge.
-            depth, size = 2 * way.longest + 8, on_host(g)[self.__dict__["_useful"]]
-            room = 2.0**-52 * depth * self.radius * float(min(depth * norm(size, math.inf), norm(size, 1)))
-            return LinearMinimum(atom, value, value - room)
-        require_shape(self, g, self.shape)
-        found = self._polytope.minimum(on_host(g))
-        flow = found.atom.toarray()
-        places = np.flatnonzero(flow)
-        atom = self._sparse(places, flow[places], g)
-        return LinearMinimum(atom, atom.inner(g), found.lower)
-
-    def support(self, g: Array) -> Scalar:
-        """Return an upper bound on the support value, exact up to rounding."""
-        return -self.minimum(-g).lower if self._way(-g) is not None else self._polytope.support(on_host(g))
+        """Return a flow of least cost, its cost, and a proven lower bound on that."""
+        require_shape(self, g)
+        cost, way = on_host(g), self._way(g)
+        if way is None:
+            found = self._polytope.minimum(cost)
+            flow = found.atom.toarray()
+            places = np.flatnonzero(flow)
+            atom = Sparse(as_index(places, g), as_like(flow[places], g), tuple(g.shape))
+            return LinearMinimum(atom, atom.inner(g), found.lower)
+        places = way.shortest(scaled(cost))
+        atom = Sparse(as_index(places, g), as_like(np.full(places.size, self.radius), g), tuple(g.shape))
+        value = atom.inner(g)
+        # Two ways are compared by sums of their costs, edge by edge.
+        terms, size = 2 * way.longest + 8, cost[self._useful]
+        room = 2.0**-52 * terms * self.radius * float(min(terms * norm(size, math.inf), norm(size, 1)))
+        return LinearMinimum(atom, value, value - room)
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return an upper bound: for paths, from the edges in which two can differ; with capacities, from those."""
         if self.acyclic:
-            longest, edges = self._route.longest, self._route.count
+            longest, edges = self._layers.longest, self._layers.count
             return self.radius * math.sqrt(min(2 * longest, edges)) if edges > longest else 0.0
         return float(np.linalg.norm(self._limits))
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        require_shape(self, x, self.shape)
+        require_shape(self, x)
         if not all_finite(x):
             return False
         flow, room = on_host(x), slack(x, tol) * self.radius
         inside = bool(np.all(flow >= -room)) and bool(np.all(flow <= self._limits + room))
         return inside and bool(np.max(np.abs(self._balance @ flow - self._supply)) <= room)
 
-    def with_radius(self, radius: float) -> Self:
-        return replace(self, radius=radius)
-
-    def _sparse(self, places: np.ndarray, values: np.ndarray, like: Array) -> Sparse:
-        return Sparse(as_index(places, like), as_like(values, like), self.shape)
-
     @property
     def acyclic(self) -> bool:
         """Whether all flows are mixtures of paths: there is neither a directed cycle nor a capacity."""
-        return self.capacity is None and self.__dict__["_layers"] is not None
+        return self.capacity is None and self._layers is not None
 
-    @property
-    def _route(self) -> Layers:
-        return self.__dict__["_layers"]
+    @cached_property
+    def _useful(self) -> np.ndarray:
+        """Which edges lie on a way from source to target."""
+        return on_the_way(self.graph, self.source, self.target)
+
+    @cached_property
+    def _layers(self) -> Any:
+        """The useful edges as layers, None where they have a cycle."""
+        return Layers.of(self.graph, self._useful, self.source, self.target)
+
+    @cached_property
+    def _web(self) -> Web:
+        return Web.of(self.graph, self._useful, self.source, self.target)
 
     def _way(self, g: Array) -> Layers | Web | None:
         """Return what finds a shortest path, where such a path is a flow of least cost."""
         if self.capacity is not None or self.acyclic:
-            return self._route if self.acyclic else None
-        return self.__dict__["_web"] if bool(np.all(on_host(g)[self.__dict__["_useful"]] >= 0)) else None
-
-    @property
-    def _key(self) -> tuple[Any, ...]:
-        limits = None if self.capacity is None else self.capacity.tobytes()
-        return (self.graph.tobytes(), self.source, self.target, self.radius, limits)
+            return self._layers if self.acyclic else None
+        return self._web if bool(np.all(on_host(g)[self._useful] >= 0)) else None
 
     @cached_property
     def _limits(self) -> np.ndarray:
         """The most that an edge can carry; without cycles, or capacities, no more than all."""
         limits = np.full(len(self.graph), self.radius) if self.capacity is None else self.capacity
-        limits = np.where(self.__dict__["_useful"], limits, 0.0)
-        return limits if self.__dict__["_layers"] is None else np.minimum(limits, self.radius)
+        limits = np.where(self._useful, limits, 0.0)
+        return limits if self._layers is None else np.minimum(limits, self.radius)
 
     @cached_property
     def _balance(self) -> Any:
@@ -210,15 +183,3 @@ class FlowPolytope(Set):
     @cached_property
     def _polytope(self) -> Polytope:
         return Polytope(A_eq=self._balance, b_eq=self._supply, lower=0.0, upper=self._limits)
-
-
-def _capacities(values: Any, m: int, cyclic: bool) -> np.ndarray:
-    values = unmasked("capacity", values)
-    try:
-        out = np.array(np.broadcast_to(np.asarray(values, dtype=np.float64), (m,)))
-    except (TypeError, ValueError):
-        raise ValueError(f"capacity must be a number or have one entry for each of the {m} edges") from None
-    if not np.all(out >= 0) or (cyclic and not np.all(np.isfinite(out))):
-        raise ValueError("capacity must be nonnegative, and finite where the graph has a directed cycle")
-    out.setflags(write=False)
-    return out

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from frankwolfe.atoms import Atom, Sparse
 from frankwolfe.backends import Array, Scalar, all_finite, namespace, top_k
-from frankwolfe.sets.base import ProjectableSet, require_shape
+from frankwolfe.sets.base import ProjectableSet, install, require_shape
 from frankwolfe.sets.norms import slack
 from frankwolfe.validation import integer
 
@@ -29,7 +29,7 @@ class Hypersimplex(ProjectableSet):
     Notes
     -----
     An atom has ones where the direction has its k least entries. The projection clips ``x - t`` to [0, 1]; the shift t
-    is the root of a piecewise linear function, found by bisection over its kinks and then exactly [1]_.
+    is the root of a piecewise linear function, found by bracketing and then exactly [1]_.
 
     References
     ----------
@@ -48,33 +48,25 @@ class Hypersimplex(ProjectableSet):
 
     n: int
     k: int
+    vertex_height = 1.0
     sparse_atoms: ClassVar[bool] = True
     holds_magnitudes: ClassVar[bool] = True
     combines_choices: ClassVar[bool] = True
     mixes_atoms: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "n", integer("n", self.n, 1))
-        object.__setattr__(self, "k", integer("k", self.k, 1))
+        install(self, n=integer("n", self.n, 1), k=integer("k", self.k, 1))
+        install(self, shape=(self.n,))
         if self.k > self.n:
             raise ValueError(f"k must be at most n = {self.n} (entries are at most one), got {self.k}")
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the points, ``(n,)``."""
-        return (self.n,)
-
-    @property
-    def vertex_height(self) -> float:
-        return 1.0
-
     def lmo(self, g: Array) -> Atom:
-        require_shape(self, g, self.shape)
+        require_shape(self, g)
         indices = top_k(-g, self.k)
-        return Sparse(indices, namespace(g).ones_like(g[: self.k]), self.shape)
+        return Sparse(indices, namespace(g).ones_like(g[: self.k]), (self.n,))
 
     def support(self, g: Array) -> Scalar:
-        require_shape(self, g, self.shape)
+        require_shape(self, g)
         xp = namespace(g)
         return xp.sum(xp.take(g, top_k(g, self.k)))
 
@@ -83,7 +75,7 @@ class Hypersimplex(ProjectableSet):
         return math.sqrt(2 * min(self.k, self.n - self.k))
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        require_shape(self, x, self.shape)
+        require_shape(self, x)
         if not all_finite(x):
             return False
         xp = namespace(x)
@@ -92,7 +84,7 @@ class Hypersimplex(ProjectableSet):
         return inside and bool(xp.abs(xp.sum(x) - self.k) <= room * self.k)
 
     def project(self, x: Array) -> Array:
-        require_shape(self, x, self.shape)
+        require_shape(self, x)
         xp = namespace(x)
         # Seen from the k-th largest entry the shift lies in [-1, 0], so a large common offset costs no digits.
         y = x - xp.sort(x)[self.n - self.k]

@@ -54,15 +54,12 @@ class NearestPoint:
 
 def _shortest(G: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the shortest u with Gu >= h, and which inequalities bind."""
-    from scipy.optimize import lsq_linear, nnls
+    from scipy.optimize import nnls
 
     scale = float(np.abs(h).max())
     E = np.vstack([G.T, h / scale])
     goal = np.append(np.zeros(G.shape[1]), 1.0)
-    try:
-        y, _ = nnls(E, goal, maxiter=30 * len(h))
-    except RuntimeError:  # SciPy 1.13 may go round in circles
-        y = lsq_linear(E, goal, (0, np.inf), method="bvls", tol=1e-15).x
+    y, _ = nnls(E, goal, maxiter=30 * len(h))
     r = E @ y
     r[-1] -= 1.0
     return -scale * r[:-1] / r[-1], y > 0

@@ -155,8 +155,7 @@ class Web(NamedTuple):
         costs = cost[self.edges]
         least = np.minimum.reduceat(costs, self.first)
         nodes = self.begins.size - 1
-        index = (part.astype(np.int32) for part in (self.heads, self.begins))  # SciPy 1.13 takes no other
-        links = csr_array((least, *index), shape=(nodes, nodes))
+        links = csr_array((least, self.heads, self.begins), shape=(nodes, nodes))
         _, before = dijkstra(links, indices=self.source, return_predecessors=True)
         path, node = [], self.target
         while node != self.source:

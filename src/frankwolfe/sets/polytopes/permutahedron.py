@@ -10,8 +10,8 @@ import numpy as np
 from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import Array, Scalar, all_finite, namespace
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.sets.base import ProjectableSet, require_shape
-from frankwolfe.sets.fixed_arrays import frozen_vector, on_host
+from frankwolfe.sets.base import ProjectableSet, install, require_shape
+from frankwolfe.sets.fixed_arrays import frozen, frozen_vector, on_host
 from frankwolfe.sets.norms import above, slack
 
 FAR = 8.0  # times the size of the set: points beyond are projected twice
@@ -52,23 +52,17 @@ class Permutahedron(ProjectableSet):
     c: Any
 
     def __post_init__(self) -> None:
-        down = np.sort(frozen_vector("c", self.c))[::-1].copy()
-        down.setflags(write=False)
-        object.__setattr__(self, "c", down)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the points, that of c."""
-        return self.c.shape
+        down = frozen("c", np.sort(frozen_vector("c", self.c))[::-1])
+        install(self, c=down, shape=down.shape)
 
     def lmo(self, g: Array) -> Atom:
-        require_shape(self, g, self.shape)
+        require_shape(self, g)
         xp = namespace(g)
         ranks = xp.argsort(xp.argsort(g, stable=True), stable=True)
         return Dense(xp.take(as_like(self.c, g), ranks))
 
     def support(self, g: Array) -> Scalar:
-        require_shape(self, g, self.shape)
+        require_shape(self, g)
         xp = namespace(g)
         return xp.sum(xp.flip(xp.sort(g)) * as_like(self.c, g))
 
@@ -77,12 +71,12 @@ class Permutahedron(ProjectableSet):
         return float(np.linalg.norm(self.c - self.c[::-1]))
 
     def reach(self, c: Array) -> float:
-        require_shape(self, c, self.shape)
+        require_shape(self, c)
         xp = namespace(c)
         return above(xp.sum(xp.sort(c) * as_like(np.sort(np.abs(self.c)), c)), c)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        require_shape(self, x, self.shape)
+        require_shape(self, x)
         if not all_finite(x):
             return False
         room = slack(x, tol) * float(np.max(np.abs(self.c)))
@@ -90,7 +84,7 @@ class Permutahedron(ProjectableSet):
         return bool(np.max(excess) <= room) and bool(abs(excess[-1]) <= room)
 
     def project(self, x: Array) -> Array:
-        require_shape(self, x, self.shape)
+        require_shape(self, x)
         flat = on_host(x)
         z = self._nearest(flat)
         if float(np.abs(flat).max()) > FAR * float(np.abs(self.c).max()):

@@ -10,18 +10,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from frankwolfe.atoms import Atom, Dense
-from frankwolfe.backends import Array, Scalar, all_finite
+from frankwolfe.atoms import Dense
+from frankwolfe.backends import Array, all_finite
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.sets.base import LinearMinimum, Set, require_shape
-from frankwolfe.sets.fixed_arrays import on_host, unmasked
+from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, require_shape
+from frankwolfe.sets.fixed_arrays import on_host, spread_vector, unmasked
 from frankwolfe.sets.norms import above, slack
 from frankwolfe.sets.polytopes.linear_programme import LinearProgramme, Minimum
 from frankwolfe.sets.polytopes.nearest_point import NearestPoint
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Polytope(Set):
+class Polytope(ProvenSet):
     """The vectors x with A_ub x <= b_ub, A_eq x = b_eq and lower <= x <= upper.
 
     Parameters
@@ -71,14 +71,13 @@ class Polytope(Set):
     warm_start: bool = field(default=True, kw_only=True)
     digest: str = field(init=False)  # of all numbers: tells two polytopes apart
     closed_form: ClassVar[bool] = False
-    exact_oracle: ClassVar[bool] = False
     quick_membership: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         n = _length(self.A_ub, self.A_eq, self.lower, self.upper)
         A_ub, b_ub = _rows("ub", self.A_ub, self.b_ub, n)
         A_eq, b_eq = _rows("eq", self.A_eq, self.b_eq, n)
-        lower, upper = _bounds("lower", self.lower, n), _bounds("upper", self.upper, n)
+        lower, upper = spread_vector("lower", self.lower, n), spread_vector("upper", self.upper, n)
         crossed = np.flatnonzero(lower > upper)
         if crossed.size:
             j = int(crossed[0])
@@ -90,10 +89,8 @@ class Polytope(Set):
         for part in (b_ub, b_eq, lower, upper):
             part.setflags(write=False)
             digest.update(part.tobytes())
-        values = (A_ub, b_ub, A_eq, b_eq, lower, upper, bool(self.warm_start), digest.hexdigest())
-        names = ("A_ub", "b_ub", "A_eq", "b_eq", "lower", "upper", "warm_start", "digest")
-        for name, value in zip(names, values, strict=True):
-            object.__setattr__(self, name, value)
+        install(self, A_ub=A_ub, b_ub=b_ub, A_eq=A_eq, b_eq=b_eq, lower=lower, upper=upper)
+        install(self, warm_start=bool(self.warm_start), digest=digest.hexdigest(), shape=lower.shape)
         self._check()
 
     def __repr__(self) -> str:
@@ -107,25 +104,12 @@ class Polytope(Set):
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in ("_programme", "_nearest")}
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the points, ``(n,)``."""
-        return self.lower.shape
-
-    def lmo(self, g: Array) -> Atom:
-        return self.minimum(g).atom
-
     def minimum(self, g: Array) -> LinearMinimum:
         """Return a vertex minimising <g, v>, its value, and a proven lower bound on the minimum."""
-        require_shape(self, g, self.shape)
+        require_shape(self, g)
         found = self._solved(on_host(g))
         atom = Dense(as_like(found.x, g))
         return LinearMinimum(atom, atom.inner(g), found.lower)
-
-    def support(self, g: Array) -> Scalar:
-        """Return a proven upper bound on <g, v>, as near to the maximum as the solver came."""
-        require_shape(self, g, self.shape)
-        return -self._solved(-on_host(g)).lower
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return an upper bound: the diagonal of the bounds, or where some are infinite, of the smallest box around.
@@ -136,12 +120,12 @@ class Polytope(Set):
         return float(np.linalg.norm(high - low))
 
     def reach(self, c: Array) -> float:
-        require_shape(self, c, self.shape)
+        require_shape(self, c)
         low, high = self._programme.box
         return above(on_host(c) @ np.maximum(np.abs(low), np.abs(high)), c)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        require_shape(self, x, self.shape)
+        require_shape(self, x)
         if not all_finite(x):
             return False
         x64, room = on_host(x), slack(x, tol)
@@ -161,7 +145,7 @@ class Polytope(Set):
 
     def project(self, x: Array) -> Array:
         """Return the nearest point, by nonnegative least squares over the constraints: for few of them, not cheap."""
-        require_shape(self, x, self.shape)
+        require_shape(self, x)
         return as_like(self._nearest(on_host(x)), x)
 
     @cached_property
@@ -248,11 +232,3 @@ def _rows(kind: str, A: Any, b: Any, n: int) -> tuple[Any, np.ndarray]:
     if not np.all(np.isfinite(matrix.data)) or not np.all(np.isfinite(right)):
         raise ValueError(f"A_{kind} and b_{kind} must be finite; leave out a row that does not bind")
     return matrix, right
-
-
-def _bounds(name: str, values: Any, n: int) -> np.ndarray:
-    values = unmasked(name, values)
-    try:
-        return np.array(np.broadcast_to(np.asarray(values, dtype=np.float64), (n,)))
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a number or a vector of length {n}, got {values!r}") from None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from frankwolfe.atoms import Atom, OneHot
 from frankwolfe.backends import Array, Scalar, namespace
 from frankwolfe.backends.namespace import position
-from frankwolfe.sets.base import CoordinateSet, require_shape
+from frankwolfe.sets.base import CoordinateSet, install, require_shape
 from frankwolfe.sets.norms import slack
 from frankwolfe.sets.projections import project_simplex
 from frankwolfe.validation import integer, positive
@@ -46,26 +46,17 @@ class Simplex(CoordinateSet):
     coordinate_signs: ClassVar[tuple[float, ...]] = (1.0,)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dim", integer("dim", self.dim, 1))
-        object.__setattr__(self, "radius", positive("radius", self.radius))
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the points, ``(dim,)``."""
-        return (self.dim,)
-
-    @property
-    def vertex_height(self) -> float:
-        return self.radius
+        install(self, dim=integer("dim", self.dim, 1), radius=positive("radius", self.radius))
+        install(self, shape=(self.dim,), vertex_height=self.radius)
 
     def lmo(self, g: Array) -> Atom:
-        require_shape(self, g, self.shape)
+        require_shape(self, g)
         xp = namespace(g)
         j = position(xp.argmin(g))
-        return OneHot(j, self.radius * xp.ones_like(g[j]), self.shape)
+        return OneHot(j, self.radius * xp.ones_like(g[j]), (self.dim,))
 
     def support(self, g: Array) -> Scalar:
-        require_shape(self, g, self.shape)
+        require_shape(self, g)
         return self.radius * namespace(g).max(g)
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
@@ -73,7 +64,7 @@ class Simplex(CoordinateSet):
         return math.sqrt(2) * self.radius if self.dim > 1 else 0.0
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        require_shape(self, x, self.shape)
+        require_shape(self, x)
         xp = namespace(x)
         room = self.radius * slack(x, tol)
         return bool(xp.min(x) >= -room) and bool(xp.abs(xp.sum(x) - self.radius) <= room)
@@ -81,9 +72,6 @@ class Simplex(CoordinateSet):
     def of_size(self, count: int) -> Simplex:
         return replace(self, dim=count)
 
-    def with_radius(self, radius: float) -> Self:
-        return replace(self, radius=radius)
-
     def project(self, x: Array) -> Array:
-        require_shape(self, x, self.shape)
+        require_shape(self, x)
         return project_simplex(x, self.radius)

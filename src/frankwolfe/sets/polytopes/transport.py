@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from frankwolfe.atoms import Atom, Sparse
-from frankwolfe.backends import Array, Scalar, all_finite
+from frankwolfe.atoms import Sparse
+from frankwolfe.backends import Array, all_finite
 from frankwolfe.backends.namespace import as_index, as_like
-from frankwolfe.sets.base import LinearMinimum, Set, require_shape
-from frankwolfe.sets.fixed_arrays import on_host
+from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, require_shape
+from frankwolfe.sets.fixed_arrays import frozen, on_host
 from frankwolfe.sets.norms import slack
 from frankwolfe.sets.polytopes.birkhoff import Birkhoff
 from frankwolfe.sets.polytopes.polytope import Polytope
@@ -23,7 +23,7 @@ BALANCED = 1e-9  # relative difference of the two sums that counts as rounding
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TransportPolytope(Set):
+class TransportPolytope(ProvenSet):
     """Plans that move goods from sources to sinks: nonnegative matrices with given row and column sums.
 
     Parameters
@@ -54,41 +54,29 @@ class TransportPolytope(Set):
 
     supply: Any
     demand: Any
-    exact_oracle: ClassVar[bool] = False
     quick_membership: ClassVar[bool] = True
     sparse_atoms: ClassVar[bool] = True
     holds_magnitudes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        for name in ("supply", "demand"):
-            sums = np.array(vector(name, getattr(self, name)), dtype=np.float64)
+        supply, demand = (np.asarray(vector(name, getattr(self, name)), float) for name in ("supply", "demand"))
+        for name, sums in (("supply", supply), ("demand", demand)):
             if not np.all(sums >= 0) or not np.any(sums > 0):
                 raise ValueError(f"{name} must be nonnegative, and not all zero")
-            object.__setattr__(self, name, sums)
-        total, wanted = math.fsum(self.supply), math.fsum(self.demand)
+        total, wanted = math.fsum(supply), math.fsum(demand)
         if abs(total - wanted) > BALANCED * total:
             raise ValueError(
                 f"supply and demand must have the same sum, got {total:.6g} and {wanted:.6g}; divide each by its sum"
             )
-        object.__setattr__(self, "demand", self.demand * (total / wanted))
-        for sums in (self.supply, self.demand):
-            sums.setflags(write=False)
-        object.__setattr__(self, "closed_form", self._each is not None)
+        install(self, supply=frozen("supply", supply), demand=frozen("demand", demand * (total / wanted)))
+        install(self, closed_form=self._each is not None, shape=(supply.size, demand.size))
 
     def __repr__(self) -> str:
         return f"TransportPolytope(<{self.supply.size} sources>, <{self.demand.size} sinks>)"
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the points, one row for each source and one column for each sink."""
-        return (self.supply.size, self.demand.size)
-
-    def lmo(self, g: Array) -> Atom:
-        return self.minimum(g).atom
-
     def minimum(self, g: Array) -> LinearMinimum:
         """Return a cheapest plan, its cost, and a proven lower bound on that."""
-        require_shape(self, g, self.shape)
+        require_shape(self, g)
         if self._each is not None:
             found = Birkhoff(self.supply.size).minimum(g)
             atom = found.atom.scale_by(self._each)
@@ -97,12 +85,8 @@ class TransportPolytope(Set):
         found = self._polytope.minimum(on_host(g).reshape(-1))
         plan = found.atom.toarray()
         places = np.flatnonzero(plan)
-        atom = Sparse(as_index(places, g), as_like(plan[places], g), self.shape)
+        atom = Sparse(as_index(places, g), as_like(plan[places], g), tuple(g.shape))
         return LinearMinimum(atom, atom.inner(g), found.lower)
-
-    def support(self, g: Array) -> Scalar:
-        """Return a proven upper bound on the support value, exact up to rounding."""
-        return -self.minimum(-g).lower
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return an upper bound: two plans differ by at most twice the total, and in no entry by more than it can hold.
@@ -112,7 +96,7 @@ class TransportPolytope(Set):
         return math.sqrt(2 * math.fsum(self.supply) * float(np.max(self._most)))
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        require_shape(self, x, self.shape)
+        require_shape(self, x)
         if not all_finite(x):
             return False
         plan, room = on_host(x), slack(x, tol) * max(float(np.max(self.supply)), float(np.max(self.demand)))
@@ -123,10 +107,6 @@ class TransportPolytope(Set):
         """Return the plans that move `radius` units in all."""
         factor = radius / math.fsum(self.supply)
         return replace(self, supply=factor * self.supply, demand=factor * self.demand)
-
-    @property
-    def _key(self) -> tuple[bytes, bytes]:
-        return self.supply.tobytes(), self.demand.tobytes()
 
     @cached_property
     def _each(self) -> float | None:
@@ -144,7 +124,7 @@ class TransportPolytope(Set):
     def _polytope(self) -> Polytope:
         from scipy.sparse import eye_array, kron, vstack
 
-        m, n = self.shape
+        m, n = self.supply.size, self.demand.size
         rows = vstack([kron(eye_array(m), np.ones((1, n))), kron(np.ones((1, m)), eye_array(n))]).tocsr()
         # The last equation follows from the others; rounding of the sums must not make it contradict them.
         return Polytope(

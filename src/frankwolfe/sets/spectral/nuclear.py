@@ -14,7 +14,7 @@ from frankwolfe.backends import Array, all_finite, eps, host, namespace, vdot
 from frankwolfe.backends.namespace import is_foreign
 from frankwolfe.kernels.spectral.lanczos import SingularPair, by_svd, norm_above, norm_upper_bound, top_singular
 from frankwolfe.lowrank import LowRank
-from frankwolfe.sets.base import Ball, IterativeSet, LinearMinimum, ProjectableSet, SupportBound
+from frankwolfe.sets.base import Ball, IterativeSet, LinearMinimum, ProjectableSet, SupportBound, install
 from frankwolfe.sets.norms import slack, spectral_norm_above
 from frankwolfe.sets.projections import project_l1
 
@@ -52,13 +52,11 @@ class NuclearBall(Ball, IterativeSet, ProjectableSet):
            [0., 0.]])
     """
 
-    @property
-    def nuclear_radius(self) -> float:
-        return self.radius
+    keeps_factors = True
 
-    @property
-    def keeps_factors(self) -> bool:
-        return True
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        install(self, nuclear_radius=self.radius)
 
     def lmo(self, g: Any) -> RankOne:
         pair = self._top(g, 0.0, np.random.default_rng(_SEED), _RTOL)

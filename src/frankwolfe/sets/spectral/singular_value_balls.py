@@ -11,16 +11,15 @@ import array_api_compat
 
 from frankwolfe.atoms import Atom, Dense, RankOne
 from frankwolfe.backends import Array, Scalar, all_finite, eps, largest, namespace, scaled
-from frankwolfe.sets.base import Ball, LinearMinimum, ProjectableSet, known_shape
+from frankwolfe.sets.base import Ball, LinearMinimum, ProjectableSet, ProvenSet, install, known_shape
 from frankwolfe.sets.norms import above, conjugate, dual_vectors, exponent, norm, slack
 from frankwolfe.sets.projections import project_lp
 
 
 @dataclass(frozen=True)
-class SingularValueBall(Ball, ProjectableSet):
+class SingularValueBall(Ball, ProvenSet, ProjectableSet):
     """A ball of the l_p norm of singular values."""
 
-    exact_oracle: ClassVar[bool] = False
     spectral_atoms: ClassVar[bool] = True
 
     @property
@@ -28,9 +27,9 @@ class SingularValueBall(Ball, ProjectableSet):
     def spectral_exponent(self) -> float:
         """The exponent p."""
 
-    @property
-    def curved(self) -> bool:
-        return 1 < self.spectral_exponent <= 3
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        install(self, curved=1 < self.spectral_exponent <= 3)
 
     def lmo(self, g: Array) -> Atom:
         return self._atom(*_svd(self, g))
@@ -41,9 +40,6 @@ class SingularValueBall(Ball, ProjectableSet):
         atom = self._atom(*factors)
         size = _norm_above(g, factors, conjugate(self.spectral_exponent))
         return LinearMinimum(atom, atom.inner(g), -self.radius * size)
-
-    def support(self, g: Array) -> Scalar:
-        return self.radius * _norm_above(g, _svd(self, g), conjugate(self.spectral_exponent))
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return 2 * radius * min(m, n)^max(0, 1/2 - 1/p) for m x n matrices; the shape is needed when p > 2."""
@@ -57,13 +53,18 @@ class SingularValueBall(Ball, ProjectableSet):
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         if not all_finite(_matrix(self, x)):
             return False
-        values = _singular_values(self, x)
+        values = namespace(x).linalg.svdvals(scaled(x))
         # Singular vectors are orthogonal to a few ulps, and values right to them, the more the larger the matrix.
         room = max(slack(x, tol), (2 + sum(x.shape)) * eps(values))
         return bool(largest(x) * norm(values, self.spectral_exponent) <= self.radius * (1 + room))
 
     def project(self, x: Array) -> Array:
-        return _project(self, x, self.spectral_exponent)
+        U, s, Wt = _svd(self, x)
+        s = largest(x) * s
+        shrunk = project_lp(s, self.radius, self.spectral_exponent)
+        if shrunk is s or not namespace(x).any(shrunk < s):
+            return x  # inside already: not even rounding should move it
+        return (U * shrunk) @ Wt
 
     def _atom(self, U: Array, s: Array, Wt: Array) -> Atom:
         if self.spectral_exponent == 1:
@@ -142,8 +143,8 @@ class SchattenBall(SingularValueBall):
     p: float
 
     def __post_init__(self) -> None:
+        install(self, p=exponent("p", self.p))
         super().__post_init__()
-        object.__setattr__(self, "p", exponent("p", self.p))
 
     @property
     def spectral_exponent(self) -> float:
@@ -176,17 +177,3 @@ def _norm_above(g: Array, factors: tuple[Array, Array, Array], q: float) -> Scal
     wide = [norm(Q.T @ Q - one, 2) + (Q.shape[0] + 4) * eps(s) * k for Q in (U, Wt.T)]
     grown = (1 + wide[0]) * (1 + wide[1]) * (1 + (2 * k + 32) * eps(s))
     return largest(g) * (norm(s, q) * grown + k ** max(0.0, 1 / q - 0.5) * left)
-
-
-def _singular_values(domain: Any, g: Array) -> Array:
-    """Return the singular values of g / max|g|, descending."""
-    return namespace(g).linalg.svdvals(scaled(_matrix(domain, g)))
-
-
-def _project(domain: Any, x: Array, p: float) -> Array:
-    U, s, Wt = _svd(domain, x)
-    s = largest(x) * s
-    shrunk = project_lp(s, domain.radius, p)
-    if shrunk is s or not namespace(x).any(shrunk < s):
-        return x  # inside already: not even rounding should move it
-    return (U * shrunk) @ Wt

@@ -10,15 +10,15 @@ import array_api_compat
 import numpy as np
 
 from frankwolfe.atoms import Atom, RankOne
-from frankwolfe.backends import Array, Scalar, all_finite, double, eps, host, largest, namespace, scaled
+from frankwolfe.backends import Array, all_finite, double, eps, host, largest, namespace, scaled
 from frankwolfe.kernels.spectral.lanczos import factorises
-from frankwolfe.sets.base import Ball, LinearMinimum, ProjectableSet
+from frankwolfe.sets.base import Ball, LinearMinimum, ProjectableSet, ProvenSet
 from frankwolfe.sets.norms import slack, spectral_norm_above
 from frankwolfe.sets.projections import project_simplex
 
 
 @dataclass(frozen=True)
-class Spectrahedron(Ball, ProjectableSet):
+class Spectrahedron(Ball, ProvenSet, ProjectableSet):
     """Symmetric positive semidefinite matrices whose trace is `radius`; density matrices by default.
 
     Parameters
@@ -50,7 +50,6 @@ class Spectrahedron(Ball, ProjectableSet):
 
     radius: float = 1.0
 
-    exact_oracle: ClassVar[bool] = False
     spectral_atoms: ClassVar[bool] = True
 
     def lmo(self, g: Array) -> Atom:
@@ -64,10 +63,6 @@ class Spectrahedron(Ball, ProjectableSet):
         return LinearMinimum(
             atom, value, -self.radius * top * _largest_above(-g, -float(value) / (self.radius * (top or 1)))
         )
-
-    def support(self, g: Array) -> Scalar:
-        guess = float(namespace(g).linalg.eigvalsh(_symmetric_part(scaled(_square(g))))[-1])
-        return self.radius * float(largest(g)) * _largest_above(g, guess)
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return the distance of two orthogonal atoms, sqrt(2) * radius; zero for matrices of order one."""

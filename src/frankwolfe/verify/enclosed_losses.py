@@ -7,16 +7,23 @@ not be right, only in the conjugate's domain: `tamed` brings them there.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from frankwolfe.verify.arithmetic import Interval, up
+from frankwolfe.verify.domains import CannotShow
 from frankwolfe.verify.functions import exp, log1p, times_log
 
 
 class Loss(ABC):
     """A convex function of a margin, never negative. Its conjugate's domain goes from `lowest` to `highest`."""
+
+    known: ClassVar[dict[str, type[Loss]]] = {}
+    """The losses by the names that estimators call them; parameters come in the order of the loss's own."""
+
+    def __init_subclass__(cls, name: str) -> None:
+        Loss.known[name] = cls
 
     @abstractmethod
     def value(self, m: Interval, b: np.ndarray) -> Interval:
@@ -75,7 +82,7 @@ class Loss(ABC):
         return float(np.min(b - m)), float(np.max(b - m))
 
 
-class Clipped(Loss):
+class Clipped(Loss, name="squared_error"):
     """The largest ue - smoothing/2 u² over slopes u between two ends, e = m - b: a parabola that goes on in lines."""
 
     def __init__(self, low: float = -np.inf, high: float = np.inf, smoothing: float = 1.0) -> None:
@@ -100,7 +107,21 @@ class Clipped(Loss):
         return u * (u * (0.5 * self.smoothing) + b)
 
 
-class SquaredHinge(Clipped):
+class Huber(Clipped, name="huber"):
+    """The parabola around b, with lines of slopes of at most a given size."""
+
+    def __init__(self, delta: float) -> None:
+        super().__init__(-delta, delta)
+
+
+class Quantile(Clipped, name="quantile"):
+    """The smoothed pinball loss."""
+
+    def __init__(self, quantile: float, delta: float) -> None:
+        super().__init__(-quantile, 1.0 - quantile, delta)
+
+
+class SquaredHinge(Clipped, name="squared_hinge"):
     """max(1 - bm, 0)²/2 for b = 1 or -1: the parabola around b, on one side of it."""
 
     def lowest(self, b: np.ndarray) -> np.ndarray:
@@ -110,7 +131,7 @@ class SquaredHinge(Clipped):
         return np.where(b > 0, 0.0, np.inf)
 
 
-class Logistic(Loss):
+class Logistic(Loss, name="log_loss"):
     """log(1 + exp(-bm)) for b = 1 or -1."""
 
     def lowest(self, b: np.ndarray) -> np.ndarray:
@@ -147,7 +168,7 @@ class Logistic(Loss):
         return odds - float(np.max(m)) - 1e-6, odds - float(np.min(m)) + 1e-6
 
 
-class Poisson(Loss):
+class Poisson(Loss, name="poisson"):
     """exp(m) - bm + b log b - b for b >= 0: half the deviance of a count whose mean is exp(m)."""
 
     def lowest(self, b: np.ndarray) -> np.ndarray:
@@ -173,7 +194,7 @@ class Poisson(Loss):
         return level - float(np.max(m)) - 1e-6, level - float(np.min(m)) + 1e-6
 
 
-class Gamma(Loss):
+class Gamma(Loss, name="gamma"):
     """exp(-e) + e - 1 with e = m - b, where b is the logarithm of a target: half the deviance if its mean is exp(m)."""
 
     def highest(self, b: np.ndarray) -> np.ndarray:
@@ -212,16 +233,6 @@ def _minus_entropy(p: np.ndarray) -> Interval:
 def loss_of(description: dict[str, Any]) -> Loss:
     """Return the loss that a description names."""
     name = description["loss"]
-    if name == "huber":
-        return Clipped(-float(description["delta"]), float(description["delta"]))
-    if name == "quantile":
-        quantile = float(description["quantile"])
-        return Clipped(-quantile, 1.0 - quantile, float(description["delta"]))
-    losses: dict[str, type[Loss]] = {
-        "logistic": Logistic,
-        "least_squares": Clipped,
-        "squared_hinge": SquaredHinge,
-        "poisson": Poisson,
-        "gamma": Gamma,
-    }
-    return losses[name]()
+    if name not in Loss.known:
+        raise CannotShow(f"f(x) and a lower bound: no formula is known of the loss {name!r}")
+    return Loss.known[name](*description["parameters"])

@@ -16,25 +16,15 @@ import numpy as np
 
 from frankwolfe.verify.matrices import Blocks
 
-FORMAT = 1
+FORMAT = 2
 
 
-def write(path: str | os.PathLike[str], tree: Any) -> None:
-    """Write a tree, atomically: a kill at any moment leaves the old file or the new one."""
+def packed(tree: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return a tree as the header and the arrays of a file."""
     arrays: list[np.ndarray] = []
     body = json.dumps(_plain(tree, arrays))
-    header = json.dumps({"frankwolfe": "result", "format": FORMAT, "tree": body, "seal": _seal(body, arrays)})
-    target = Path(path)
-    scratch = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with open(scratch, "wb") as file:
-            parts: dict[str, Any] = {f"a{i}": part for i, part in enumerate(arrays)}
-            np.savez(file, header=np.frombuffer(header.encode(), np.uint8), **parts)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(scratch, target)
-    finally:
-        scratch.unlink(missing_ok=True)
+    header = {"frankwolfe": "result", "format": FORMAT, "tree": body, "seal": _seal(body, arrays)}
+    return header, {f"a{i}": part for i, part in enumerate(arrays)}
 
 
 def read(path: str | os.PathLike[str]) -> Any:
@@ -71,7 +61,7 @@ def _plain(value: Any, arrays: list[np.ndarray]) -> Any:
         arrays.append(value)
         return {"array": len(arrays) - 1}
     if isinstance(value, Blocks):
-        return _plain(value.together(), arrays)
+        return _plain(value.in_memory(), arrays)
     if hasattr(value, "tocoo"):
         entries = value.tocoo()
         parts = [np.asarray(part) for part in (entries.data, entries.row, entries.col)]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from frankwolfe.verify.arithmetic import Interval
-from frankwolfe.verify.losses import loss_of
+from frankwolfe.verify.enclosed_losses import loss_of
 
 LD = np.longdouble
 
@@ -19,24 +19,24 @@ def _pinball(e: Any, q: float, delta: float) -> Any:
 
 
 FORMULAE: dict[str, Any] = {
-    "least_squares": ({}, lambda m, b: (m - b) ** 2 / 2, "any"),
+    "squared_error": ((), lambda m, b: (m - b) ** 2 / 2, "any"),
     "huber": (
-        {"delta": 0.7},
+        (0.7,),
         lambda m, b: np.where(abs(m - b) < 0.7, (m - b) ** 2 / 2, LD(0.7) * (abs(m - b) - LD(0.7) / 2)),
         "any",
     ),
-    "quantile": ({"quantile": 0.3, "delta": 0.1}, lambda m, b: _pinball(m - b, 0.3, LD(0.1)), "any"),
-    "squared_hinge": ({}, lambda m, b: np.maximum(1 - b * m, 0) ** 2 / 2, "labels"),
-    "logistic": ({}, lambda m, b: np.logaddexp(LD(0), -b * m), "labels"),
-    "poisson": ({}, lambda m, b: np.exp(m) - b * m + b * np.log(np.maximum(b, LD(1e-300))) - b, "counts"),
-    "gamma": ({}, lambda m, b: np.exp(b - m) + m - b - 1, "any"),
+    "quantile": ((0.3, 0.1), lambda m, b: _pinball(m - b, 0.3, LD(0.1)), "any"),
+    "squared_hinge": ((), lambda m, b: np.maximum(1 - b * m, 0) ** 2 / 2, "labels"),
+    "log_loss": ((), lambda m, b: np.logaddexp(LD(0), -b * m), "labels"),
+    "poisson": ((), lambda m, b: np.exp(m) - b * m + b * np.log(np.maximum(b, LD(1e-300))) - b, "counts"),
+    "gamma": ((), lambda m, b: np.exp(b - m) + m - b - 1, "any"),
 }
 
 
 @pytest.mark.parametrize("name", FORMULAE)
 def test_values_and_conjugates(name: str) -> None:
-    more, formula, kind = FORMULAE[name]
-    loss, rng = loss_of({"loss": name, **more}), np.random.default_rng(0)
+    parameters, formula, kind = FORMULAE[name]
+    loss, rng = loss_of({"loss": name, "parameters": parameters}), np.random.default_rng(0)
     with np.errstate(all="ignore"):
         for scale in (1e-6, 1.0, 20.0):
             m, other = scale * rng.standard_normal(200), scale * rng.standard_normal(200)
@@ -63,7 +63,7 @@ def test_values_and_conjugates(name: str) -> None:
 
 @pytest.mark.parametrize("name", FORMULAE)
 def test_outside_its_domain_a_conjugate_is_infinite(name: str) -> None:
-    loss = loss_of({"loss": name, **FORMULAE[name][0]})
+    loss = loss_of({"loss": name, "parameters": FORMULAE[name][0]})
     b = np.array([1.0])
     for end, sign in ((loss.lowest(b), -1.0), (loss.highest(b), 1.0)):
         if np.isfinite(end[0]):
@@ -75,8 +75,8 @@ def test_outside_its_domain_a_conjugate_is_infinite(name: str) -> None:
 
 @pytest.mark.parametrize("name", FORMULAE)
 def test_the_best_intercept_balances_the_slopes(name: str) -> None:
-    more, _, kind = FORMULAE[name]
-    loss, rng = loss_of({"loss": name, **more}), np.random.default_rng(1)
+    parameters, _, kind = FORMULAE[name]
+    loss, rng = loss_of({"loss": name, "parameters": parameters}), np.random.default_rng(1)
     for scale in (0.1, 1.0, 30.0):
         m, weights = scale * rng.standard_normal(60), rng.random(60)
         b = {
