@@ -80,7 +80,8 @@ def test_honest_results_are_verified(model, domain):
     assert check.infeasibility <= (1e-6 if narrow else 1e-14)
     assert check.gap <= 1e-5
     at_optimum = fw.verify(replace(tight, tangents=None), f, X)
-    assert at_optimum.gap <= 1e-6  # the point itself is a witness where it is optimal
+    # The point itself is a witness where it is optimal; where its value is so to h alone, its gap is of order sqrt(h).
+    assert at_optimum.gap <= (1e-4 if narrow else 1e-6)
 
 
 @pytest.fixture(scope="module")
