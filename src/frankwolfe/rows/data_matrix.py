@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
 from typing import Any, Self
 
 import array_api_compat
@@ -36,7 +37,7 @@ DENSE_FROM = 100  # how much faster a dense product is than a sparse one, operat
 FEW = 0.5  # share of the rows below which those with a weight are picked out first
 SQUARED = 1 << 22  # numbers squared at a time
 BLOCK_BYTES = 1 << 20  # a row block and its vectors fit the second-level cache
-SAME = ("layout", "blocks", "lengths", "_squares_of_columns", "_sorted", "_turned")  # whatever the arithmetic
+SAME = ("layout", "blocks", "lengths", "_squares_of_columns", "_sorted", "by_column")  # whatever the arithmetic
 TEMPORARIES = 6  # arrays of the size of a block of images in use at a time, with many points
 IN_ARRAYS = (ArrayBlocks(), TwoReads())
 COMPILED = (Compiled(), CompiledMany(), *IN_ARRAYS)
@@ -72,7 +73,7 @@ class DataMatrix(Rows):
 
     @cached_property
     def _otherwise(self) -> Self:
-        return derive(self, tuple(name for name in SAME if name not in ("layout", "_sorted", "_turned")))
+        return derive(self, tuple(name for name in SAME if name not in ("layout", "_sorted", "by_column")))
 
     def sweep(self, model: Any, query: Query) -> Sweep:
         plain = self.on_host and self.layout is None
@@ -173,6 +174,21 @@ class DataMatrix(Rows):
         """Return blocks of rows that together are the matrix, small enough for the products of `size` points."""
         return [(slice(None), self.matrix)]
 
+    def turned_blocks(self) -> Iterable[tuple[slice, Any]]:
+        """Return the same blocks transposed."""
+        return ((rows, block.T) for rows, block in self.row_blocks())
+
+    def product(self, x: Array) -> Array:
+        if self.layout is not None and x.ndim == 1:
+            return self.layout.product(x).astype(self.dtype, copy=False)
+        pieces = [block @ x for _, block in self.row_blocks()]
+        return pieces[0] if len(pieces) == 1 else namespace(pieces[0]).concat(pieces)
+
+    def adjoint(self, r: Array) -> Array:
+        if self.layout is not None and r.ndim == 1:
+            return self.layout.adjoint(r).astype(self.dtype, copy=False)
+        return reduce(add, (turned @ r[rows, ...] for rows, turned in self.turned_blocks()))
+
     @abstractmethod
     def column(self, j: int) -> Array:
         """Return one column as a dense vector."""
@@ -222,19 +238,11 @@ class RowBlocks(DataMatrix):
         most = max(rows.stop - rows.start for rows, _, _ in self.blocks)
         return self.shape[1] + most + len(self.blocks)
 
-    def product(self, x: Array) -> Array:
-        if self.layout is not None and x.ndim == 1:
-            return self.layout.product(x).astype(self.dtype, copy=False)
-        pieces = [block @ x for _, block, _ in self.blocks]
-        return pieces[0] if len(pieces) == 1 else namespace(pieces[0]).concat(pieces)
-
-    def adjoint(self, r: Array) -> Array:
-        if self.layout is not None and r.ndim == 1:
-            return self.layout.adjoint(r).astype(self.dtype, copy=False)
-        return _total([transposed @ r[rows, ...] for rows, _, transposed in self.blocks])
-
     def row_blocks(self, size: int = 0) -> Iterable[tuple[slice, Any]]:
         return [(rows, block) for rows, block, _ in self.blocks]
+
+    def turned_blocks(self) -> Iterable[tuple[slice, Any]]:
+        return [(rows, turned) for rows, _, turned in self.blocks]
 
     def reads(self, size: int, fresh: int) -> float:
         return 1.0 if not size and self.block_bytes <= 4 * BLOCK_BYTES else 1.0 + fresh
@@ -357,10 +365,3 @@ def _squares(block: Array, weights: Array | None) -> np.ndarray:
         return np.einsum("i,ij,ij->j", weights, block, block, dtype=np.float64)
     squares = block * block if weights is None else weights[:, None] * block * block
     return np.asarray(host(namespace(block).sum(squares, axis=0)), dtype=np.float64)
-
-
-def _total(parts: list[Array]) -> Array:
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total

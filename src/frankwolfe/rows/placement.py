@@ -3,69 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from frankwolfe.backends import Array
 from frankwolfe.backends.device_pattern import quiet
 from frankwolfe.backends.host_blocks import BLOCK_BYTES, HostBlocks
-from frankwolfe.rows.data_matrix import DataMatrix
-from frankwolfe.rows.reading import ArrayBlocks, TwoReads
-from frankwolfe.rows.torch_matrix import TorchPass, torch_matrix
+from frankwolfe.rows.torch_matrix import DenseTorchRows, torch_matrix
 from frankwolfe.validation import optional
 
 
-class StreamedMatrix(DataMatrix):
+class StreamedMatrix(DenseTorchRows):
     """A dense matrix in main memory that a device reads in row blocks, copy and work overlapped."""
 
     picks_rows = False
 
-    shared = True
-
     def __init__(self, matrix: Any, device: Any, dtype: Any = None, block_bytes: int = BLOCK_BYTES) -> None:
-        import torch
-
-        super().__init__(matrix)
-        self.device, self.block_bytes = torch.device(device), block_bytes
-        self.dtype = dtype or (torch.float64 if matrix.dtype == torch.float64 else torch.float32)
+        super().__init__(matrix, device, dtype)
+        self.block_bytes = block_bytes
 
     @cached_property
     def blocks(self) -> HostBlocks:
         """The matrix in blocks on the device; made when first read."""
         return HostBlocks(self.matrix, self.device, self.block_bytes)
-
-    def array(self, values: Any) -> Array:
-        import torch
-
-        return torch.as_tensor(values, dtype=self.dtype, device=self.device)
-
-    def product(self, x: Array) -> Array:
-        import torch
-
-        return torch.cat([block.to(self.dtype) @ x for _, block in self.blocks])
-
-    def adjoint(self, r: Array) -> Array:
-        import torch
-
-        total = torch.zeros((self.shape[1], *r.shape[1:]), dtype=self.dtype, device=self.device)
-        for rows, block in self.blocks:
-            total += block.to(self.dtype).T @ r[rows]
-        return total
-
-    def row_blocks(self, size: int = 0) -> Iterator[tuple[slice, Any]]:
-        return ((rows, block.to(self.dtype)) for rows, block in self.blocks)
-
-    def column(self, j: int) -> Array:
-        return self.array(self.matrix[:, j])
-
-    def columns(self, indices: Array) -> Array:
-        return self.array(self.matrix[:, indices.to(self.matrix.device)])
-
-    def arrays(self) -> list[Array]:
-        return [self.matrix]
 
     def doubled(self) -> StreamedMatrix:
         import torch
@@ -74,11 +36,7 @@ class StreamedMatrix(DataMatrix):
         twin.blocks = self.blocks  # the same buffers
         return twin
 
-    paths = (TorchPass(), ArrayBlocks(), TwoReads())
-    one_pass = True
-
     def stored_blocks(self) -> Iterable[tuple[slice, Any]]:
-        """Return blocks of rows on the device, as they are stored."""
         return self.blocks
 
 

@@ -20,7 +20,20 @@ ENOUGH = 1000  # rows from which the curvatures along the columns are estimated
 TURN_AFTER = 8  # columns picked out of sparse rows after which turning them pays
 
 
-class CSRMatrix(RowBlocks):
+class SparseMatrix(DataMatrix):
+    """A sparse matrix of SciPy, stored in its three arrays."""
+
+    paths = (Compiled(), *IN_ARRAYS)
+    on_host = True
+
+    def stacked(self, x: Array) -> Array:
+        return np.ascontiguousarray(x @ self.matrix.T)
+
+    def arrays(self) -> list[Array]:
+        return [self.matrix.indptr, self.matrix.indices, self.matrix.data]
+
+
+class CSRMatrix(SparseMatrix, RowBlocks):
     """A sparse matrix stored by rows; blocks are views of its three arrays.
 
     Compiled, the first columns are picked out of the rows; when more are asked for, a copy turned into columns serves
@@ -28,11 +41,6 @@ class CSRMatrix(RowBlocks):
     """
 
     columns_asked = 0
-    paths = (Compiled(), *IN_ARRAYS)
-    on_host = True
-
-    def stacked(self, x: Array) -> Array:
-        return np.ascontiguousarray(x @ self.matrix.T)
 
     @property
     def block_bytes(self) -> float:
@@ -62,21 +70,18 @@ class CSRMatrix(RowBlocks):
         if self.layout is None:
             return self.matrix[:, [j]].toarray()[:, 0]
         if self.columns_asked >= TURN_AFTER:
-            return self._turned.column(j)
+            return self.by_column.column(j)
         self.columns_asked += 1
         places = np.flatnonzero(self.matrix.indices == j)
         rows = np.searchsorted(self.matrix.indptr, places, side="right") - 1
         return _scattered(rows, self.matrix.data[places], self.shape[0])
 
     def columns(self, indices: Array) -> Any:
-        return self.matrix[:, indices] if self.layout is None else self._turned.columns(indices)
-
-    def arrays(self) -> list[Array]:
-        return [self.matrix.indptr, self.matrix.indices, self.matrix.data]
+        return self.matrix[:, indices] if self.layout is None else self.by_column.columns(indices)
 
     def by_columns(self) -> DataMatrix:
         if self.layout is None:
-            return self._turned
+            return self.by_column
         if isinstance(self.layout, RowLayout):  # compiled rows find columns themselves
             return self
         # With sparse atoms a solve takes few passes: sorting would take longer.
@@ -107,43 +112,24 @@ class CSRMatrix(RowBlocks):
     @property
     def turned(self) -> bool:
         """Whether there is a copy by columns already."""
-        return "_turned" in vars(self)
-
-    @property
-    def by_column(self) -> CSCMatrix:
-        """A copy by columns, which is made when first asked for."""
-        return self._turned
+        return "by_column" in vars(self)
 
     @cached_property
-    def _turned(self) -> CSCMatrix:
+    def by_column(self) -> CSCMatrix:
+        """A copy by columns, which is made when first asked for."""
         turned = CSCMatrix(self.matrix.tocsc())
         turned.solves, turned.loss = self.solves, self.loss
         return turned
 
 
-class CSCMatrix(DataMatrix):
+class CSCMatrix(SparseMatrix):
     """A sparse matrix stored by columns: single columns are cheap, which is what sparse atoms ask for."""
 
     turned = True  # nothing to turn
-    paths = (Compiled(), *IN_ARRAYS)
-    on_host = True
-
-    def stacked(self, x: Array) -> Array:
-        return np.ascontiguousarray(x @ self.matrix.T)
 
     @cached_property
     def layout(self) -> Layout | None:
         return sparse_layout(self.matrix, by_columns=True, solves=self.solves, loss=self.loss)
-
-    def product(self, x: Array) -> Array:
-        if self.layout is not None and x.ndim == 1:
-            return self.layout.product(x).astype(self.dtype, copy=False)
-        return self.matrix @ x
-
-    def adjoint(self, r: Array) -> Array:
-        if self.layout is not None and r.ndim == 1:
-            return self.layout.adjoint(r).astype(self.dtype, copy=False)
-        return self.matrix.T @ r
 
     @cached_property
     def lengths(self) -> np.ndarray:
@@ -176,9 +162,6 @@ class CSCMatrix(DataMatrix):
 
     def columns(self, indices: Array) -> Any:
         return self.matrix[:, indices]
-
-    def arrays(self) -> list[Array]:
-        return [self.matrix.indptr, self.matrix.indices, self.matrix.data]
 
 
 def _squared(matrix: Any, weights: Array | None) -> np.ndarray:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from abc import abstractmethod
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -56,61 +57,64 @@ class TorchPass(Path):
         return Sweep(total.value, total.inner, total.other, total.gradient, passes, self.name)
 
 
-class TorchMatrix(DataMatrix):
-    """A dense torch tensor of any number type, on any device.
+class TorchRows(DataMatrix):
+    """Rows in torch tensors: float64 data are computed with in float64, everything else in float32."""
 
-    float64 data are computed with in float64, everything else (float32, bfloat16, float16, uint8, int8) in float32: a
-    narrow type is read as it is and widened in registers. In double precision the same data certify: see `doubled`.
-    """
-
-    shared = True
-
-    def __init__(self, matrix: Any, dtype: Any = None) -> None:
+    def __init__(self, matrix: Any, device: Any = None, dtype: Any = None) -> None:
         import torch
 
         super().__init__(matrix)
+        self.device = matrix.device if device is None else torch.device(device)
         self.dtype = dtype or (torch.float64 if matrix.dtype == torch.float64 else torch.float32)
 
     def array(self, values: Any) -> Array:
         import torch
 
-        return torch.as_tensor(values, dtype=self.dtype, device=self.matrix.device)
+        return torch.as_tensor(values, dtype=self.dtype, device=self.device)
 
-    def product(self, x: Array) -> Array:
-        import torch
 
-        pieces = [self.matrix[rows].to(self.dtype) @ x for rows in self._blocks]
-        return pieces[0] if len(pieces) == 1 else torch.cat(pieces)
+class DenseTorchRows(TorchRows):
+    """Dense rows of any number type, read as they are stored and widened where they are worked on."""
 
-    def adjoint(self, r: Array) -> Array:
-        total = None
-        for rows in self._blocks:
-            part = self.matrix[rows].to(self.dtype).T @ r[rows]
-            total = part if total is None else total + part
-        return total
+    shared = True
+    paths = (TorchPass(), ArrayBlocks(), TwoReads())
+    one_pass: Any = True  # whether `TorchPass` takes single points
 
-    def row_blocks(self, size: int = 0) -> Iterator[tuple[slice, Any]]:
-        return ((rows, self.matrix[rows].to(self.dtype)) for rows in self._blocks)
+    @abstractmethod
+    def stored_blocks(self) -> Iterable[tuple[slice, Any]]:
+        """Return blocks of rows on the device, as they are stored."""
+
+    def row_blocks(self, size: int = 0) -> Iterable[tuple[slice, Any]]:
+        return ((rows, block.to(self.dtype)) for rows, block in self.stored_blocks())
 
     def column(self, j: int) -> Array:
-        return self.matrix[:, j].to(self.dtype)
+        return self.array(self.matrix[:, j])
 
     def columns(self, indices: Array) -> Array:
-        return self.matrix[:, indices].to(self.dtype)
-
-    def rows_at(self, places: Array) -> Array:
-        return self.matrix[places].to(self.dtype)
+        return self.array(self.matrix[:, indices.to(self.matrix.device)])
 
     def arrays(self) -> list[Array]:
         return [self.matrix]
+
+
+class TorchMatrix(DenseTorchRows):
+    """A dense torch tensor on the device that works.
+
+    A narrow type (bfloat16, float16, uint8, int8) is widened in registers. In double precision the same data certify:
+    see `doubled`.
+    """
+
+    def row_blocks(self, size: int = 0) -> Iterable[tuple[slice, Any]]:
+        return ((rows, self.matrix[rows].to(self.dtype)) for rows in self._blocks)
+
+    def rows_at(self, places: Array) -> Array:
+        return self.array(self.matrix[places])
 
     def doubled(self) -> TorchMatrix:
         """Return the same numbers, computed with in double precision."""
         import torch
 
-        return type(self)(self.matrix, torch.float64)
-
-    paths = (TorchPass(), ArrayBlocks(), TwoReads())
+        return TorchMatrix(self.matrix, dtype=torch.float64)
 
     @property
     def one_pass(self) -> bool:
@@ -118,7 +122,6 @@ class TorchMatrix(DataMatrix):
         return fits(self.matrix)
 
     def stored_blocks(self) -> Iterable[tuple[slice, Any]]:
-        """Return blocks of rows on the device, as they are stored."""
         return [(slice(None), self.matrix)]
 
     @cached_property
@@ -163,31 +166,36 @@ def _coefficients(weights: list[Any], like: Any, dtype: Any) -> Any:
     return torch.stack([w.to(dtype).reshape(-1 if w.ndim else ()).expand(shape) for w in columns], dim=-1)
 
 
-class TorchCSR(DataMatrix):
-    """A sparse torch tensor stored by rows, and again by columns for the adjoint; products by cuSPARSE on a GPU."""
+class KeptTwice(DataMatrix):
+    """A sparse matrix on a device, stored by rows, and again by columns for the adjoint; products by cuSPARSE."""
 
     picks_rows = False
+    transposed: Any
+
+    def turned_blocks(self) -> Iterable[tuple[slice, Any]]:
+        return [(slice(None), self.transposed)]
+
+    def gram(self, weights: Array) -> np.ndarray:
+        return gram_by_columns(self, weights)
+
+    def _column_squares(self, weights: Array | None) -> np.ndarray:
+        weights = self.array(np.ones(self.shape[0])) if weights is None else weights
+        return np.asarray(host(self._squared_columns() @ weights), dtype=np.float64)
+
+    @abstractmethod
+    def _squared_columns(self) -> Any:
+        """Return the transpose with its entries squared."""
+
+
+class TorchCSR(KeptTwice, TorchRows):
+    """A sparse torch tensor."""
 
     def __init__(self, matrix: Any, dtype: Any = None, by_columns: Any = None) -> None:
-        import torch
-
-        super().__init__(matrix)
-        self.dtype = dtype or (torch.float64 if matrix.dtype == torch.float64 else torch.float32)
+        super().__init__(matrix, dtype=dtype)
         with quiet():
             self.transposed = matrix.t().to_sparse_csr() if by_columns is None else by_columns
         if matrix.dtype != self.dtype:
             self.matrix, self.transposed = matrix.to(self.dtype), self.transposed.to(self.dtype)
-
-    def array(self, values: Any) -> Array:
-        import torch
-
-        return torch.as_tensor(values, dtype=self.dtype, device=self.matrix.device)
-
-    def product(self, x: Array) -> Array:
-        return self.matrix @ x
-
-    def adjoint(self, r: Array) -> Array:
-        return self.transposed @ r
 
     def column(self, j: int) -> Array:
         import torch
@@ -202,19 +210,14 @@ class TorchCSR(DataMatrix):
 
         return torch.stack([self.column(int(j)) for j in indices], dim=1)
 
-    def gram(self, weights: Array) -> np.ndarray:
-        return gram_by_columns(self, weights)
-
-    def _column_squares(self, weights: Array | None) -> np.ndarray:
+    def _squared_columns(self) -> Any:
         import torch
 
         columns = self.transposed
-        weights = self.array(np.ones(self.shape[0])) if weights is None else weights
         with quiet():
-            squares = torch.sparse_csr_tensor(
+            return torch.sparse_csr_tensor(
                 columns.crow_indices(), columns.col_indices(), columns.values() ** 2, tuple(columns.shape)
             )
-        return np.asarray(host(squares @ weights), dtype=np.float64)
 
     def arrays(self) -> list[Array]:
         return [self.matrix.crow_indices(), self.matrix.col_indices(), self.matrix.values()]
@@ -226,10 +229,8 @@ class TorchCSR(DataMatrix):
         return TorchCSR(self.matrix, torch.float64, self.transposed)
 
 
-class CupyCSR(DataMatrix):
-    """A sparse CuPy matrix stored by rows, and again by columns for the adjoint; products by cuSPARSE."""
-
-    picks_rows = False
+class CupyCSR(KeptTwice):
+    """A sparse CuPy matrix."""
 
     def __init__(self, matrix: Any, by_columns: Any = None) -> None:
         super().__init__(matrix)
@@ -240,24 +241,14 @@ class CupyCSR(DataMatrix):
 
         return cupy.asarray(values, dtype=self.dtype)
 
-    def product(self, x: Array) -> Array:
-        return self.matrix @ x
-
-    def adjoint(self, r: Array) -> Array:
-        return self.transposed @ r
-
     def column(self, j: int) -> Array:
         return self.columns([j])[:, 0]
 
     def columns(self, indices: Any) -> Array:
         return self.transposed[indices].toarray().T
 
-    def gram(self, weights: Array) -> np.ndarray:
-        return gram_by_columns(self, weights)
-
-    def _column_squares(self, weights: Array | None) -> np.ndarray:
-        weights = self.array(np.ones(self.shape[0])) if weights is None else weights
-        return np.asarray(host(self.transposed.power(2) @ weights), dtype=np.float64)
+    def _squared_columns(self) -> Any:
+        return self.transposed.power(2)
 
     def arrays(self) -> list[Array]:
         return [self.matrix.indptr, self.matrix.indices, self.matrix.data]
