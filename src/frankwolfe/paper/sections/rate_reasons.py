@@ -11,11 +11,13 @@ import numpy as np
 
 import frankwolfe as fw
 from frankwolfe.paper.claims.rates import Slope, envelope, slope
-from frankwolfe.paper.problems import METHODS, Ball, Data, Problem, objective
+from frankwolfe.paper.claims.verdicts import spread_of
+from frankwolfe.paper.problems import METHODS, Data, Problem, objective
 from frankwolfe.paper.publication.figure_data import Curve, Panel, Section, method_curve
-from frankwolfe.paper.reference import Reference, solve
+from frankwolfe.paper.reference import solve
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import thinned
+from frankwolfe.paper.sections import fig3
 from frankwolfe.paper.store import Outcome, Task
 from frankwolfe.paper.words import Words
 from frankwolfe.plotting.palette import GREY
@@ -32,7 +34,7 @@ EXAMPLES = {  # in one or two dimensions
 }
 SIMPLEX, SIMPLEX_STEPS, SIMPLEX_WINDOW = 2000, 200, (20, 200)  # so many dimensions that k stays far below
 PAIR = ("fw", "afw")
-SETTLING = tuple((Data("mushrooms"), Ball("l2", radius)) for radius in (1.0, 5.0, 10.0, 20.0))
+SETTLING = tuple(fig3.race(Data("mushrooms"), "l2", radius, PAIR) for radius in (1.0, 5.0, 10.0, 20.0))
 POLYGONS, SURVEYED = 400, 4000  # of each curvature; steps
 CURVATURES, DIMENSIONS = (1.0, 1e-1, 1e-2, 1e-3), (2, 8, 32, 128, 512)
 
@@ -275,7 +277,7 @@ def random_polygons(seed: int, count: int, weak: float) -> Instances:
 
 def tasks(quick: bool) -> list[Task]:
     runs = [Small(example, method) for example in (*EXAMPLES, "simplex") for method in PAIR]
-    settling = [task for case in SETTLING for task in (Reference(*case), Settling(*case))]
+    settling = [task for race in SETTLING for task in (*race.tasks, Settling(race.data, race.ball))]
     return [*runs, *settling, Survey(), *(Wandering(m) for m in PAIR)]
 
 
@@ -293,11 +295,15 @@ def section(results: Results, quick: bool) -> Section:
         for i, weak in enumerate(CURVATURES)
     ]
     slopes = {f"{name}_{method}": run.facts["slope"] for (name, method), run in found.items()}
+    settled, sooner, shares = _settling(results)
     words = Words(
         "why", first=WINDOW[0], last=WINDOW[1], flat=FLAT, weak=WEAK, **slopes, jumping=min(survey["afw_jumping"]),
         polygons=POLYGONS * len(CURVATURES), steps=SURVEYED,
         most=max(survey["afw_largest"]), plain=max(survey["fw_largest"]),
         low=survey["afw_simplex"][0], high=survey["afw_simplex"][-1], dimension=DIMENSIONS[-1],
+        sooner=spread_of(sooner, 2), shares_first=f"{shares[0]:.0%}", shares_last=f"{shares[-1]:.1%}",
+        radius_first=f"{SETTLING[0].ball.radius:g}", radius_last=f"{SETTLING[-1].ball.radius:g}",
+        settling_steps=Settling.iterations, race_steps=SETTLING[0].iterations,
     )  # fmt: skip
     panels = [_panel(name, [found[name, m] for m in PAIR]) for name in EXAMPLES]
     figures = [
@@ -306,7 +312,23 @@ def section(results: Results, quick: bool) -> Section:
         words.figure("vertex", _vertex(results), 2, ("k",)),
         words.figure("simplex", [_simplex(results)], 1, ("k",)),
     ]
-    return words.section(figures, [words.table("why", rows), words.table("why-survey", lines)])
+    tables = {"why-settling": settled, "why": rows, "why-survey": lines}
+    return words.section(figures, [words.table(key, found) for key, found in tables.items()])
+
+
+def _settling(results: Results) -> tuple[list[list[str]], list[float], list[float]]:
+    """Return the table of when vertices settle, how many times sooner AFW's do, and the shares of x₀ in its error."""
+    rows, sooner, shares = [], [], []
+    for race in SETTLING:
+        facts, series = results.optimum(race), results.race(race)
+        plain, ours = (series[m].at(race.iterations) for m in PAIR)
+        settled = results[Settling(race.data, race.ball)].facts
+        start = 2 * race.ball.radius * facts["gradient"] / ((race.iterations + 1) * (race.iterations + 2))
+        shares.append(start / ours)
+        sooner += [settled["fw"] / settled["afw"]] if all(settled.values()) else []
+        known = f"{facts['mu'] or math.nan:.3g}", *(str(settled[m] or "not yet") for m in PAIR)
+        rows.append([f"{race.ball.radius:g}", *known, f"{plain / ours:.3g}", f"{shares[-1]:.2g}"])
+    return rows, sooner, shares
 
 
 def _panel(name: str, runs: list[Outcome]) -> Panel:
