@@ -66,10 +66,8 @@ def stable(results: Results, quick: bool) -> Found:
             kind = HOLDS if our_rise <= rise / 2 else PARTLY if our_rise < rise else FAILS
             cases.append(Case(race.short, kind, words))
     names = [c.name for c in cases if c.verdict == FAILS]
-    against = (
-        f"AFW's error rises by more than FW's at {', '.join(names)}." if names else "AFW's rises by less everywhere."
-    )
-    return Found(cases, {"first": first, "window": fig2.WINDOW, "settled": fig2.SETTLED, "against": against})
+    more = f"AFW's error rises by more than FW's at {', '.join(names)}." if names else "AFW's never rises by more."
+    return Found(cases, {"first": first, "window": fig2.WINDOW, "settled": fig2.SETTLED, "against": more})
 
 
 Test = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
