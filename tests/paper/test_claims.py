@@ -39,10 +39,10 @@ class Found:
     """Results in which every optimum has these facts."""
 
     def __init__(self, **facts) -> None:
-        self.outcome = SimpleNamespace(facts={**ACTIVE, **facts})
+        self.facts = {**ACTIVE, **facts}
 
-    def optimum(self, data, ball):
-        return self.outcome
+    def optimum(self, problem):
+        return self.facts
 
 
 def test_all_some_none():
@@ -91,8 +91,8 @@ def test_who_is_ahead_is_told_as_a_range():
     plain = SimpleNamespace(k=k, highest=1 / (k + 1), floor=floor)
 
     class Runs(Found):
-        def series(self, run):
-            return plain if run.method == "fw" else SimpleNamespace(k=k, highest=self.ours(k) / (k + 1), floor=floor)
+        def race(self, race):
+            return {"fw": plain, "afw": SimpleNamespace(k=k, highest=self.ours(k) / (k + 1), floor=floor)}
 
         def verdict(self, key, ours):
             self.ours = ours
@@ -185,7 +185,9 @@ def test_the_plain_walk_is_the_librarys_method(method):
 
 def test_zig_zags_are_measured():
     k = np.arange(1.0, 200.0)
-    smooth, jagged = 1 / k, np.where(np.arange(199) % 2, 3.0, 1.0) / k
+    errors = 1 / k, np.where(np.arange(199) % 2, 3.0, 1.0) / k
+    smooth, jagged, level = (SimpleNamespace(h=h, floor=0.0) for h in (*errors, np.ones(50)))
+    assert fig2.stability(level) == (1.0, 0.0)
     assert fig2.stability(smooth)[1] == 0
     assert fig2.stability(jagged)[0] > 2 * fig2.stability(smooth)[0]
     assert fig2.stability(jagged)[1] > 1.5

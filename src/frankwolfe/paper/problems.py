@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ import frankwolfe as fw
 from frankwolfe.plotting.palette import BLUE, GREEN, OLIVE, ORANGE, PURPLE, SKY, VERMILION
 
 GROUP_SIZE = 5
+THREADS = 1
+"""Threads of the linear algebra: one, so that sums are added in the same order on every machine."""
 
 
 @dataclass(frozen=True)
@@ -137,21 +140,16 @@ def objective(data: Data, directory: str | None = None) -> Any:
     """Return f for a dataset: the mean logistic loss, or for ratings half the squared error on the observed entries."""
     loaded = load(data, directory)
     if hasattr(loaded, "cols"):
-        kept = _sample(loaded.values.size, data)
-        return fw.MatrixCompletion(loaded.rows[kept], loaded.cols[kept], loaded.values[kept], loaded.shape)
+        return fw.MatrixCompletion(loaded.rows, loaded.cols, loaded.values, loaded.shape)
     from scipy.sparse import csr_array, issparse
 
     A, b = loaded.A, loaded.b
     if not issparse(A) and np.count_nonzero(A) < 0.3 * A.size:
         A = csr_array(A)  # fewer bytes to read than the dense pixels
-    kept = _sample(b.size, data)
-    return fw.Logistic(A[kept], b[kept])
-
-
-def _sample(n: int, data: Data) -> Any:
-    if not 0 < data.rows < n:
-        return slice(None)
-    return np.sort(np.random.default_rng(data.seed).permutation(n)[: data.rows])
+    if 0 < data.rows < b.size:
+        kept = np.sort(np.random.default_rng(data.seed).permutation(b.size)[: data.rows])
+        A, b = A[kept], b[kept]
+    return fw.Logistic(A, b)
 
 
 def load(data: Data, directory: str | None = None) -> Any:
@@ -165,15 +163,7 @@ def load(data: Data, directory: str | None = None) -> Any:
     return datasets.load(data.name, directory=directory, split=split, seed=data.seed, progress=None)
 
 
-@dataclass(frozen=True, eq=False)
-class Samples:
-    """A data matrix and its labels."""
-
-    A: np.ndarray
-    b: np.ndarray
-
-
-def gaussian(seed: int, n: int = 1000, d: int = 100) -> Samples:
+def gaussian(seed: int, n: int = 1000, d: int = 100) -> SimpleNamespace:
     """Return Gaussian samples with labels from a noisy plane, the problem on which rates are measured.
 
     Examples
@@ -184,4 +174,4 @@ def gaussian(seed: int, n: int = 1000, d: int = 100) -> Samples:
     rng = np.random.default_rng([20210909, seed])
     A = rng.standard_normal((n, d))
     plane = rng.standard_normal(d) / np.sqrt(d)
-    return Samples(A, np.where(A @ plane + 0.3 * rng.standard_normal(n) > 0, 1.0, -1.0))
+    return SimpleNamespace(A=A, b=np.where(A @ plane + 0.3 * rng.standard_normal(n) > 0, 1.0, -1.0))

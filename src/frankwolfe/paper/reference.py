@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 import frankwolfe as fw
-from frankwolfe.paper.problems import Ball, Problem, objective
-from frankwolfe.paper.runs import THREADS
+from frankwolfe.paper.problems import THREADS, Ball, Problem, objective
 from frankwolfe.paper.store import Outcome, Task
 
 GOAL = 1e-11

@@ -8,13 +8,14 @@ import warnings
 from dataclasses import replace
 from functools import cache
 from time import process_time, sleep
+from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 from frankwolfe.backends.compile_policy import WORTH, choices_of_run
-from frankwolfe.paper.problems import Ball, Data
+from frankwolfe.paper.problems import THREADS, Problem
 from frankwolfe.paper.reference import LOOSER, Reference
-from frankwolfe.paper.runs import THREADS, Run, Series
+from frankwolfe.paper.runs import Race, Run, Series
 from frankwolfe.paper.store import Outcome, Store, Task
 from frankwolfe.validation import optional
 
@@ -38,14 +39,18 @@ class Results:
     def __contains__(self, task: Task) -> bool:
         return self.get(task) is not None
 
-    def optimum(self, data: Data, ball: Ball) -> Outcome:
-        """Return the certified solve of a problem: the most accurate one there is."""
-        tighter = [Reference(data, ball, goal) for goal in (0.0, *LOOSER)]
-        return self[next((task for task in tighter if task in self), tighter[0])]
+    def optimum(self, problem: Problem) -> dict[str, Any]:
+        """Return what the certified solve of a problem found: the most accurate one there is."""
+        tighter = [Reference(problem.data, problem.ball, goal) for goal in (0.0, *LOOSER)]
+        return self[next((task for task in tighter if task in self), tighter[0])].facts
 
     def series(self, run: Run) -> Series:
         """Return a run next to its optimum."""
-        return Series(run, self[run], self.optimum(run.data, run.ball))
+        return Series(run, self[run], self.optimum(run))
+
+    def race(self, race: Race) -> dict[str, Series]:
+        """Return the runs of a race by method."""
+        return {run.method: self.series(run) for run in race.runs}
 
 
 def run_tasks(tasks: list[Task], store: Store, directory: str | None, jobs: int, quiet: bool) -> int:

@@ -12,12 +12,10 @@ import numpy as np
 import frankwolfe as fw
 from frankwolfe.atoms import RankOne
 from frankwolfe.paper.claims.rates import envelope
-from frankwolfe.paper.problems import METHODS, Problem, objective
+from frankwolfe.paper.problems import METHODS, THREADS, Problem, objective
+from frankwolfe.paper.reference import Reference
 from frankwolfe.paper.store import Outcome, Task
 from frankwolfe.trace import COLUMNS
-
-THREADS = 1
-"""Threads of the linear algebra: one, so that sums are added in the same order on every machine."""
 
 FULL_ROWS = 1000
 """Traces keep every row up to here, and one in a hundred of each tenfold beyond."""
@@ -134,13 +132,30 @@ def thinned(table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return {c: values[kept] for c, values in table.items()}
 
 
+@dataclass(frozen=True)
+class Race(Problem):
+    """Methods on one problem, each for so many steps."""
+
+    methods: tuple[str, ...]
+    iterations: int
+    main: bool = True  # or a neighbour of what is shown in the first place
+    goal: float = 0.0  # of the solve that gives f*
+
+    @property
+    def runs(self) -> list[Run]:
+        return [Run(self.data, self.ball, method, self.iterations) for method in self.methods]
+
+    @property
+    def tasks(self) -> list[Task]:
+        return [Reference(self.data, self.ball, self.goal), *self.runs]
+
+
 class Series:
     """A run next to the optimum: errors, and the horizontal axes they can be drawn against."""
 
-    def __init__(self, run: Run, outcome: Outcome, optimum: Outcome) -> None:
+    def __init__(self, run: Run, outcome: Outcome, optimum: dict[str, Any]) -> None:
         self.run, self.outcome = run, outcome
-        self.optimum = float(optimum.facts["fun"])
-        self.floor = float(optimum.facts["gap"])
+        self.optimum, self.floor = float(optimum["fun"]), float(optimum["gap"])
 
     @cached_property
     def k(self) -> np.ndarray:

@@ -25,6 +25,7 @@ from frankwolfe.paper.claims.verdicts import (
 )
 from frankwolfe.paper.problems import METHODS
 from frankwolfe.paper.runner import NotRunError, Results
+from frankwolfe.paper.runs import Race
 from frankwolfe.paper.sections import fig2, fig3, fig4, iteration_cost
 
 CLEARLY = 2.0  # "much faster": at most half the error
@@ -32,65 +33,66 @@ COMPARABLE = 3.0  # "comparable": within this factor
 UNSEEN = 0.1  # a ball that costs less than this share of the smallest error compared is as good as inactive
 RIPPLE = 0.05  # an error that never rises by more does not zig-zag
 CROSSING = 300  # past this k the ranks of FW and AFW have crossed
-AFFORDABLE = 1e12  # operations: a minute of one core
+AFFORDABLE = 1000.0  # Gflop: a minute of one core
 
 
 def inactive(results: Results, quick: bool) -> Found:
-    cases = []
-    for radius in sorted(fig2.radii(quick)):
-        name = f"a9a l2 R = {radius:g}"
-        series = {run.method: results.series(run) for run in fig2.runs(radius, quick)}
+    cases, main = [], ""
+    for race in fig2.races(quick):
+        series = results.race(race)
         errors = {m: series[m].at(fig2.ITERATIONS) for m in fig2.PAPER}
-        price = fig2.price(results, radius)
+        price = fig2.price(results, race)
         words = f"the ball costs {f'{price:.0e}' if price else 'nothing'}, the error of AFW is {errors['afw']:.0e}"
         if price > UNSEEN * errors["afw"]:
-            cases.append(Case(name, OUTSIDE, "not judged", words))
+            cases.append(Case(race.short, OUTSIDE, "not judged", words))
             continue
         h = {m: series[m].highest[1:] for m in fig2.PAPER}
         kind, where = ordering(series["afw"].k[1:], (h["agm"] < h["afw"]) & (h["afw"] < np.minimum(h["gd"], h["fw"])))
-        cases.append(Case(name, kind, f"{where}; at the end {fig2.order(errors)}", words))
-    main = next(c for c in cases if c.name.endswith(f"R = {fig2.RADIUS:g}"))
-    return Found(cases, {"where": main.measured.split(";")[0], "radius": fig2.RADIUS})
+        cases.append(Case(race.short, kind, f"{where}; at the end {fig2.order(errors)}", words))
+        main = where if race.main else main
+    return Found(cases, {"where": main, "radius": fig2.RADIUS})
 
 
 def stable(results: Results, quick: bool) -> Found:
-    cases = []
-    pairs = [(f"a9a l2 R = {r:g}", fig2.runs(r, quick)) for r in fig2.radii(quick)]
-    pairs += [(p.short, fig3.runs(p)) for p in fig3.problems(quick)]
-    for name, runs in pairs:
-        series = {run.method: results.series(run) for run in runs}
-        (plain, rise), (ours, our_rise) = (fig2.stability(series[m].h, series[m].floor) for m in ("fw", "afw"))
+    cases, first = [], ""
+    for race in (*fig2.races(quick), *fig3.races(quick)):
+        series = results.race(race)
+        (plain, rise), (ours, our_rise) = (fig2.stability(series[m]) for m in ("fw", "afw"))
         words = f"FW {plain:.3g} and {fig2.percent(rise)}, AFW {ours:.3g} and {fig2.percent(our_rise)}"
+        first = words if (race.data, race.main) == (fig2.DATA, True) else first
         if max(rise, our_rise) < RIPPLE:
-            cases.append(Case(name, OUTSIDE, words, "neither error rises by more than a twentieth"))
+            cases.append(Case(race.short, OUTSIDE, words, "neither error rises by more than a twentieth"))
         else:
-            cases.append(Case(name, HOLDS if our_rise <= rise / 2 else PARTLY if our_rise < rise else FAILS, words))
-    return Found(cases, {"first": cases[0].measured, "window": fig2.WINDOW, "settled": fig2.SETTLED})
+            kind = HOLDS if our_rise <= rise / 2 else PARTLY if our_rise < rise else FAILS
+            cases.append(Case(race.short, kind, words))
+    names = [c.name for c in cases if c.verdict == FAILS]
+    more = f"AFW's error rises by more than FW's at {', '.join(names)}." if names else "AFW's never rises by more."
+    return Found(cases, {"first": first, "window": fig2.WINDOW, "settled": fig2.SETTLED, "against": more})
 
 
 Test = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
-def _compared(results: Results, problem: fig3.Shown, test: Test, against: str) -> tuple[Case, float]:
+def _compared(results: Results, race: Race, test: Test, against: str) -> tuple[Case, float]:
     """Return the case of one panel, and the ratio of errors at its end.
 
     `test` gets the errors of FW, AFW and AGM (the largest from k on).
     """
-    facts = results.optimum(problem.data, problem.ball).facts
+    facts = results.optimum(race)
     words = f"the ball is {'active' if facts['active'] else 'not active'}: |∇f(x*)| = {facts['gradient']:.1e}"
     if not facts["active"]:
-        return Case(problem.short, OUTSIDE, "not judged", words), 0.0
-    series = {run.method: results.series(run) for run in fig3.runs(problem)}
+        return Case(race.short, OUTSIDE, "not judged", words), 0.0
+    series = results.race(race)
     known = max(series["afw"].floor, 1e-16)
     plain, ours, agm = (np.maximum(series[m].highest[1:], known) for m in ("fw", "afw", "agm"))
     kind, where = ordering(series["afw"].k[1:], test(plain, ours, agm))
     end = float((plain if against == "fw" else agm)[-1] / ours[-1])
     measured = f"{where}; {METHODS[against].name} error / AFW error at the end {end:.3g}"
-    return Case(problem.short, kind, measured, words), end
+    return Case(race.short, kind, measured, words), end
 
 
 def faster(results: Results, quick: bool) -> Found:
-    cases = [_compared(results, p, lambda fw, afw, agm: fw >= CLEARLY * afw, "fw")[0] for p in fig3.problems(quick)]
+    cases = [_compared(results, p, lambda fw, afw, agm: fw >= CLEARLY * afw, "fw")[0] for p in fig3.races(quick)]
     missed = ", ".join(c.name for c in cases if c.verdict == FAILS)
     words = f"Not seen at all at {missed}." if missed else "Seen, at least later in the run, in every case."
     return Found(cases, {"missed": words})
@@ -104,8 +106,8 @@ def against_agm(kind: str, expected: dict[str, str]) -> Judge:
     }
 
     def judge(results: Results, quick: bool) -> Found:
-        problems = fig3.problems(quick, (kind,))
-        found = [_compared(results, p, tests[expected[p.data.name]], "agm") for p in problems]
+        races = fig3.races(quick, (kind,))
+        found = [_compared(results, race, tests[expected[race.data.name]], "agm") for race in races]
         ahead = [c.name for c, end in found if c.verdict != OUTSIDE and end > 1]
         behind = sum(c.verdict != OUTSIDE and end <= 1 for c, end in found)
         values = {
@@ -124,27 +126,23 @@ l1_agm = against_agm("l1", {"mushrooms": "better", "mnist": "comparable", "covty
 
 
 def completion(results: Results, quick: bool) -> Found:
-    both = fig4.readings(results, quick)
-    early, zero = (
-        [steps for k, (_, steps) in found.items() if k <= 150 and np.isfinite(steps)]
-        for found in (both, fig4.readings(results, quick, "zero"))
-    )
+    both, zero = (fig4.readings(results, chosen(quick)) for chosen in (fig4.runs, fig4.from_zero))
     cases = []
     for k, (error, steps) in both.items():
         reached = np.isfinite(steps)
         words = f"{steps:.2f} times the iterations" if reached else "FW does not get there"
         kind = verdict(1.2 <= steps <= 1.7) if reached else UNKNOWN
         cases.append(Case(f"AFW at k = {k}", kind, f"{words}; {error:.2f} times the error"))
-    times, from_zero = (f"{spread_of(found, 3)} times" if found else "more than" for found in (early, zero))
-    return Found(
-        cases, {"times": times, "zero": from_zero, "errors": spread_of([error for error, _ in both.values()], 3)}
-    )
+    early = [[s for k, (_, s) in found.items() if k <= 150 and np.isfinite(s)] for found in (both, zero)]
+    times, from_zero = (f"{spread_of(found, 3)} times" if found else "more than" for found in early)
+    errors = spread_of([error for error, _ in both.values()], 3)
+    return Found(cases, {"times": times, "zero": from_zero, "errors": errors})
 
 
 def rank(results: Results, quick: bool) -> Found:
     cases, ends = [], []
+    plain, ours = (fig4.series(results, fig4.runs(quick))[m].outcome for m in ("fw", "afw"))
     for column, name in (("rank", "σ above 1e-6"), ("rank_relative", "σ above 1e-3 σ₁")):
-        plain, ours = (fig4.series(results, quick)[m].outcome for m in ("fw", "afw"))
         seen = np.isfinite(plain[column]) & np.isfinite(ours[column])
         k, high, low = plain["k"][seen], plain[column][seen], ours[column][seen]
         ranges = stretches(k, low < high)
@@ -161,12 +159,12 @@ def rank(results: Results, quick: bool) -> Found:
 
 def free(results: Results, quick: bool) -> Found:
     cases = []
-    for problem in (p for p in fig3.problems(quick) if p.main):
-        runs = {run.method: results[run] for run in fig3.runs(problem)}
-        ratio = float(runs["afw"]["n_pass"][-1] / runs["fw"]["n_pass"][-1])
+    for race in (r for r in fig3.races(quick) if r.main):
+        series = results.race(race)
+        ratio = float(series["afw"].outcome["n_pass"][-1] / series["fw"].outcome["n_pass"][-1])
         words = f"{ratio:.3g} times FW's passes"
-        cases.append(Case(problem.short, verdict(ratio <= 1.1), words, "closed-form oracle"))
-    plain, ours = (fig4.series(results, quick)[m] for m in ("fw", "afw"))
+        cases.append(Case(race.short, verdict(ratio <= 1.1), words, "closed-form oracle"))
+    plain, ours = (fig4.series(results, fig4.runs(quick))[m] for m in ("fw", "afw"))
     for k in (k for k in (50, 150, 500) if k <= plain.k[-1]):
         at = int(np.searchsorted(plain.k, k))
         ratio = float(ours.outcome["n_matvec"][at] / max(plain.outcome["n_matvec"][at], 1.0))
@@ -177,19 +175,20 @@ def free(results: Results, quick: bool) -> Found:
 
 def expensive(results: Results, quick: bool) -> Found:
     cases, ratios, last, affordable = [], [], "", True
-    for goal, c in fig4.cost(results, quick).items():
+    for goal, (ours, agm) in fig4.cost(results, quick).items():
         name = f"dearer at error {goal:.0e}"
-        if not (np.isfinite(c["afw"]) and np.isfinite(c["agm"])):
+        if not (np.isfinite(ours.count) and np.isfinite(agm.count)):
             cases.append(Case(name, UNKNOWN, "one of the two does not reach it in this run"))
             continue
-        ratios.append(c["agm_flops"] / max(c["afw_flops"], 1.0))
-        words = f"AFW {c['afw']:.0f} products, AGM {c['agm']:.0f} SVDs: {ratios[-1]:.2g} times AFW's arithmetic"
+        ratios.append(agm.gflop / max(ours.gflop, 1e-9))
+        words = f"AFW {ours.count:.0f} products, AGM {agm.count:.0f} SVDs: {ratios[-1]:.2g} times AFW's arithmetic"
         cases.append(Case(name, verdict(ratios[-1] > 1), words))
-        affordable = c["agm_flops"] < AFFORDABLE
-        last = f"{c['agm']:.0f} SVDs ({c['agm_flops'] / 1e9:.0f} Gflop) reach an error of {goal:.0e}"
+        affordable = agm.gflop < AFFORDABLE
+        last = f"{agm.count:.0f} SVDs ({agm.gflop:.0f} Gflop) reach an error of {goal:.0e}"
     if not ratios:
         raise NotRunError("no error that both methods reach")
-    reach = Case("out of reach at this size", verdict(not affordable), last, "a minute of one core: 1e12 flop")
+    words = f"a minute of one core: {AFFORDABLE:g} Gflop"
+    reach = Case("out of reach at this size", verdict(not affordable), last, words)
     values = {"ratios": spread_of(ratios, 3), "beyond": "not " if affordable else "", "last": last}
     return Found([*cases, reach], values)
 
@@ -209,7 +208,7 @@ def sliding(results: Results, quick: bool) -> Found:
 def cheaper(results: Results, quick: bool) -> Found:
     cases, ratios = [], []
     for name in fig3.DATASETS:
-        ours, agm = (iteration_cost.per_iteration(results, name, quick)[m] for m in ("afw", "agm"))
+        ours, agm = iteration_cost.per_iteration(results, fig3.main(name, "l1", quick)[0]).values()
         words = (
             f"AFW {ours['passes']:.2f} passes and one look at d numbers, AGM {agm['passes']:.2f} passes and "
             f"{agm['projections']:.0f} projections"

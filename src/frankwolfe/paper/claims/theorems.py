@@ -1,4 +1,7 @@
-"""What the paper proves or asserts in general, judged by what was measured here, where its hypotheses are met."""
+"""What the paper proves or asserts in general, judged by what was measured here, where its hypotheses are met.
+
+The judge of a claim is the function of its key, with underscores.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,8 @@ from frankwolfe.paper.claims.verdicts import (
     spread_of,
     verdict,
 )
-from frankwolfe.paper.problems import Ball
 from frankwolfe.paper.runner import Results
-from frankwolfe.paper.runs import Series
+from frankwolfe.paper.runs import Race, Series
 from frankwolfe.paper.sections import (
     certificate_quality,
     fig1,
@@ -38,17 +40,15 @@ ROUNDING = 1e-12
 
 
 def general(results: Results, quick: bool) -> Found:
-    runs = [run for p in fig3.problems(quick) for run in fig3.runs(p)]
-    runs += [run for r in fig2.radii(quick) for run in fig2.runs(r, quick)]
-    balls, seeds = rates_on_sets.balls(quick), rates_on_sets.seeds(quick)
-    runs += [rates_on_sets.run(ball, "afw", s, quick) for ball in balls for s in seeds]
-    runs = [run for run in (*runs, *fig4.runs(quick)) if run.method == "afw"]
+    races = [*fig3.races(quick), *fig2.races(quick)]
+    races += [race for ball in rates_on_sets.balls(quick) for race in rates_on_sets.races(ball, quick)]
+    series = [results.race(race)["afw"] for race in races] + [fig4.series(results, fig4.runs(quick))["afw"]]
     worst = 0.0
-    for s in map(results.series, runs):
+    for s in series:
         curvature = s.outcome.facts["smoothness"] * s.outcome.facts["diameter"] ** 2
         bound = 2 * s.h[0] / ((s.k + 1) * (s.k + 2)) + 2 * curvature / (s.k + 2)
         worst = max(worst, float(np.max(s.h[1:] / bound[1:])))
-    return Found([], {"runs": len(runs), "worst": worst}, verdict(worst <= 1))
+    return Found([], {"runs": len(series), "worst": worst}, verdict(worst <= 1))
 
 
 def rates(kind: str) -> Judge:
@@ -74,12 +74,15 @@ def speed(fit: Slope) -> str:
     return HOLDS if np.isnan(fit.value) else at_most(fit.low, fit.high, FAST)
 
 
+WANDERING = "six dimensions, five decoys"
+
+
 def l1_rate(results: Results, quick: bool) -> Found:
     run = results[rate_reasons.Wandering("afw")]
     settled = max(run.facts["last_move"], 1)
     fit = slope(run["k"], envelope(run["h"]), settled, int(run["k"][-1]))
     words = f"the solution is a vertex (gap {run.facts['gap']:.0e}), its margin λ = {run.facts['margin']:.1e}"
-    case = Case("six dimensions, five decoys", speed(fit), f"slope {fit} from k = {settled} on", words)
+    case = Case(WANDERING, speed(fit), f"slope {fit} from k = {settled} on", words)
     return Found([case], {"settled": settled, "fit": fit, "slope": fit.value})
 
 
@@ -92,22 +95,24 @@ def l1_freeze(results: Results, quick: bool) -> Found:
     measured = f"{moves} moves, the last at k = {last}; proven: by k = {bound:.0e}"
     words = f"unique largest entry of ∇f(x*), λ = {facts['margin']:.1e}"
     values = {"moves": moves, "last": last, "bound": bound, "plain": plain["last_move"]}
-    return Found([Case("six dimensions, five decoys", kind, measured, words)], values)
+    return Found([Case(WANDERING, kind, measured, words)], values)
 
 
 def improves(results: Results, quick: bool) -> Found:
     cases = []
     for ball in (b for b in rates_on_sets.balls(quick) if b.kind == "l2"):
-        cases.append(_draws(results, ball, quick, *rates_on_sets.hypothesis(results, ball, quick)))
-    for problem in fig3.problems(quick, ("l2",)):
-        active = results.optimum(problem.data, problem.ball).facts["active"]
-        cases.append(_panel(results, problem, active, "active" if active else "the ball is not active"))
+        applies, words = rates_on_sets.hypothesis(results, ball, quick)
+        cases.append(_ahead(results, f"gaussian {ball.label}", rates_on_sets.races(ball, quick), applies, words))
+    for race in fig3.races(quick, ("l2",)):
+        active = results.optimum(race)["active"]
+        cases.append(_ahead(results, race.short, [race], active, "active" if active else "the ball is not active"))
     return Found(cases, {"behind": _behind(cases)})
 
 
 def dominates(results: Results, quick: bool) -> Found:
-    cases = [_draws(results, ball, quick, True, "any compact convex set") for ball in rates_on_sets.balls(quick)]
-    cases += [_panel(results, p, True, "any compact convex set") for p in fig3.problems(quick)]
+    named = [(f"gaussian {ball.label}", rates_on_sets.races(ball, quick)) for ball in rates_on_sets.balls(quick)]
+    named += [(race.short, [race]) for race in fig3.races(quick)]
+    cases = [_ahead(results, name, races, True, "any compact convex set") for name, races in named]
     holds, fails = (sum(c.verdict == kind for c in cases) for kind in (HOLDS, FAILS))
     # "Dominates" is about all instances: one on which AFW is behind is enough.
     values = {"behind": _behind(cases), "ahead": holds, "total": len(cases)}
@@ -119,23 +124,13 @@ def _behind(cases: list[Case]) -> str:
     return f"AFW is behind at nearly every k at {', '.join(names)}." if names else "AFW is nowhere behind throughout."
 
 
-def _draws(results: Results, ball: Ball, quick: bool, applies: bool, words: str) -> Case:
-    """Return whether AFW is ahead of FW in every draw of the data."""
-    draws = [[rates_on_sets.run(ball, m, seed, quick) for m in ("fw", "afw")] for seed in rates_on_sets.seeds(quick)]
-    return _ahead(f"gaussian {ball.label}", [list(map(results.series, pair)) for pair in draws], applies, words)
-
-
-def _panel(results: Results, problem: fig3.Shown, applies: bool, words: str) -> Case:
-    both = {run.method: results.series(run) for run in fig3.runs(problem)}
-    return _ahead(problem.short, [[both["fw"], both["afw"]]], applies, words)
-
-
-def _ahead(name: str, pairs: list[list[Series]], applies: bool, words: str) -> Case:
-    """Return the k at which AFW's error (the largest from k on) is no more than FW's, in every pair of runs."""
+def _ahead(results: Results, name: str, races: list[Race], applies: bool, words: str) -> Case:
+    """Return the k at which AFW's error (the largest from k on) is no more than FW's, in every race."""
     if not applies:
         return Case(name, OUTSIDE, "not judged", words)
-    errors = [[np.maximum(s.highest[1:], max(ours.floor, 1e-16)) for s in (plain, ours)] for plain, ours in pairs]
-    kind, where = ordering(pairs[0][1].k[1:], np.all([ours <= plain for plain, ours in errors], axis=0))
+    pairs: list[dict[str, Series]] = [results.race(race) for race in races]
+    errors = [[np.maximum(p[m].highest[1:], max(p["afw"].floor, 1e-16)) for m in ("fw", "afw")] for p in pairs]
+    kind, where = ordering(pairs[0]["afw"].k[1:], np.all([ours <= plain for plain, ours in errors], axis=0))
     ends = spread_of([plain[-1] / ours[-1] for plain, ours in errors], 3)
     return Case(name, kind, f"ahead at {where}; FW error / AFW error at the end {ends}", words)
 
@@ -150,19 +145,20 @@ def bounded(which: str, letter: str) -> Judge:
 
     def judge(results: Results, quick: bool) -> Found:
         cases, worst = [], 0.0
-        for e in certificate_quality.CURVED:
-            c, last = proven_constants.constants(results[e], e.ball.radius), int(results[e]["k"][-1])
-            if not results.optimum(e.data, e.ball).facts["active"]:
-                cases.append(Case(e.title, OUTSIDE, "not judged", "the ball is not active"))
-            elif which == "C3" and last < c.T + 1:
-                words = f"stated for k > T = {c.T:.0e}, the run ends at {last}"
-                cases.append(Case(e.title, OUTSIDE, "not judged", words))
+        for run in proven_constants.curved(results):
+            T = run.proven.T
+            if not run.active:
+                cases.append(Case(run.title, OUTSIDE, "not judged", "the ball is not active"))
+            elif which == "C3" and not run.reached:
+                words = f"stated for k > T = {T:.0e}, the run ends at {run.walk['k'][-1]:.0f}"
+                cases.append(Case(run.title, OUTSIDE, "not judged", words))
             else:
-                proof, seen = getattr(c, which), getattr(c, f"{which}_seen")
+                proof, seen = getattr(run.proven, which), getattr(run.seen, which)
                 worst = max(worst, seen / proof)
                 measured = f"{letter} = {proof:.2g}; {seen:.2g} would have done"
-                where = f"active; T = {c.T:.2g}" if which == "C3" else "active"
-                cases.append(Case(e.title, verdict(seen <= proof), measured, where))
+                cases.append(
+                    Case(run.title, verdict(seen <= proof), measured, "active" + f"; T = {T:.2g}" * (which == "C3"))
+                )
         return Found(cases, {"worst": worst})
 
     return judge
@@ -172,29 +168,25 @@ lemma_7, lemma_8, lemma_9 = map(bounded, ("C1", "C2", "C3"), ("C₁", "C₂", "C
 
 
 def settling(results: Results, quick: bool) -> Found:
-    cases = []
-    for e in certificate_quality.CURVED:
-        c = proven_constants.constants(results[e], e.ball.radius)
-        active = results.optimum(e.data, e.ball).facts["active"]
-        kind = verdict(c.T_seen <= max(c.T, 0) + 1) if active else OUTSIDE
-        words = f"proven T = {c.T:.2g}, measured {c.T_seen}"
-        cases.append(Case(e.title, kind, words, "active" if active else "not active"))
-    first = certificate_quality.MUSHROOMS[0]
-    largest = proven_constants.constants(results[first], first.ball.radius)
-    return Found(cases, {"proven": largest.T, "seen": largest.T_seen})
+    cases, runs = [], {run.title: run for run in proven_constants.curved(results)}
+    for run in runs.values():
+        kind = verdict(max(run.proven.T, 0) + 1 >= run.seen.T) if run.active else OUTSIDE
+        words = f"proven T = {run.proven.T:.2g}, measured {run.seen.T:.0f}"
+        cases.append(Case(run.title, kind, words, "active" if run.active else "not active"))
+    largest = runs[certificate_quality.MUSHROOMS[0].title]
+    return Found(cases, {"proven": largest.proven.T, "seen": largest.seen.T})
 
 
 def theorem_3(results: Results, quick: bool) -> Found:
     cases, worst, reached = [], 0.0, 0
-    for e in certificate_quality.CURVED:
-        walk, c = results[e], proven_constants.constants(results[e], e.ball.radius)
-        h, bound = proven_constants.error_and_bound(walk, c)
-        ratio, inside = float(np.max(h[1:] / bound[1:])), bool(walk["k"][-1] >= c.T + 1)
-        active = results.optimum(e.data, e.ball).facts["active"]
-        worst, reached = max(worst, ratio), reached + inside
+    for run in proven_constants.curved(results):
+        h, bound = proven_constants.error_and_bound(run)
+        ratio = float(np.max(h[1:] / bound[1:]))
+        worst, reached = max(worst, ratio), reached + run.reached
         measured = f"at most {ratio:.2g} of the bound; at the end {h[-1]:.1e}, the bound {bound[-1]:.1e}"
-        words = f"T = {c.T:.2g}, {'within' if inside else 'beyond'} the run" if active else "the ball is not active"
-        cases.append(Case(e.title, verdict(ratio <= 1) if active else OUTSIDE, measured, words))
+        where = f"T = {run.proven.T:.2g}, {'within' if run.reached else 'beyond'} the run"
+        words = where if run.active else "the ball is not active"
+        cases.append(Case(run.title, verdict(ratio <= 1) if run.active else OUTSIDE, measured, words))
     return Found(cases, {"worst": worst, "reached": reached, "runs": len(cases)})
 
 
@@ -251,8 +243,7 @@ def jumping(results: Results, quick: bool) -> Found:
 def lower_bound(results: Results, quick: bool) -> Found:
     cases, slopes = [], {}
     for name in rate_reasons.PAIR:
-        facts = results[rate_reasons.Small("simplex", name)].facts
-        fit = Slope(facts["slope"], facts["low"], facts["high"], *rate_reasons.SIMPLEX_WINDOW)
+        fit = rate_reasons.Small("simplex", name).fit(results)
         kind = verdict(fit.high <= -0.8 and fit.low >= -1.2)
         cases.append(Case(name.upper(), kind, f"slope {fit}", f"k ≤ {fit.last}, d = {rate_reasons.SIMPLEX}"))
         slopes[f"simplex_{name}"] = fit.value
@@ -261,8 +252,7 @@ def lower_bound(results: Results, quick: bool) -> Found:
 
 def rank_bound(results: Results, quick: bool) -> Found:
     cases = []
-    for method in ("fw", "afw"):
-        s = fig4.series(results, quick)[method]
+    for method, s in list(fig4.series(results, fig4.runs(quick)).items())[:2]:
         excess = s.outcome["rank"] - (s.k + 1)
         most = float(np.nanmax(excess))
         words = f"largest rank − (k + 1): {most:.0f}, at k = {s.k[np.nanargmax(excess)]:.0f}"
@@ -273,7 +263,7 @@ def rank_bound(results: Results, quick: bool) -> Found:
 def certificate(results: Results, quick: bool) -> Found:
     cases, loosest = [], 0.0
     for e in certificate_quality.ALL:
-        walk, facts = results[e], results.optimum(e.data, e.ball).facts
+        walk, facts = results[e], results.optimum(e)
         over = float(np.max(np.maximum(walk["es"], walk["fw"])) - facts["fun"])
         loose = min(certificate_quality.ratios(results, e))
         above = f"above f* by {over:.0e}" if over > 0 else "never above f*"
@@ -286,12 +276,10 @@ def certificate(results: Results, quick: bool) -> Found:
 def line_search(results: Results, quick: bool) -> Found:
     cases, gains = [], []
     for ball in (b for b in rates_on_sets.balls(quick) if b.kind in ("l2", "lp") and b.option <= 3):
-        applies = rates_on_sets.active(results, ball, quick)
-        ratios = []
-        for seed in rates_on_sets.seeds(quick):
-            runs = (rates_on_sets.run(ball, m, seed, quick) for m in ("afw", "afw-line"))
-            plain, searched = (results.series(run).at(100) for run in runs)
-            ratios.append(plain / searched)
+        races = rates_on_sets.races(ball, quick)
+        applies = all(results.optimum(race)["active"] for race in races)
+        draws = [results.race(race) for race in races]
+        ratios = [draw["afw"].at(100) / draw["afw-line"].at(100) for draw in draws]
         text = f"error of AFW / error with a line search at k = 100: {spread_of(ratios, 2)}"
         words = "active" if applies else "the constraint is not active"
         cases.append(Case(ball.label, verdict(min(ratios) >= 10) if applies else OUTSIDE, text, words))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -99,7 +99,7 @@ def method_curve(method: str, x: dict[str, np.ndarray], y: np.ndarray, more: str
     return Curve(METHODS[method].name + more, x, y, METHODS[method].colour, **look)
 
 
-def error_panel(title: str, series: Sequence[Series], *, window: int = 0, hidden: Sequence[str] = ()) -> Panel:
+def error_panel(title: str, series: Collection[Series], *, window: int = 0, hidden: Sequence[str] = ()) -> Panel:
     """Return the errors of several runs in the looks of their methods; those of `hidden` ones are drawn after a click.
 
     With a `window` each is shaded from the least to the most within so many k.

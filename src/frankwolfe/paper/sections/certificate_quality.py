@@ -34,6 +34,10 @@ class Estimate(Task, Problem):
 
     iterations: int
 
+    @property
+    def constants(self) -> str:
+        return "the excess from k = 1 on"  # at k = 0 it is zero by definition
+
     def compute(self, directory: str | None) -> Outcome:
         f = objective(self.data, directory)
         domain = self.ball.build(f.shape)
@@ -44,7 +48,7 @@ class Estimate(Task, Problem):
         moving = np.flatnonzero(table["move"] > 1e-12 * self.ball.radius)
         facts = {
             "last_move": int(moving[-1]) if moving.size else -1,
-            "worst_excess": float(np.max(table["excess"])),
+            "worst_excess": float(np.max(table["excess"][1:])),
             "smoothness": float(f.smoothness),
             "diameter": float(domain.diameter(f.shape)),
             "gradient": float(np.linalg.norm(gradient)),
@@ -117,28 +121,23 @@ def tasks(quick: bool) -> list[Task]:
 def ratios(results: Results, estimate: Estimate) -> tuple[float, float]:
     """Return how many times looser than the true error the two gaps are at the end (estimate sequence, tangents)."""
     walk = results[estimate]
-    h = max(float(walk["fun"][-1]) - results.optimum(estimate.data, estimate.ball).facts["fun"], 1e-16)
-    return float(walk["fun"][-1] - walk["es"][-1]) / h, float(walk["fun"][-1] - walk["fw"][-1]) / h
+    last = {c: float(values[-1]) for c, values in walk.table.items()}
+    h = max(last["fun"] - results.optimum(estimate)["fun"], 1e-16)
+    return (last["fun"] - last["es"]) / h, (last["fun"] - last["fw"]) / h
 
 
 def section(results: Results, quick: bool) -> Section:
     panels, rows = [], []
     for e in ALL:
-        walk, facts = results[e], results.optimum(e.data, e.ball).facts
+        walk, facts = results[e], results.optimum(e)
         x = {"k": walk["k"]}
-        panels.append(
-            Panel(
-                e.title,
-                [
-                    Curve("true error", x, walk["fun"] - facts["fun"], BLUE, width=2.4),
-                    Curve("gap from the estimate sequence", x, walk["fun"] - walk["es"], ORANGE, "dash"),
-                    Curve("gap from tangents at yₖ", x, walk["fun"] - walk["fw"], PURPLE, "dot"),
-                    Curve("Φₖ* + ξₖ − f(xₖ), never negative", x, -walk["excess"], GREY, "dashdot", 1.4),
-                ],
-                ylabel="f(x) − bound",
-                floor=facts["gap"],
-            )
-        )
+        curves = [
+            Curve("true error", x, walk["fun"] - facts["fun"], BLUE, width=2.4),
+            Curve("gap from the estimate sequence", x, walk["fun"] - walk["es"], ORANGE, "dash"),
+            Curve("gap from tangents at yₖ", x, walk["fun"] - walk["fw"], PURPLE, "dot"),
+            Curve("Φₖ* + ξₖ − f(xₖ), never negative", x, -walk["excess"], GREY, "dashdot", 1.4),
+        ]
+        panels.append(Panel(e.title, curves, "f(x) − bound", facts["gap"]))
         es, tangents = ratios(results, e)
         ends = f"{walk['fun'][-1] - facts['fun']:.1e}", f"{es:.3g} times", f"{tangents:.3g} times"
         rows.append([e.title, *ends, f"{results[e].facts['worst_excess']:.1e}"])

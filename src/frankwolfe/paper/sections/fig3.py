@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from itertools import product
 
-from frankwolfe.paper.problems import METHODS, Ball, Data, Problem
+from frankwolfe.paper.problems import METHODS, Ball, Data
 from frankwolfe.paper.publication.figure_data import Section, error_panel
-from frankwolfe.paper.reference import LOOSER, Reference
+from frankwolfe.paper.reference import LOOSER
 from frankwolfe.paper.runner import Results
-from frankwolfe.paper.runs import Run
+from frankwolfe.paper.runs import Race
 from frankwolfe.paper.store import Task
 from frankwolfe.paper.words import Words
 
@@ -28,74 +28,45 @@ BEYOND = ("fw-short", "afw-line")
 ITERATIONS = 500
 
 
-@dataclass(frozen=True)
-class Shown(Problem):
-    """A panel, and whether it is a main one."""
-
-    main: bool
+def race(data: Data, kind: str, radius: float, methods: tuple[str, ...] = PAPER[1:], main: bool = False) -> Race:
+    """Return a race with f* to less than all errors: with many features a looser one, still far below them."""
+    return Race(data, Ball(kind, radius), methods, ITERATIONS, main, LOOSER[1] if data.name == "mnist" else 0.0)
 
 
-def main(name: str, kind: str, quick: bool) -> list[Shown]:
+def main(name: str, kind: str, quick: bool) -> list[Race]:
     """Return the main panels of one dataset and kind of ball."""
     data = Data(name, rows=SAMPLES[name] if quick else 0)
-    return [Shown(data, Ball(kind, r), True) for r in MAIN.get((name, kind), DEFAULT_MAIN)]
+    return [race(data, kind, r, PAPER + BEYOND, main=True) for r in MAIN.get((name, kind), DEFAULT_MAIN)]
 
 
-def problems(quick: bool, kinds: tuple[str, ...] = ("l2", "l1")) -> list[Shown]:
-    """Return every panel: the main ones, then neighbouring radii on samples of the rows."""
-    pairs = [(name, kind) for kind in kinds for name in DATASETS]
-    first = [p for name, kind in pairs for p in main(name, kind, quick)]
-    shown = {(p.data, p.ball) for p in first}
+def races(quick: bool, kinds: tuple[str, ...] = ("l2", "l1")) -> list[Race]:
+    """Return every panel: the main ones, then neighbouring radii, of AGM, FW and AFW on samples of the rows."""
+    pairs = [(name, kind) for kind, name in product(kinds, DATASETS)]
+    first = [r for name, kind in pairs for r in main(name, kind, quick)]
+    shown = {(r.data, r.ball) for r in first}
     others = [
-        Shown(Data(name, rows=SAMPLES[name]), Ball(kind, r), False)
+        race(Data(name, rows=SAMPLES[name]), kind, radius)
         for name, kind in pairs
-        for r in (NEIGHBOURS[name][1:2] if quick else NEIGHBOURS[name])
+        for radius in (NEIGHBOURS[name][1:2] if quick else NEIGHBOURS[name])
     ]
-    return [*first, *(p for p in others if (p.data, p.ball) not in shown)]
-
-
-def runs(problem: Shown) -> list[Run]:
-    """Return the runs on one problem; on other than a main panel only AGM, FW and AFW."""
-    methods = PAPER + BEYOND if problem.main else PAPER[1:]
-    return [Run(problem.data, problem.ball, method, ITERATIONS) for method in methods]
+    return [*first, *(r for r in others if (r.data, r.ball) not in shown)]
 
 
 def tasks(quick: bool) -> list[Task]:
-    return [t for p in problems(quick) for t in (reference(p.data, p.ball), *runs(p))]
-
-
-def reference(data: Data, ball: Ball) -> Reference:
-    """Return the solve that gives f*; with many features a looser one, still far below the errors."""
-    return Reference(data, ball, LOOSER[1] if data.name == "mnist" else 0.0)
-
-
-def errors(results: Results, problem: Shown) -> dict[str, float]:
-    """Return h at the last iteration, by method."""
-    return {run.method: results.series(run).at(ITERATIONS) for run in runs(problem)}
+    return [task for r in races(quick) for task in r.tasks]
 
 
 def section(results: Results, quick: bool) -> Section:
     panels, extra, rows = [], [], []
-    for problem in problems(quick):
-        panel = error_panel(problem.title, [results.series(run) for run in runs(problem)], hidden=BEYOND)
-        (panels if problem.main else extra).append(panel)
-        rows.append(_row(results, problem))
+    for r in races(quick):
+        series, facts = results.race(r), results.optimum(r)
+        (panels if r.main else extra).append(error_panel(r.title, series.values(), hidden=BEYOND))
+        h = {m: series[m].at(ITERATIONS) for m in PAPER[1:]}
+        ball = "active" if facts["active"] else "not active"
+        mu = "" if facts["mu"] is None else f"{facts['mu']:.3g}"
+        best = METHODS[min(h, key=lambda m: h[m])].name
+        known = [best, ball, f"{facts['gradient']:.1e}", mu, f"{facts['nonzeros']}"]
+        rows.append([f"{'★ ' if r.main else ''}{r.title}", *(f"{value:.2e}" for value in h.values()), *known])
     words = Words("fig3", iterations=ITERATIONS)
     figures = [words.figure("fig3", panels, 2), words.figure("fig3-radii", extra, 3)]
     return words.section(figures, [words.table("fig3-radii", rows)])
-
-
-def _row(results: Results, problem: Shown) -> list[str]:
-    h = errors(results, problem)
-    facts = results.optimum(problem.data, problem.ball).facts
-    best = min(PAPER[1:], key=lambda m: h[m])
-    mu = "" if facts["mu"] is None else f"{facts['mu']:.3g}"
-    return [
-        f"{'★ ' if problem.main else ''}{problem.title}",
-        *(f"{h[m]:.2e}" for m in PAPER[1:]),
-        METHODS[best].name,
-        "active" if facts["active"] else "not active",
-        f"{facts['gradient']:.1e}",
-        mu,
-        f"{facts['nonzeros']}",
-    ]

@@ -11,7 +11,6 @@ from frankwolfe.paper.publication.figure_data import Curve, Panel, Section
 from frankwolfe.paper.reference import Reference
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.sections import certificate_quality
-from frankwolfe.paper.sections.certificate_quality import Estimate
 from frankwolfe.paper.sections.rate_reasons import Wandering
 from frankwolfe.paper.store import Outcome, Task
 from frankwolfe.paper.words import Words
@@ -19,16 +18,35 @@ from frankwolfe.plotting.palette import BLUE, GREY, ORANGE, PURPLE, VERMILION
 
 
 class Constants(NamedTuple):
-    """C₁, C₂, C₃ and T of the paper, and the smallest numbers that would have done on this run."""
+    """C₁, C₂, C₃ and T of the paper, or the smallest numbers that would have done on a run."""
 
     C1: float
     C2: float
     C3: float
     T: float
-    C1_seen: float
-    C2_seen: float
-    C3_seen: float
-    T_seen: int
+
+
+class Curved(NamedTuple):
+    """A run on an l2 ball, whether the ball is active, and the constants, proven and measured."""
+
+    title: str
+    walk: Outcome
+    active: bool
+    proven: Constants
+    seen: Constants
+
+    @property
+    def reached(self) -> bool:
+        """Whether the run gets to where the lemma on the steps of v, and so the theorem's 1/k², begins."""
+        return bool(self.walk["k"][-1] >= self.proven.T + 1)
+
+
+def curved(results: Results) -> list[Curved]:
+    """Return the runs on l2 balls."""
+    return [
+        Curved(e.title, results[e], results.optimum(e)["active"], *constants(results[e], e.ball.radius))
+        for e in certificate_quality.CURVED
+    ]
 
 
 def tasks(quick: bool) -> list[Task]:
@@ -41,7 +59,7 @@ def first_two(L: float, D: float, M: float, root: float) -> tuple[float, float]:
     return C1, 4 * C1 / 3 + 2 * root / (3 * (math.sqrt(3) + 1))
 
 
-def constants(walk: Outcome, radius: float) -> Constants:
+def constants(walk: Outcome, radius: float) -> tuple[Constants, Constants]:
     """Return the constants of a run on an active l2 ball, proven and measured."""
     facts, k = walk.facts, walk["k"]
     root = facts["gradient"]
@@ -51,23 +69,19 @@ def constants(walk: Outcome, radius: float) -> Constants:
     small = np.flatnonzero(walk["theta"] < root / 2)
     settled = int(k[small[-1]]) + 1 if small.size else 0
     later = k >= max(settled, 1)
-    return Constants(
-        C1, C2, C3, T,
-        float(np.max(np.sqrt(k + 3) * walk["ahead"])),
-        float(np.max((np.sqrt(k + 3) - 1) * walk["drift"])),
-        float(np.max((np.sqrt(k[later] + 2) - 1) * walk["move"][later])),
-        settled,
-    )  # fmt: skip
+    ahead, drift = np.sqrt(k + 3) * walk["ahead"], (np.sqrt(k + 3) - 1) * walk["drift"]
+    move = ((np.sqrt(k + 2) - 1) * walk["move"])[later]
+    return Constants(C1, C2, C3, T), Constants(float(ahead.max()), float(drift.max()), float(move.max()), settled)
 
 
-def error_and_bound(walk: Outcome, c: Constants) -> tuple[np.ndarray, np.ndarray]:
+def error_and_bound(run: Curved) -> tuple[np.ndarray, np.ndarray]:
     """Return h and what Theorem 3's proof bounds it by with its own constants, at the k of the run.
 
     h ≤ λₖh₀ + ξₖ with ξₖ₊₁ = (1 - δₖ)ξₖ + Lδₖ²|vₖ₊₁ - vₖ|²/2, where a step of v is at most the diameter, and from T + 1
     on at most C₃/(√(k+2) - 1).
     """
-    facts, seen = walk.facts, walk["k"].astype(int)
-    h = walk["fun"] - facts["fun"]
+    facts, seen, c = run.walk.facts, run.walk["k"].astype(int), run.proven
+    h = run.walk["fun"] - facts["fun"]
     k = np.arange(seen[-1] + 1.0)
     late = c.C3 / np.maximum(np.sqrt(k + 2) - 1, 1e-9)
     move = np.where(k >= c.T + 1, np.minimum(late, facts["diameter"]), facts["diameter"])
@@ -82,31 +96,18 @@ def vertex_time(facts: dict[str, float]) -> float:
 
 
 def section(results: Results, quick: bool) -> Section:
-    problems = certificate_quality.CURVED
-    found = [constants(results[e], e.ball.radius) for e in problems]
-    rows: list[list[str]] = []
-    for quantity, proven, seen in (
-        ("T: from here on |θ| is at least half of |∇f(x*)|", "T", "T_seen"),
-        ("C₁ in |∇f(yₖ) − ∇f(x*)| ≤ C₁/√(k+3)", "C1", "C1_seen"),
-        ("C₂ in |θₖ₊₁ − ∇f(x*)| ≤ C₂/(√(k+3) − 1)", "C2", "C2_seen"),
-        ("C₃ in |vₖ₊₁ − vₖ| ≤ C₃/(√(k+2) − 1)", "C3", "C3_seen"),
-    ):
-        rows.append([f"{quantity}: proven", *(_short(getattr(c, proven)) for c in found)])
-        rows.append([f"{quantity}: enough on this run", *(_short(getattr(c, seen)) for c in found)])
-    wandering = results[Wandering("afw")].facts
-    times = [
-        [
-            "T of the l1 theorem: v constant from here on",
-            _short(vertex_time(wandering)),
-            str(wandering["last_move"]),
-            f"λ = {wandering['margin']:.1e}, largest entry {wandering['largest']:.2g}",
-        ]
+    runs, words = curved(results), Words("proven")
+    rows = [
+        [f"{words.text[field]}: {kind}", *(_short(getattr(c, field)) for c in group)]
+        for field in ("T", "C1", "C2", "C3")
+        for kind, group in (("proven", [r.proven for r in runs]), ("enough on this run", [r.seen for r in runs]))
     ]
-    words = Words("proven", **dict(zip(("first", "second", "third"), (e.title for e in problems), strict=True)))
-    panels = [_panel(results[e], e, c) for e, c in zip(problems, found, strict=True)]
-    errors = [_errors(results[e], e, c) for e, c in zip(problems, found, strict=True)]
-    drawn = {"proven": panels, "settling": [_lengths(results[e], e) for e in problems], "theorem-3": errors}
-    figures = [words.figure(key, group, len(problems), ("k",)) for key, group in drawn.items()]
+    facts = results[Wandering("afw")].facts
+    where = f"λ = {facts['margin']:.1e}, largest entry {facts['largest']:.2g}"
+    times = [[words.text["T_l1"], _short(vertex_time(facts)), str(facts["last_move"]), where]]
+    words.values.update(zip(("first", "second", "third"), (r.title for r in runs), strict=True))
+    drawn = {"proven": _distances, "settling": _lengths, "theorem-3": _errors}
+    figures = [words.figure(key, [panel(r) for r in runs], len(runs), ("k",)) for key, panel in drawn.items()]
     return words.section(figures, [words.table("proven", rows), words.table("proven-l1", times)])
 
 
@@ -114,39 +115,33 @@ def _short(value: float) -> str:
     return f"{value:.2g}" if abs(value) < 1e4 else f"{value:.0e}".replace("e+", "e")
 
 
-def _panel(walk: Outcome, e: Estimate, c: Constants) -> Panel:
-    k = walk["k"]
-    x = {"k": k + 1}
+def _distances(run: Curved) -> Panel:
+    k, c = run.walk["k"], run.proven
     stated = np.where(k >= c.T + 1, c.C3 / np.maximum(np.sqrt(k + 2) - 1, 1e-9), np.nan)
-    return Panel(
-        e.title,
-        [
-            Curve("|∇f(yₖ) − ∇f(x*)|", x, walk["ahead"], PURPLE),
-            Curve("Lemma 7", x, c.C1 / np.sqrt(k + 3), PURPLE, "dot"),
-            Curve("|θₖ₊₁ − ∇f(x*)|", x, walk["drift"], BLUE),
-            Curve("Lemma 8", x, c.C2 / (np.sqrt(k + 3) - 1), BLUE, "dot"),
-            Curve("|vₖ₊₁ − vₖ|", x, walk["move"], VERMILION),
-            Curve("Lemma 9", x, stated, ORANGE, "dot"),
-        ],
-        ylabel="distance",
-    )
+    curves = [
+        ("|∇f(yₖ) − ∇f(x*)|", run.walk["ahead"], PURPLE),
+        ("Lemma 7", c.C1 / np.sqrt(k + 3), PURPLE, "dot"),
+        ("|θₖ₊₁ − ∇f(x*)|", run.walk["drift"], BLUE),
+        ("Lemma 8", c.C2 / (np.sqrt(k + 3) - 1), BLUE, "dot"),
+        ("|vₖ₊₁ − vₖ|", run.walk["move"], VERMILION),
+        ("Lemma 9", stated, ORANGE, "dot"),
+    ]
+    return Panel(run.title, [Curve(name, {"k": k + 1}, *look) for name, *look in curves], ylabel="distance")
 
 
-def _lengths(walk: Outcome, e: Estimate) -> Panel:
-    x = {"k": walk["k"] + 1}
-    half = np.full(walk["k"].size, walk.facts["gradient"] / 2)
-    curves = [Curve("|θₖ₊₁|", x, walk["theta"], BLUE), Curve("|∇f(x*)|/2", x, half, GREY, "dot")]
-    return Panel(e.title, curves, ylabel="length")
+def _lengths(run: Curved) -> Panel:
+    x = {"k": run.walk["k"] + 1}
+    half = np.full(x["k"].size, run.walk.facts["gradient"] / 2)
+    curves = [Curve("|θₖ₊₁|", x, run.walk["theta"], BLUE), Curve("|∇f(x*)|/2", x, half, GREY, "dot")]
+    return Panel(run.title, curves, ylabel="length")
 
 
-def _errors(walk: Outcome, e: Estimate, c: Constants) -> Panel:
-    h, bound = error_and_bound(walk, c)
-    x, k = {"k": walk["k"][1:]}, walk["k"][1:]
-    facts = walk.facts
+def _errors(run: Curved) -> Panel:
+    (h, bound), facts, k = error_and_bound(run), run.walk.facts, run.walk["k"][1:]
     general = 2 * h[0] / ((k + 1) * (k + 2)) + 2 * facts["smoothness"] * facts["diameter"] ** 2 / (k + 2)
     curves = [
-        Curve("error", x, h[1:], BLUE),
-        Curve("Theorem 3 with its constants", x, bound[1:], VERMILION, "dash"),
-        Curve("bound on general sets", x, general, GREY, "dot"),
+        Curve("error", {"k": k}, h[1:], BLUE),
+        Curve("Theorem 3 with its constants", {"k": k}, bound[1:], VERMILION, "dash"),
+        Curve("bound on general sets", {"k": k}, general, GREY, "dot"),
     ]
-    return Panel(e.title, curves)
+    return Panel(run.title, curves)

@@ -11,10 +11,13 @@ import numpy as np
 
 import frankwolfe as fw
 from frankwolfe.paper.claims.rates import Slope, envelope, slope
-from frankwolfe.paper.problems import METHODS
+from frankwolfe.paper.claims.verdicts import spread_of
+from frankwolfe.paper.problems import METHODS, Data, Problem, objective
 from frankwolfe.paper.publication.figure_data import Curve, Panel, Section, method_curve
+from frankwolfe.paper.reference import solve
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import thinned
+from frankwolfe.paper.sections import fig3
 from frankwolfe.paper.store import Outcome, Task
 from frankwolfe.paper.words import Words
 from frankwolfe.plotting.palette import GREY
@@ -31,19 +34,28 @@ EXAMPLES = {  # in one or two dimensions
 }
 SIMPLEX, SIMPLEX_STEPS, SIMPLEX_WINDOW = 2000, 200, (20, 200)  # so many dimensions that k stays far below
 PAIR = ("fw", "afw")
+SETTLING = tuple(fig3.race(Data("mushrooms"), "l2", radius, PAIR) for radius in (1.0, 5.0, 10.0, 20.0))
 POLYGONS, SURVEYED = 400, 4000  # of each curvature; steps
 CURVATURES, DIMENSIONS = (1.0, 1e-1, 1e-2, 1e-3), (2, 8, 32, 128, 512)
 
 Map = Callable[[np.ndarray], np.ndarray]
 
 
+def largest_entry(v: np.ndarray) -> np.ndarray:
+    return np.argmax(np.abs(v), axis=1)
+
+
 class Instances(NamedTuple):
-    """Problems side by side: the gradient, f - f* and the oracle act on rows, of which `start` has one for each."""
+    """Problems side by side: the gradient, f - f* and the oracle act on rows, of which `start` has one for each.
+
+    `watch` is what a walk notes of the vertices.
+    """
 
     gradient: Map
     error: Map
     oracle: Map
     start: np.ndarray
+    watch: Map = largest_entry
 
 
 def quadratic(H: np.ndarray, solution: np.ndarray, oracle: Map, start: np.ndarray) -> Instances:
@@ -72,10 +84,10 @@ def simplex(d: int) -> Instances:
 
 
 def walk(method: str, problem: Instances, steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return errors after 0, 1, … steps, how far the vertices jumped, and their largest coordinate, by problem."""
+    """Return errors after 0, 1, … steps, how far the vertices jumped, and what is watched of them, by problem."""
     x = v = problem.start
     theta = np.zeros_like(x)
-    h, jump, place = (np.zeros((steps + 1, len(x))) for _ in range(3))
+    h, jump, watched = (np.zeros((steps + 1, len(x))) for _ in range(3))
     h[0] = problem.error(x)
     for k in range(steps):
         delta = 2 / (k + 2) if method == "fw" else 2 / (k + 3)
@@ -86,8 +98,8 @@ def walk(method: str, problem: Instances, steps: int) -> tuple[np.ndarray, np.nd
         v, before = problem.oracle(theta), v
         x = (1 - delta) * x + delta * v
         h[k + 1], jump[k + 1] = problem.error(x), np.linalg.norm(v - before, axis=1)
-        place[k + 1] = np.argmax(np.abs(v), axis=1)
-    return h, jump, place
+        watched[k + 1] = problem.watch(v)
+    return h, jump, watched
 
 
 def example(name: str) -> Instances:
@@ -127,6 +139,11 @@ class Small(Task):
         fit = slope(k, highest, *window)
         facts = {"slope": fit.value, "low": fit.low, "high": fit.high, "jump": float(np.max(jump[-JUMPS:]))}
         return Outcome(facts, thinned({"k": k, "jump": jump, "highest": highest}))
+
+    def fit(self, results: Results) -> Slope:
+        """Return the slope with its interval."""
+        facts = results[self].facts
+        return Slope(facts["slope"], facts["low"], facts["high"], *self.length[1:])
 
 
 @dataclass(frozen=True)
@@ -174,6 +191,34 @@ class Wandering(Task):
             "highest": float(np.max(error(vertices))),
         }
         return Outcome(facts, {"k": k, "h": h, "vertex": vertex})
+
+
+@dataclass(frozen=True)
+class Settling(Task, Problem):
+    """From which k on the vertices of FW and of AFW are near x*, on an active l2 ball: within a tenth of its radius.
+
+    None where they are not by the end.
+    """
+
+    iterations: int = 1500
+
+    def compute(self, directory: str | None) -> Outcome:
+        f, radius = objective(self.data, directory), self.ball.radius
+        domain = self.ball.build(f.shape)
+        solution = solve(f, domain).x
+        problem = Instances(
+            lambda x: f.grad(x[0])[None],
+            lambda x: np.zeros(1),
+            lambda g: domain.lmo(g[0]).toarray()[None],
+            np.zeros((1, *f.shape)),
+            lambda v: np.linalg.norm(v - solution, axis=1),
+        )
+        facts = {}
+        for method in PAIR:
+            far = np.flatnonzero(walk(method, problem, self.iterations)[2][:, 0] > 0.1 * radius)
+            last = int(far[-1]) if far.size else 0
+            facts[method] = None if last == self.iterations else last + 1
+        return Outcome(facts)
 
 
 @dataclass(frozen=True)
@@ -232,7 +277,8 @@ def random_polygons(seed: int, count: int, weak: float) -> Instances:
 
 def tasks(quick: bool) -> list[Task]:
     runs = [Small(example, method) for example in (*EXAMPLES, "simplex") for method in PAIR]
-    return [*runs, Survey(), *(Wandering(m) for m in PAIR)]
+    settling = [task for race in SETTLING for task in (*race.tasks, Settling(race.data, race.ball))]
+    return [*runs, *settling, Survey(), *(Wandering(m) for m in PAIR)]
 
 
 def section(results: Results, quick: bool) -> Section:
@@ -240,21 +286,24 @@ def section(results: Results, quick: bool) -> Section:
     found = {(name, method): results[Small(name, method)] for name in EXAMPLES for method in PAIR}
     rows = []
     for (name, method), run in found.items():
-        facts = run.facts
-        fit = Slope(facts["slope"], facts["low"], facts["high"], *WINDOW)
+        fit, jump = Small(name, method).fit(results), f"{run.facts['jump']:.2g}"
         most = float(np.max((run["k"] ** 2 * run["highest"])[run["k"] <= WINDOW[1]]))
-        rows.append([EXAMPLES[name], METHODS[method].name, str(fit), f"{most:.3g}", f"{facts['jump']:.2g}"])
+        rows.append([EXAMPLES[name], METHODS[method].name, str(fit), f"{most:.3g}", jump])
     columns = [f"{m}_{what}" for what in ("largest", "median") for m in PAIR] + ["behind", "afw_jumping"]
     lines = [
         [f"{weak:g}", *(f"{survey[c][i]:.3g}" for c in columns[:-1]), f"{survey['afw_jumping'][i]:.0%}"]
         for i, weak in enumerate(CURVATURES)
     ]
     slopes = {f"{name}_{method}": run.facts["slope"] for (name, method), run in found.items()}
+    settled, sooner, shares = _settling(results)
     words = Words(
         "why", first=WINDOW[0], last=WINDOW[1], flat=FLAT, weak=WEAK, **slopes, jumping=min(survey["afw_jumping"]),
         polygons=POLYGONS * len(CURVATURES), steps=SURVEYED,
         most=max(survey["afw_largest"]), plain=max(survey["fw_largest"]),
         low=survey["afw_simplex"][0], high=survey["afw_simplex"][-1], dimension=DIMENSIONS[-1],
+        sooner=spread_of(sooner, 2), shares_first=f"{shares[0]:.0%}", shares_last=f"{shares[-1]:.1%}",
+        radius_first=f"{SETTLING[0].ball.radius:g}", radius_last=f"{SETTLING[-1].ball.radius:g}",
+        settling_steps=Settling.iterations, race_steps=SETTLING[0].iterations,
     )  # fmt: skip
     panels = [_panel(name, [found[name, m] for m in PAIR]) for name in EXAMPLES]
     figures = [
@@ -263,7 +312,23 @@ def section(results: Results, quick: bool) -> Section:
         words.figure("vertex", _vertex(results), 2, ("k",)),
         words.figure("simplex", [_simplex(results)], 1, ("k",)),
     ]
-    return words.section(figures, [words.table("why", rows), words.table("why-survey", lines)])
+    tables = {"why-settling": settled, "why": rows, "why-survey": lines}
+    return words.section(figures, [words.table(key, found) for key, found in tables.items()])
+
+
+def _settling(results: Results) -> tuple[list[list[str]], list[float], list[float]]:
+    """Return the table of when vertices settle, how many times sooner AFW's do, and the shares of x₀ in its error."""
+    rows, sooner, shares = [], [], []
+    for race in SETTLING:
+        facts, series = results.optimum(race), results.race(race)
+        plain, ours = (series[m].at(race.iterations) for m in PAIR)
+        settled = results[Settling(race.data, race.ball)].facts
+        start = 2 * race.ball.radius * facts["gradient"] / ((race.iterations + 1) * (race.iterations + 2))
+        shares.append(start / ours)
+        sooner += [settled["fw"] / settled["afw"]] if all(settled.values()) else []
+        known = f"{facts['mu'] or math.nan:.3g}", *(str(settled[m] or "not yet") for m in PAIR)
+        rows.append([f"{race.ball.radius:g}", *known, f"{plain / ours:.3g}", f"{shares[-1]:.2g}"])
+    return rows, sooner, shares
 
 
 def _panel(name: str, runs: list[Outcome]) -> Panel:

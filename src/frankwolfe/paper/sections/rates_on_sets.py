@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from itertools import product
 
 import numpy as np
 
 from frankwolfe.paper.claims.rates import Slope, pooled, slope
 from frankwolfe.paper.problems import GROUP_SIZE, Ball, Data
 from frankwolfe.paper.publication.figure_data import Section, error_panel
-from frankwolfe.paper.reference import Reference
 from frankwolfe.paper.runner import Results
-from frankwolfe.paper.runs import Run
+from frankwolfe.paper.runs import Race, Series
 from frankwolfe.paper.store import Task
 from frankwolfe.paper.words import Words
 
@@ -35,14 +33,12 @@ BALLS = (
 QUICK = tuple(BALLS[i] for i in (1, 3, 4, 8, 9, 12))
 METHODS_SHOWN = ("fw", "afw", "afw-line")
 SEEDS = 3
+TIE = 1e-6
+"""Entries of ∇f(x*) within this share of the largest are tied: f* is not known well enough to tell them apart."""
 
 
 def balls(quick: bool) -> tuple[Ball, ...]:
     return QUICK if quick else BALLS
-
-
-def seeds(quick: bool) -> range:
-    return range(2 if quick else SEEDS)
 
 
 def window(quick: bool) -> tuple[int, int]:
@@ -50,21 +46,19 @@ def window(quick: bool) -> tuple[int, int]:
     return (100, 1000) if quick else (300, 3000)
 
 
-def run(ball: Ball, method: str, seed: int, quick: bool) -> Run:
-    return Run(Data("gaussian", seed=seed), ball, method, window(quick)[1])
+def races(ball: Ball, quick: bool) -> list[Race]:
+    """Return the races on one ball, one for each draw of the data."""
+    draws = range(2 if quick else SEEDS)
+    return [Race(Data("gaussian", seed=seed), ball, METHODS_SHOWN, window(quick)[1]) for seed in draws]
 
 
 def tasks(quick: bool) -> list[Task]:
-    out: list[Task] = []
-    for seed, ball in product(seeds(quick), balls(quick)):
-        out += [Reference(Data("gaussian", seed=seed), ball)]
-        out += [run(ball, method, seed, quick) for method in METHODS_SHOWN]
-    return out
+    return [task for ball in balls(quick) for race in races(ball, quick) for task in race.tasks]
 
 
-def active(results: Results, ball: Ball, quick: bool) -> bool:
-    """Tell whether the constraint is active in every draw."""
-    return all(results.optimum(Data("gaussian", seed=seed), ball).facts["active"] for seed in seeds(quick))
+def draws(results: Results, ball: Ball, quick: bool) -> list[dict[str, Series]]:
+    """Return the runs on one ball by method, for each draw of the data."""
+    return [results.race(race) for race in races(ball, quick)]
 
 
 def hypothesis(results: Results, ball: Ball, quick: bool) -> tuple[bool, str]:
@@ -74,53 +68,45 @@ def hypothesis(results: Results, ball: Ball, quick: bool) -> tuple[bool, str]:
     zero. k-support: the k-th largest entry is ahead of the next. Groups: s and p in (1, 2]. f is smooth in every norm
     here; by how much in the ball's own is said.
     """
-    draws = [results.optimum(Data("gaussian", seed=seed), ball).facts for seed in seeds(quick)]
-    if not active(results, ball, quick):
+    found = [results.optimum(race) for race in races(ball, quick)]
+    if not all(facts["active"] for facts in found):
         return False, "the constraint is not active"
     if ball.kind == "group" and not (1 < ball.inner <= 2 and 1 < ball.option <= 2):
         return False, f"s = {ball.inner:g}, p = {ball.option:g}: not both in (1, 2]"
-    smooth = f"smooth in this norm with L ≤ {max(facts['smoothness'] for facts in draws):.2g}"
-    margin = min(facts["margin"] / facts["largest"] for facts in draws)
+    smooth = f"smooth in this norm with L ≤ {max(facts['smoothness'] for facts in found):.2g}"
     if ball.kind in ("l1", "ksupport"):
+        margin = min(facts["margin"] / facts["largest"] for facts in found)
         place = "largest" if ball.kind == "l1" else f"{ball.option:g}-th largest"
         if margin <= TIE:
             return False, f"the {place} entry of ∇f(x*) is tied with the next"
         return True, f"the {place} entry of ∇f(x*) is ahead of the next by {margin:.1e} of the largest; {smooth}"
     if ball.kind == "lp":
-        least = min(facts["least"] for facts in draws)
-        away = all(facts["least"] > TIE * facts["largest"] for facts in draws)
+        least = min(facts["least"] for facts in found)
+        away = all(facts["least"] > TIE * facts["largest"] for facts in found)
         zero = "" if away else ", which cannot be told from zero"
         return away, f"active, |∇f(x*)ᵢ| ≥ λ = {least:.1e}{zero}; {smooth}"
-    return True, f"active, |∇f(x*)| ≥ {min(facts['gradient'] for facts in draws):.1e}; {smooth}"
-
-
-TIE = 1e-6
-"""Entries of ∇f(x*) within this share of the largest are tied: f* is not known well enough to tell them apart."""
+    return True, f"active, |∇f(x*)| ≥ {min(facts['gradient'] for facts in found):.1e}; {smooth}"
 
 
 def rate(results: Results, ball: Ball, method: str, quick: bool) -> Slope:
     """Return the slope of log h against log k, pooled over the draws of data."""
-    fits = []
-    for seed in seeds(quick):
-        series = results.series(run(ball, method, seed, quick))
-        fits.append(slope(series.k, series.highest, *window(quick), floor=max(series.floor, 1e-14), seed=seed))
-    return pooled(fits)
+    series = [draw[method] for draw in draws(results, ball, quick)]
+    return pooled([
+        slope(s.k, s.highest, *window(quick), floor=max(s.floor, 1e-14), seed=s.run.data.seed) for s in series
+    ])  # fmt: skip
 
 
 def section(results: Results, quick: bool) -> Section:
+    first, last = window(quick)
     panels, rows, hypotheses = [], [], []
     for ball in balls(quick):
-        panels.append(error_panel(ball.label, [results.series(run(ball, m, 0, quick)) for m in METHODS_SHOWN]))
-        fits = [rate(results, ball, method, quick) for method in METHODS_SHOWN]
-        ratios = []  # h of FW over h of AFW at the end, in every draw
-        for seed in seeds(quick):
-            plain, ours = (results.series(run(ball, m, seed, quick)).at(window(quick)[1]) for m in ("fw", "afw"))
-            ratios.append(max(plain, 1e-15) / max(ours, 1e-15))
-        middle = math.exp(float(np.mean(np.log(ratios))))
+        found = draws(results, ball, quick)
+        panels.append(error_panel(ball.label, found[0].values()))
+        ratios = [max(s["fw"].at(last), 1e-15) / max(s["afw"].at(last), 1e-15) for s in found]
+        ends = f"{math.exp(float(np.mean(np.log(ratios)))):.3g} ({min(ratios):.2g} to {max(ratios):.2g})"
+        rows.append([ball.label, *(str(rate(results, ball, m, quick)) for m in METHODS_SHOWN), ends])
         applies, checked = hypothesis(results, ball, quick)
         hypotheses.append([ball.label, "yes" if applies else "no", checked])
-        rows.append([ball.label, *map(str, fits), f"{middle:.3g} ({min(ratios):.2g} to {max(ratios):.2g})"])
-    first, last = window(quick)
-    words = Words("beyond", first=first, last=last, draws=len(seeds(quick)), group=GROUP_SIZE)
+    words = Words("beyond", first=first, last=last, draws=len(races(BALLS[0], quick)), group=GROUP_SIZE)
     tables = [words.table("beyond-slopes", rows), words.table("beyond-hypotheses", hypotheses)]
     return words.section([words.figure("beyond", panels, 3)], tables)
