@@ -50,7 +50,7 @@ class PriceSearch(Search):
         for share, rows in zip(self.shares, [*(train for train, _ in parts), np.arange(n)], strict=True):
             share[rows] = 1.0 if task.weight is None else task.weight[rows]
         self.shares /= self.shares.sum(axis=1, keepdims=True)
-        l1 = isinstance(model._domain(task, 1.0), L1Ball)
+        l1 = isinstance(model._family(task)[0], L1Ball)
         self.solver = Penalised(Losses(task.objective, self.shares, turned=not l1), sparse=l1)
         self.level = getattr(task.objective, "level", 0.0)  # what was taken off the targets
         self.places: dict[float, Place] = {}
@@ -162,7 +162,7 @@ def price_search(
     model: Any, task: Any, y: np.ndarray, parts: list[Any], radii: Any, judge: Any = None, weight: Any = None
 ) -> PriceSearch | None:
     """Return the search over a number of radii, or "auto", ready to run; None where this way is not open."""
-    f, kind = task.objective, type(model._domain(task, 1.0))
+    f, kind = task.objective, type(model._family(task)[0])
     matrix: Any = getattr(f.data, "matrix", None)
     several = isinstance(f, Multinomial)
     # One sparse score is found by coordinate descent, and faster.
