@@ -9,6 +9,7 @@ from time import monotonic
 
 import numpy as np
 import pytest
+from sklearn.model_selection import KFold
 
 import frankwolfe as fw
 from frankwolfe.kernels.compile_clock import CLOCK
@@ -51,6 +52,19 @@ MISTAKES = {
     ),
     "swapped": (lambda: fw.LeastSquares(Y, A), r"the targets second, as in LeastSquares\(A, b\)"),
     "swapped labels": (lambda: fw.Logistic(Y > 0, A), r"the labels second, as in Logistic\(A, b\)"),
+    "tolerance": (lambda: fw.minimize(F, S, tolerance=1e-3), "did you mean 'tol'"),
+    "classes for targets": (
+        lambda: fw.FrankWolfeRegressorCV().fit(frame()[["size"]], ["x", "y", "z"]),
+        r"y holds text \(.*for classes there is FrankWolfeClassifierCV",
+    ),
+    "a class of one": (
+        lambda: fw.FrankWolfeClassifierCV(cv=KFold(4)).fit(A, [0, 1] * 9 + [0, 7]),
+        "no training sample of class 7, which has 1 in all; leave its rows out",
+    ),
+    "a radius too small for linear constraints": (
+        lambda: fw.FrankWolfeRegressor("l1", 0.1, linear={"A_eq": np.ones((1, 3)), "b_eq": [1.0]}).fit(A, Y),
+        "of radius 0.1 meet the linear constraints; raise the radius",
+    ),
     "text": (lambda: fw.LeastSquares(frame(), [1.0, 2.0, 3.0]), "column 'town' holds text"),
 }
 

@@ -185,6 +185,18 @@ def test_linear_constraints_on_coefficients() -> None:
         fw.FrankWolfeRegressor("l1", 3.0, linear="zero_sums").fit(X, y)
 
 
+@pytest.mark.parametrize("constraint", ["l1", "l2", "linf", "box"])
+def test_a_radius_is_found_where_linear_constraints_leave_out_small_sets(constraint: str) -> None:
+    X = np.random.default_rng(3).normal(size=(60, 4)) * 10.0
+    y = X @ [0.5, 0.2, 0.3, 0.0] + 0.1 * np.random.default_rng(4).normal(size=60)
+    shares = {"A_eq": np.ones((1, 4)), "b_eq": [1.0]}
+    model = fw.FrankWolfeRegressorCV(constraint, linear=shares).fit(X, y)
+    assert model.coef_.sum() == pytest.approx(1.0)
+    assert model.score(X, y) > 0.99
+    if constraint != "box":  # whose bounds are taken as they are
+        assert fw.FrankWolfeRegressor(constraint, linear=shares).fit(X, y).score(X, y) > 0.99
+
+
 def _at(constraints: list[Any], x: Any, value: np.ndarray) -> list[Any]:
     x.value = value
     return constraints

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -49,17 +51,36 @@ def test_every_weighting_is_solved_to_the_goal(name: str, l1: bool, sparse_data:
     objective = getattr(fw, name)(data, b, intercept=True, **options)
     shares = np.stack([np.arange(60) % 3 != i for i in range(3)] + [np.ones(60, bool)]).astype(float)
     shares /= shares.sum(axis=1, keepdims=True)
-    losses = Losses(objective, shares)
-    solver, goal = Penalised(losses, sparse=l1), 1e-7
+    losses = Losses(objective, shares, turned=not l1)
+    solver, goal = Penalised(losses, sparse=l1), np.full(4, 1e-7)
     here = solver.at(np.zeros((4, losses.priced.size)))
     for price in (0.3, 0.03):
-        here, done = solver.solve(here, price, lambda place: np.full(4, goal), 2000)
+        here, done = solver.solve(here, price, lambda place: (goal, goal), 2000)
         assert done.all()
         lengths = solver.lengths(here.z)
         reached = here.fun + price * (lengths if l1 else lengths**2 / 2)
         best = [least(name, b, share, price, l1) for share in shares]
         np.testing.assert_allclose(reached, best, rtol=0, atol=2e-6)
         assert (solver.gaps(here) < 1e-3).all()
+
+
+@pytest.mark.parametrize("shape", [(80, 30), (30, 80)])
+def test_features_that_vary_together_take_fewer_steps_along_principal_axes(shape: tuple[int, int]) -> None:
+    n, d = shape
+    mixed = rng.normal(size=(n, d)) @ (np.geomspace(1, 1e-2, d)[:, None] * rng.normal(size=(d, d))) + 3.0
+    labels = np.where(mixed[:, 0] + rng.normal(size=n) > np.median(mixed[:, 0]), 1.0, -1.0)
+    objective, share = fw.Logistic(mixed, labels, intercept=True), np.full((1, n), 1 / n)
+    found, steps = [], []
+    for turned in (False, True):
+        losses = Losses(objective, share, turned=turned)
+        solver = Penalised(losses, sparse=False)
+        start = solver.at(np.zeros((1, losses.priced.size)))
+        here, done = solver.solve(start, 1e-3, lambda place: (np.array([1e-10]), np.array([math.inf])), 5000)
+        assert done.all()
+        found.append(losses.coefficients(here.z)[0])
+        steps.append(solver.steps)
+    np.testing.assert_allclose(*found, atol=1e-4)
+    assert 2 * steps[1] < steps[0]
 
 
 def least(name: str, b: np.ndarray, share: np.ndarray, price: float, l1: bool) -> float:

@@ -49,6 +49,9 @@ def encoded(table: Table, plan: list[Column], say: Callable[[str], None] = lambd
 
 def _column(table: Table, name: str, kept: bool, say: Callable[[str], None]) -> Column | None:
     table.refuse_dates(name, REMEDY)
+    if all(map(table.is_empty, table.column(name))):
+        say(f"{name!r} is empty and is left out")
+        return None
     if table.is_numeric(name) or not _is_text(table, name):
         values = _numbers(table, name)
         known = values[~np.isnan(values)]

@@ -11,7 +11,7 @@ import numpy as np
 
 from frankwolfe import datasets
 from frankwolfe.cli.encoding import encoded, planned
-from frankwolfe.cli.tables import JSON, PARQUET, TEXT, Table, existing, suffix
+from frankwolfe.cli.tables import PARQUET, TEXT, Table, existing, suffix
 from frankwolfe.datasets import DatasetError
 from frankwolfe.estimators.columns import Column
 from frankwolfe.validation import optional
@@ -43,10 +43,10 @@ def read_samples(
     say: Callable[[str], None] = lambda text: None,
 ) -> Samples:
     """Read samples to learn from; tell what was done to their columns."""
-    if suffix(path) not in (*TEXT, *PARQUET, *JSON):
+    if suffix(path) not in (*TEXT, *PARQUET):
         return _libsvm(path, target, drop)
     table = Table(path)
-    name = target if target is not None else _usual_target(table)
+    name = target if target is not None else table.usual(USUAL_TARGETS)
     values = _target(table, name)
     for column in (*drop, *(kept or ())):
         table.column(column)
@@ -80,7 +80,7 @@ def read_like(
     say: Callable[[str], None] = lambda text: None,
 ) -> Samples:
     """Read samples to predict: the same features as a model's, found by name where they have names."""
-    if suffix(path) not in (*TEXT, *PARQUET, *JSON):
+    if suffix(path) not in (*TEXT, *PARQUET):
         if features is not None:
             raise DatasetError(f"{path}: the model knows its features by name; give a table with those columns")
         data = datasets.load(
@@ -122,11 +122,12 @@ def whole(values: np.ndarray) -> np.ndarray:
 
 
 def _libsvm(path: Path, target: str | None, drop: list[str]) -> Samples:
+    place = _place(path)
     if target is not None or drop:
         raise ValueError(f"--target and --drop are for tables; {path} is read as LIBSVM text, where labels come first")
     if str(path) in datasets.names() and datasets.info(str(path)).kind == "ratings":
         raise ValueError(f"{path} holds ratings; use frankwolfe complete")
-    data = datasets.load(_place(path), labels="raw")
+    data = datasets.load(place, labels="raw")
     assert isinstance(data, datasets.Dataset)
     return Samples(data.A, whole(data.b))
 
@@ -134,14 +135,6 @@ def _libsvm(path: Path, target: str | None, drop: list[str]) -> Samples:
 def _place(path: Path) -> str:
     """Return the name of a known dataset, or the path of a file that is there."""
     return str(path) if str(path) in datasets.names() else str(existing(path))
-
-
-def _usual_target(table: Table) -> str:
-    lower = {name.lower(): name for name in table.names}
-    found = next((lower[name] for name in USUAL_TARGETS if name in lower), None)
-    if found is None:
-        raise DatasetError(f"{table.path}: which column is the target? Name it with --target: {', '.join(table.names)}")
-    return found
 
 
 def _target(table: Table, name: str) -> np.ndarray:

@@ -22,7 +22,12 @@ DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 LARGEST = 1e100  # squares must not overflow
 PARQUET = (".parquet", ".pq")
 TEXT = (".csv", ".tsv")
-JSON = (".json", ".jsonl", ".ndjson")
+FOREIGN = {  # what people keep tables in beside text and Parquet
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "JSON"),
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "a spreadsheet"),
+    **dict.fromkeys((".pkl", ".pickle"), "a pickle"),
+    **dict.fromkeys((".feather", ".orc", ".h5", ".hdf5", ".dta", ".sav", ".sas7bdat"), "of another format"),
+}
 
 
 class Table:
@@ -48,8 +53,24 @@ class Table:
     def column(self, name: str) -> Any:
         """Return a column, or say which names are near."""
         if name not in self.names:
-            raise DatasetError(f"{self.path}: no column {name!r}; {nearest(name, self.names)}")
+            raise DatasetError(f"{self.path}: no column {name!r}; {self._nameless or nearest(name, self.names)}")
         return self.frame.iloc[:, self.names.index(name)]
+
+    def usual(self, names: tuple[str, ...]) -> str:
+        """Return the column with one of these names, or say that it has to be named."""
+        lower = {name.lower(): name for name in self.names}
+        found = next((lower[name] for name in names if name in lower), None)
+        if found is None:
+            which = self._nameless or f"name it with --target: {', '.join(self.names)}"
+            raise DatasetError(f"{self.path}: which column is the target? {which[0].upper()}{which[1:]}")
+        return found
+
+    @property
+    def _nameless(self) -> str:
+        """The remedy where the first line seems to hold no names; nothing where it does."""
+        if not all(map(_is_number, self.names)):
+            return ""
+        return f"the first line holds numbers ({self.names[0]}, ...): put one with the names of the columns before it"
 
     def numbers(self, name: str, remedy: str, missing: tuple[str, ...] = ()) -> np.ndarray:
         """Return a column of finite numbers; NaN where a cell is one of the texts for a missing one."""
@@ -124,8 +145,6 @@ class Table:
             raise DatasetError(f"{self.path}, line {reader.line_num}: {str(error).partition(' - ')[0]}") from None
 
     def _read_text(self, header: bool | None, as_text: bool) -> Any:
-        if suffix(self.path) in JSON:
-            raise DatasetError(f"{self.path} is JSON, and a table is needed: save it as CSV or Parquet")
         pandas = optional("pandas", extra="cli")
         raw = unpack(read_file(self.path), str(self.path))
         try:
@@ -187,6 +206,9 @@ class Table:
 def existing(path: Path) -> Path:
     """Return the path of a file that is there, or name the nearest that is."""
     if path.is_file():
+        kind = FOREIGN.get(suffix(path))
+        if kind is not None:
+            raise DatasetError(f"{path} is {kind}, and a table is needed: save it as CSV or Parquet")
         return path
     if path.is_dir():
         raise DatasetError(f"{path} is a folder; give a file in it")

@@ -44,7 +44,8 @@ def chosen_radius(model: Any, task: Any, X: Any, y: np.ndarray) -> float:
     tiny = math.prod(X.shape) < TINY
     search: Any = None if tiny else price_search(model, task, y, parts, "auto", weight=weight)
     if search is None:
-        search, first = RadiusSearch([Fold(model, task, y, *part, None, weight) for part in parts]), SMALL * first
+        search = RadiusSearch([Fold(model, task, y, *part, None, weight) for part in parts])
+        first = model._family(task, SMALL * first)[1]
     else:
         first = search.first
     search.run(first, None)

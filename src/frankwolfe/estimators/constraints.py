@@ -20,6 +20,7 @@ from frankwolfe.sets import (
     Set,
     Simplex,
 )
+from frankwolfe.sets.base import EmptySetError
 from frankwolfe.validation import nearest
 from frankwolfe.validation import positive as positive_number
 
@@ -73,7 +74,13 @@ def constraint_set(
         raise ValueError(f"constraint {constraint!r} is not known; {nearest(constraint, NAMES)}")
     radius = positive_number("radius", radius)
     if positive or linear is not None:
-        return _restricted(constraint, radius, shape, lower, upper, bool(positive), linear, scale)
+        try:
+            return _restricted(constraint, radius, shape, lower, upper, bool(positive), linear, scale)
+        except EmptySetError:
+            raise EmptySetError(
+                f"no coefficients within constraint={constraint!r} of radius {radius:.4g} meet the linear constraints; "
+                "raise the radius, or relax these"
+            ) from None
     if constraint == "lp":
         return LpBall(radius, p=p)
     if constraint == "ksupport":

@@ -28,7 +28,10 @@ from frankwolfe.minimize import minimize
 from frankwolfe.result import Result
 from frankwolfe.rows.user_data import is_in_parts
 from frankwolfe.sets import Set
+from frankwolfe.sets.base import EmptySetError
 from frankwolfe.validation import positive
+
+DOUBLINGS = 60  # of a radius, until linear constraints leave something of the set
 
 
 def keep(estimator: BaseEstimator, arguments: dict[str, Any]) -> None:
@@ -151,6 +154,15 @@ class LinearEstimator(BaseEstimator):
             names=getattr(self, "feature_names_in_", None),
             scale=task.scaling.scale,
         )
+
+    def _family(self, task: Task, radius: float = 1.0) -> tuple[Set, float]:
+        """Return the set of a radius, and that radius: raised where linear constraints would leave nothing of it."""
+        for power in range(DOUBLINGS):
+            try:
+                return self._domain(task, radius * 2.0**power), radius * 2.0**power
+            except EmptySetError:
+                continue
+        return self._domain(task, radius), radius
 
     def _options(self) -> dict[str, Any]:
         """Return what is passed on to the solver as it is."""

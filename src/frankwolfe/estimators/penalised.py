@@ -22,9 +22,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import xlogy
 
+from frankwolfe.estimators.scaling import Moments
 from frankwolfe.objectives.multinomial import Multinomial, softmax_losses
 
 MEMORY = 10  # pairs
+FLAT = 1e-12  # of the largest spread of a column: less is rounding
+TURNED = 1000  # columns, or rows: of no more than that the principal axes are found
 ARMIJO, SHORTEST = 1e-4, 1e-10  # of the decrease that the slope promises; the shortest part of a step that is tried
 
 
@@ -34,10 +37,14 @@ class Losses:
     A model is a row of `z`: for each class the coefficients and, at their end, the intercept where there is one.
     """
 
-    def __init__(self, objective: Any, shares: np.ndarray) -> None:
+    def __init__(self, objective: Any, shares: np.ndarray, *, turned: bool = False) -> None:
         self.X = objective.data.matrix
         self.X = self.X if sp.issparse(self.X) else np.asarray(self.X, dtype=np.float64)
-        self.intercept, self.shares = bool(objective.intercept), shares
+        self.intercept, self.shares, self.basis = bool(objective.intercept), shares, None
+        if turned and not sp.issparse(self.X) and min(self.X.shape) <= TURNED:
+            rows = self.X - shares[-1] @ self.X if self.intercept else self.X  # the mean is the intercept's
+            self.basis = _principal_axes(rows, shares[-1])
+            self.X = rows @ self.basis
         self.many = isinstance(objective, Multinomial)
         self.truth = np.asarray(objective.truth if self.many else objective.b, dtype=np.float64)
         self.loss = None if self.many else objective.row_loss
@@ -47,6 +54,10 @@ class Losses:
         free = np.zeros((self.classes, self.features + self.intercept))
         free[:, self.features :] = 1.0
         self.priced = 1.0 - free.reshape(-1)
+        moments = Moments.of(self.X, shares[-1])
+        spread = moments.square + (0.0 if self.intercept else moments.mean**2)
+        spread = np.maximum(spread, FLAT * (spread.max() or 1.0))
+        self.bend = np.tile(np.append(spread, np.ones(int(self.intercept))), self.classes)
         self.margins = self.slopes = np.zeros(0)  # at the last models
 
     def __call__(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -98,6 +109,7 @@ class Losses:
     def coefficients(self, z: np.ndarray) -> np.ndarray:
         """Return the coefficients of some models, features first as the solver has them."""
         x = z.reshape(len(z), self.classes, -1)[:, :, : self.features]
+        x = x if self.basis is None else x @ self.basis.T
         return x.transpose(0, 2, 1) if self.many else x[:, 0]
 
 
@@ -116,22 +128,35 @@ class Pairs:
             np.concatenate([old[:, keep], new[:, None]], axis=1) for old, new in ((self.S, s), (self.Y, y))
         )
 
-    def direction(self, g: np.ndarray, ridge: np.ndarray | float) -> np.ndarray | None:
-        """Return minus the inverse Hessian times g, with `ridge` added to the curvature; None without pairs."""
+    def direction(self, g: np.ndarray, bend: np.ndarray, ridge: np.ndarray | float) -> np.ndarray | None:
+        """Return minus the inverse Hessian times g, with `ridge` added to the curvature; None without pairs.
+
+        Where the pairs say nothing the curvature of the loss is a multiple of `bend`, that of squared loss.
+        """
         S, Y = self.S, self.Y + ridge * self.S
         if not S.shape[1]:
             return None
-        SY, YY = S @ Y.transpose(0, 2, 1), Y @ Y.transpose(0, 2, 1)
-        D, squares = np.einsum("kii->ki", SY), np.einsum("kii->ki", YY)
+        SY = S @ Y.transpose(0, 2, 1)
+        D = np.einsum("kii->ki", SY)
         last = D.shape[1] - 1 - np.argmax(D[:, ::-1] > 0, axis=1)
-        at = np.arange(len(D)), last
-        gamma = np.where(squares[at] > 0, D[at] / np.where(squares[at] > 0, squares[at], 1.0), 1.0)[:, None]
+        s, y = S[np.arange(len(S)), last], self.Y[np.arange(len(S)), last]
+        rise = np.einsum("kp,kp->k", s, y)
+        scale = np.where(rise > 0, np.einsum("kp,kp->k", y / bend, y) / np.where(rise > 0, rise, 1.0), 1.0)
+        H = 1.0 / (scale[:, None] * bend + ridge)
+        HY = H[:, None] * Y
         R = np.triu(SY) + np.einsum("ki,ij->kij", np.where(D > 0, 0.0, 1.0), np.eye(D.shape[1]))
-        a, b = np.einsum("kmp,kp->km", S, g), np.einsum("kmp,kp->km", Y, g)
+        a, b = np.einsum("kmp,kp->km", S, g), np.einsum("kmp,kp->km", HY, g)
         u = np.linalg.solve(R, a[:, :, None])[:, :, 0]
-        right = D * u + gamma * (np.einsum("kij,kj->ki", YY, u) - b)
+        right = D * u + np.einsum("kij,kj->ki", HY @ Y.transpose(0, 2, 1), u) - b
         v = np.linalg.solve(R.transpose(0, 2, 1), right[:, :, None])[:, :, 0]
-        return -(gamma * g + np.einsum("km,kmp->kp", v, S) - gamma * np.einsum("km,kmp->kp", u, Y))
+        return -(H * g + np.einsum("km,kmp->kp", v, S) - np.einsum("km,kmp->kp", u, HY))
+
+
+def _principal_axes(X: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Return directions, as columns, that hold all rows and in which the data do not vary together."""
+    span = np.eye(X.shape[1]) if len(X) >= X.shape[1] else np.linalg.qr(X.T)[0]
+    rows = X @ span
+    return span @ np.linalg.eigh(rows.T @ (share[:, None] * rows))[1]
 
 
 class Place(NamedTuple):
@@ -169,25 +194,26 @@ class Penalised:
         return np.maximum(np.einsum("kp,kp->k", g, here.z) + self.lengths(here.z) * dual, 0.0)
 
     def solve(self, here: Place, price: float, goal: Any, most: int) -> tuple[Place, np.ndarray]:
-        """Go on until no model can lower its loss and price by more than `goal`, a function of places; tell which are.
+        """Go on until no model can lower its loss and price by more than its goal; tell which are there.
 
-        But for how near intercepts are to their best this is proven: by strong convexity, or by the dual problem.
+        `goal` is a function of places, with two answers for each model. What is left is proven to be below the first,
+        by strong convexity or by the dual problem, but for how near intercepts are to their best. By the curvature
+        seen so far it is below the second.
         """
         priced, ridge = self.losses.priced, 0.0 if self.sparse else price * self.losses.priced
         done = np.zeros(len(here.z), bool)
         for _ in range(most):
-            g, goals = self._steepest(here, price), goal(here)
-            done = self._missing(here, g, price, goals) <= goals
+            g, (goals, near) = self._steepest(here, price), goal(here)
+            d = self.pairs.direction(g, self.losses.bend, ridge)
+            d = -g / np.maximum(np.linalg.norm(g, axis=1, keepdims=True), 1.0) if d is None else d
+            if self.sparse:
+                d = np.where(d * g < 0, d, 0.0) * priced + d * (1 - priced)
+            promised = -np.einsum("kp,kp->k", d, g)
+            done = (self._missing(here, g, price, goals) <= goals) & (promised <= 2 * near)
             if done.all():
                 break
             self.steps += 1
-            d = self.pairs.direction(g, ridge)
-            if d is None:
-                d = -g / np.maximum(np.linalg.norm(g, axis=1, keepdims=True), 1.0)
-            if self.sparse:
-                d = np.where(d * g < 0, d, 0.0) * priced + d * (1 - priced)
-            uphill = ~(np.einsum("kp,kp->k", d, g) < 0)
-            d = np.where(done[:, None], 0.0, np.where(uphill[:, None], -g, d))
+            d = np.where(done[:, None], 0.0, np.where(promised[:, None] > 0, d, -g))
             ahead = self._along(here, g, d, price)
             if ahead is None:
                 break

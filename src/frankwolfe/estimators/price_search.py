@@ -8,6 +8,7 @@ same length: with fewer rows a solution is shorter. All folds, and all rows besi
 from __future__ import annotations
 
 import math
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -49,8 +50,8 @@ class PriceSearch(Search):
         for share, rows in zip(self.shares, [*(train for train, _ in parts), np.arange(n)], strict=True):
             share[rows] = 1.0 if task.weight is None else task.weight[rows]
         self.shares /= self.shares.sum(axis=1, keepdims=True)
-        l1 = isinstance(model._domain(task, 1.0), L1Ball)
-        self.solver = Penalised(Losses(task.objective, self.shares), sparse=l1)
+        l1 = isinstance(model._family(task)[0], L1Ball)
+        self.solver = Penalised(Losses(task.objective, self.shares, turned=not l1), sparse=l1)
         self.level = getattr(task.objective, "level", 0.0)  # what was taken off the targets
         self.places: dict[float, Place] = {}
         self.lowest = np.full(len(parts), math.inf)
@@ -85,7 +86,7 @@ class PriceSearch(Search):
         self.price = price = size**-2.0
         here, done = self.solver.solve(here, price, self._goals, min(self.model.max_iter, STEPS))
         self.places[size] = here
-        loss, goal, gap = self._held_out(here), self._goals(here), self.solver.gaps(here)
+        loss, (_, goal), gap = self._held_out(here), self._goals(here), self.solver.gaps(here)
         self.lowest = np.fmin(self.lowest, loss)
         slope = here.slope * self.solver.losses.priced
         # What twice the radius could gain at most: the gap there.
@@ -125,12 +126,16 @@ class PriceSearch(Search):
             losses.append(-float(np.average(gains, weights=None if self.weight is None else self.weight[test])))
         return np.array(losses)
 
-    def _goals(self, here: Place) -> np.ndarray:
+    def _goals(self, here: Place) -> tuple[np.ndarray, np.ndarray]:
+        """Return the gaps that are small enough, and below them those that are not felt in the coefficients."""
         lowest = self.lowest if np.isfinite(self.lowest).all() else here.fun[:-1]
         goals = [goal_on_folds(self.task, float(loss)) for loss in lowest]
         lengths = self.solver.lengths(here.z)
         near = self.price * (CLOSE_SPARSE * lengths if self.solver.sparse else CLOSE * lengths**2)
-        return np.maximum(np.minimum([*goals, max(goals)], near), self.task.floor)
+        enough = np.maximum([*goals, max(goals)], self.task.floor)
+        near = np.clip(near, self.task.floor, enough)
+        # With ‖x‖² what is proven is far above what is left, by as much as the loss bends more than the price.
+        return near if self.solver.sparse else enough, near
 
     def best(self) -> float:
         place = self.place("best")
@@ -139,12 +144,14 @@ class PriceSearch(Search):
     def finish(self, place: int, goal: float) -> tuple[float, np.ndarray]:
         """Return the radius at a place of the table once all rows are solved to `goal` at its price, and the model."""
         size, radius = float(self.sizes[place]), float(self.radii[self.radii > 0][0]) if self.radii.any() else 1.0
-        solver = Penalised(Losses(self.task.objective, self.shares[-1:]), sparse=self.solver.sparse)
+        losses = copy(self.solver.losses)
+        losses.shares = self.shares[-1:]
+        solver = Penalised(losses, sparse=self.solver.sparse)
         here = self.places[size]
         solver.pairs.S, solver.pairs.Y = self.solver.pairs.S[-1:], self.solver.pairs.Y[-1:]
 
-        def goals(place: Place) -> np.ndarray:
-            return np.where(solver.gaps(place) <= 0.5 * goal, 0.5 * goal, -1.0)
+        def goals(place: Place) -> tuple[np.ndarray, np.ndarray]:
+            return np.where(solver.gaps(place) <= 0.5 * goal, 0.5 * goal, -1.0), np.array([math.inf])
 
         here, _ = solver.solve(solver.at(here.z[-1:]), size**-2.0, goals, min(self.model.max_iter, LAST))
         x = solver.losses.coefficients(here.z)[0]
@@ -155,7 +162,7 @@ def price_search(
     model: Any, task: Any, y: np.ndarray, parts: list[Any], radii: Any, judge: Any = None, weight: Any = None
 ) -> PriceSearch | None:
     """Return the search over a number of radii, or "auto", ready to run; None where this way is not open."""
-    f, kind = task.objective, type(model._domain(task, 1.0))
+    f, kind = task.objective, type(model._family(task)[0])
     matrix: Any = getattr(f.data, "matrix", None)
     several = isinstance(f, Multinomial)
     # One sparse score is found by coordinate descent, and faster.

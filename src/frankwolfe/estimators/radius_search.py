@@ -19,6 +19,7 @@ from frankwolfe.methods import auto, named
 from frankwolfe.minimize import conclude, drive
 from frankwolfe.path.strategies import Walk
 from frankwolfe.problem import Problem
+from frankwolfe.sets.base import EmptySetError
 from frankwolfe.stopping import Tolerance
 from frankwolfe.validation import integer, positive, seed_of
 
@@ -56,8 +57,14 @@ class Trial(NamedTuple):
 
 def check_classes(model: Any, y: np.ndarray, train: Any) -> None:
     """Raise an error where training rows lack a class."""
-    if is_classifier(model) and np.unique(y[train]).size < len(model.classes_):
-        raise ValueError("a fold has no training sample of one of the classes; use fewer folds, or stratified ones")
+    if not is_classifier(model):
+        return
+    for code in np.setdiff1d(np.arange(len(model.classes_)), y[train]).tolist():
+        rows = int((y == code).sum())
+        raise ValueError(
+            f"a fold has no training sample of class {model.classes_.tolist()[code]!r}, which has {rows} in all; "
+            + ("leave its rows out, or join it to another class" if rows < 3 else "use fewer folds, or stratified ones")
+        )
 
 
 class Fold:
@@ -67,7 +74,7 @@ class Fold:
         check_classes(model, y, train)
         self.model, self.task, self.y, self.test = model, task.only(train), y[test], test
         self.score, self.weight = score, None if weight is None else weight[test]
-        family, seed = model._domain(task, 1.0), seed_of(model._options()["random_state"])
+        (family, _), seed = model._family(task), seed_of(model._options()["random_state"])
         if isinstance(model.method, str) and model.method == "auto":
             self.method, self.reason = auto.choose(Problem(self.task.objective, family, seed))
         else:
@@ -187,7 +194,10 @@ class Search(Choice):
             least = float(self.sizes[0])
             if len(self.trials) == 1 or self._best() != least or all(trial.idle for trial in self.trials[least]):
                 return
-            self.solve(least / growth)
+            try:
+                self.solve(least / growth)
+            except EmptySetError:  # linear constraints leave nothing of so small a set
+                return
 
     def _refine(self, budget: int | None) -> None:
         """Halve the steps on both sides of the best size until they are short, or scores no longer differ."""
@@ -264,13 +274,13 @@ def pulled(task: Any, domain: Any, radius: float, x: Any) -> tuple[float, Any]:
 
 def first_radius(model: Any, task: Any) -> float | None:
     """Return the radius at which a linear loss would reach zero; None where the loss has no slope but rounding."""
-    f, domain, null = task.objective, model._domain(task, 1.0), abs(task.null)
-    steepest = float(domain.support(-f.grad(f.start(None, dense=False))))
+    f, (domain, radius), null = task.objective, model._family(task), abs(task.null)
+    steepest = float(domain.support(-f.grad(f.start(None, dense=False)))) / radius
     if not (steepest > 0 and null > 0 and math.isfinite(null)):
         return None
     if steepest < SUSPECT * null:  # features may be small, or constant
         largest = f.data.array(f.column_norms(None) + 0.0)
-        if steepest <= ROUNDING * float(domain.support(largest)) * math.sqrt(null):
+        if steepest <= ROUNDING * float(domain.support(largest)) / radius * math.sqrt(null):
             return None
     return null / steepest
 
@@ -294,7 +304,8 @@ def searched(model: Any, task: Any, folds: list[Fold], radii: Any, n_jobs: int |
         if first is None:
             search.solve(1.0)
         else:
-            search.find(model, SMALL * first if count != 1 else first, count)
+            first = SMALL * first if count != 1 else first
+            search.find(model, model._family(task, first)[1], count)
         return search
     given = [positive(f"radii[{i}]", radius) for i, radius in enumerate(radii)]
     if not given:

@@ -78,6 +78,14 @@ class RegressorBase(MultiOutputMixin, RegressorMixin, LinearEstimator):
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
         y = y if y is None else np.asarray(y)
         y = y if y is None or y.ndim != 2 else y.ravel()
+        if y is not None and y.dtype.kind in "OU":
+            try:
+                y = y.astype(np.float64)
+            except ValueError as error:
+                raise ValueError(
+                    f"y holds text ({error}), and a regressor needs numbers; for classes there is "
+                    + type(self).__name__.replace("Regressor", "Classifier")
+                ) from None
         X, y = self._read(X, y, y_numeric=True)
         if (self.loss in POWERS and np.min(y) < 0) or (self.loss == "gamma" and np.min(y) <= 0):
             least = "positive" if self.loss == "gamma" else "nonnegative"

@@ -256,7 +256,7 @@ def squared_search(
     model: Any, task: Any, parts: list[Any], radii: Any, judge: Any = None, weight: Any = None
 ) -> SquaredSearch | None:
     """Return the search over given radii, over a number of them, or "auto"; None where this way is not open."""
-    objective, paths_of = task.objective, PATHS.get(type(model._domain(task, 1.0)))
+    objective, paths_of = task.objective, PATHS.get(type(model._family(task)[0]))
     if paths_of is None or type(objective) is not LeastSquares or (weight is None) != (task.weight is None):
         return None
     matrix: Any = getattr(objective.data, "matrix", None)

@@ -17,6 +17,10 @@ from frankwolfe.sets.norms import above, norm
 from frankwolfe.validation import positive
 
 
+class EmptySetError(ValueError):
+    """What was asked for leaves no point."""
+
+
 class Capability(ABCMeta):
     """The type of classes of sets: what depends on its parts, or on an option, an instance may lack, and says so.
 

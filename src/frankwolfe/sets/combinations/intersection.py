@@ -11,7 +11,7 @@ import numpy as np
 from frankwolfe.atoms import Dense
 from frankwolfe.backends import Array
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.sets.base import LinearMinimum, ProjectableSet, ProvenSet, install, require_shape
+from frankwolfe.sets.base import EmptySetError, LinearMinimum, ProjectableSet, ProvenSet, install, require_shape
 from frankwolfe.sets.fixed_arrays import on_host
 from frankwolfe.sets.norm_balls.lp_balls import L2Ball
 from frankwolfe.sets.polytopes.polytope import Polytope
@@ -72,7 +72,7 @@ class BallIntersection(ProvenSet):
         if self.part.shape is not None:
             nearest = float(np.linalg.norm(self.part.project(np.zeros(self.part.shape))))
             if nearest > self.ball.radius:
-                raise ValueError(
+                raise EmptySetError(
                     f"the two sets do not meet: no point of {self.part!r} is nearer to zero than {nearest:.4g}; raise "
                     "the radius of the ball"
                 )

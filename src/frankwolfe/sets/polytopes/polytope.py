@@ -13,7 +13,7 @@ import numpy as np
 from frankwolfe.atoms import Dense
 from frankwolfe.backends import Array, all_finite
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, require_shape
+from frankwolfe.sets.base import EmptySetError, LinearMinimum, ProvenSet, install, require_shape
 from frankwolfe.sets.fixed_arrays import on_host, spread_vector, unmasked
 from frankwolfe.sets.norms import above, slack
 from frankwolfe.sets.polytopes.linear_programme import LinearProgramme, Minimum
@@ -183,7 +183,9 @@ class Polytope(ProvenSet):
         """Refuse an empty or unbounded polytope: the second holds a direction in which it never ends."""
         _, message = self._programme.minimise(np.zeros(self.lower.size))
         if message != "optimal":
-            raise ValueError(f"the polytope must not be empty, but HiGHS calls its constraints {message}; relax them")
+            raise EmptySetError(
+                f"the polytope must not be empty, but HiGHS calls its constraints {message}; relax them"
+            )
         if np.all(np.isfinite(self.lower)) and np.all(np.isfinite(self.upper)):
             return
         rows = np.where(np.arange(self.b_ub.size + self.b_eq.size) < self.b_ub.size, -np.inf, 0.0)
