@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frankwolfe.kernels.qp import coordinate_descent_loops
-from frankwolfe.kernels.qp.coordinate_descent import Model, descended, extrapolated, water_level
+from frankwolfe.kernels.qp.coordinate_descent import Model, Start, descended, extrapolated, water_level
 from frankwolfe.kernels.qp.simplex_qp import l1_qp, simplex_qp
 from frankwolfe.kernels.rows.column_layouts import Columns
 
@@ -45,26 +45,35 @@ def gap(H: np.ndarray, slope: np.ndarray, radius: float, start: np.ndarray, z: n
     seed=st.integers(0, 99), pattern=st.booleans(), intercept=st.booleans(), signed=st.booleans(), level=st.floats(0, 1)
 )
 @settings(max_examples=25, deadline=None)
-def test_a_round_is_that_of_its_plain_twin(seed, pattern, intercept, signed, level) -> None:
+def test_rounds_are_those_of_their_plain_twin(seed, pattern, intercept, signed, level) -> None:
     A, c, slope = made(seed, pattern=pattern)
-    H, layout, d, ridge, firm, radius = hessian(A, c, 0.1, intercept), columns_of(A), A.shape[1], 0.1, 0.05, 1.5
+    H, layout, d, ridge, radius = hessian(A, c, 0.1, intercept), columns_of(A), A.shape[1], 0.1, 1.5
     rng = np.random.default_rng(seed)
-    z = rng.random(d) * (rng.random(d) < 0.5)
-    start, plain = z.copy(), z.copy()
-    for j in range(d):  # the best of each entry on a fine grid
-        now = slope[j] + H[j] @ (plain - start)
-        others, ways = np.abs(plain).sum() - abs(plain[j]), np.linspace(-4 if signed else 0, 4, 80001)
-        over = level + firm * (others + np.abs(ways) - radius)
-        penalty = (np.maximum(over, 0.0) if signed else over) ** 2 / (2 * firm)
-        plain[j] = ways[np.argmin(now * (ways - plain[j]) + 0.5 * H[j, j] * (ways - plain[j]) ** 2 + penalty)]
+    start = rng.random(d) * (rng.random(d) < 0.5)
     bend, along = coordinate_descent_loops.bends(*layout.arrays, np.arange(d), c)
     free = intercept / c.sum()
     np.testing.assert_allclose(bend + ridge - free * along**2, np.diag(H), atol=1e-14)
     arguments = *layout.arrays, np.arange(d), c, slope - ridge * start, bend + ridge - free * along**2, along, free
-    v = np.zeros(len(c))
-    coordinate_descent_loops.descend(*arguments, ridge, z, v, level, firm, radius, signed)
-    np.testing.assert_allclose(z, plain, atol=1e-3)
-    np.testing.assert_allclose(v, c * (A @ (z - start)), atol=1e-14)
+    places, gaps = np.zeros((3, d + len(c) + 1)), np.zeros(2)
+    places[0, :d], places[0, -1] = start, level
+    rounds = coordinate_descent_loops.descend(*arguments, ridge, places, radius, signed, -np.inf, gaps)
+    assert rounds == 2
+    plain = start.copy()
+    for found in places[1:]:
+        some = plain != 0
+        firm = coordinate_descent_loops.FIRM / max(np.sum(some / np.diag(H)), 1e-300) if some.any() else 0.0
+        for j in range(d):  # the best of each entry on a fine grid
+            now = slope[j] + H[j] @ (plain - start)
+            others, ways = np.abs(plain).sum() - abs(plain[j]), np.linspace(-4 if signed else 0, 4, 80001)
+            over = level + firm * (others + np.abs(ways) - radius)
+            half = 0.5 / firm if firm else 0.0
+            penalty = (np.maximum(over, 0.0) if signed else over) ** 2 * half if firm else level * np.abs(ways)
+            plain[j] = ways[np.argmin(now * (ways - plain[j]) + 0.5 * H[j, j] * (ways - plain[j]) ** 2 + penalty)]
+        level += firm * (np.abs(plain).sum() - radius)
+        level = max(level, 0.0) if signed else level
+        np.testing.assert_allclose(found[:d], plain, atol=1e-3)
+        np.testing.assert_allclose(found[d:-1], c * (A @ (found[:d] - start)), atol=1e-14)
+        assert found[-1] == pytest.approx(level, abs=1e-2 * max(firm, 1))
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -77,7 +86,7 @@ def test_ends_at_the_minimiser(radius: float, scale: float, pattern: bool, signe
     start[1] = radius
     H = hessian(scale * A, c, ridge, intercept)
     model = Model(columns_of(A, scale), every, slope, c, ridge, intercept)
-    found = descended(model, radius, start, 0.0, signed, 1e-12 * radius, 3000)
+    found = descended(model, radius, Start(start, 0.0), signed, 1e-12 * radius, 3000)
     assert found.done
     b = slope - H @ start
     best = l1_qp(H, b, radius, start) if signed else radius * simplex_qp(radius**2 * H, radius * b, start / radius)
@@ -88,7 +97,7 @@ def test_ends_at_the_minimiser(radius: float, scale: float, pattern: bool, signe
 
 def test_a_limit_on_the_rounds_is_kept_and_told() -> None:
     A, c, slope = made(5)
-    found = descended(Model(columns_of(A), np.arange(12), slope, c), 1.0, np.zeros(12), 0.01, True, 0.0, 3)
+    found = descended(Model(columns_of(A), np.arange(12), slope, c), 1.0, Start(np.zeros(12), 0.01), True, 0.0, 3)
     assert (found.rounds, found.done) == (3, False)
 
 

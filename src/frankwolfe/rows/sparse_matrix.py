@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from frankwolfe.backends import Array
-from frankwolfe.kernels.rows.compact_storage import columns_of, sparse_layout
+from frankwolfe.kernels.rows.compact_storage import as_scipy, columns_of, sparse_layout, turned
 from frankwolfe.kernels.rows.layouts import Layout, RowLayout, compiled, double
 from frankwolfe.objectives.derive import derive
 from frankwolfe.rows import data_matrix
@@ -117,9 +117,15 @@ class CSRMatrix(SparseMatrix, RowBlocks):
     @cached_property
     def by_column(self) -> CSCMatrix:
         """A copy by columns, which is made when first asked for."""
-        turned = CSCMatrix(self.matrix.tocsc())
-        turned.solves, turned.loss = self.solves, self.loss
-        return turned
+        layout = self.layout
+        if isinstance(layout, RowLayout):
+            layout = turned(layout, self.lengths)
+            turn = CSCMatrix(as_scipy(layout, self.dtype))
+            turn.layout, turn.lengths = layout, self.lengths
+        else:
+            turn = CSCMatrix(self.matrix.tocsc())
+        turn.solves, turn.loss = self.solves, self.loss
+        return turn
 
 
 class CSCMatrix(SparseMatrix):

@@ -77,6 +77,27 @@ def columns_of(matrix: Any) -> Columns:
     return Columns((matrix.indptr.astype(np.int64, copy=False), indices, matrix.data), tuple(matrix.shape))
 
 
+def turned(rows: RowLayout, lengths: np.ndarray) -> Columns:
+    """Return the layout by columns, which have these lengths, of sparse rows."""
+    (indptr, indices, values), (n, d) = rows.arrays, rows.shape
+    ends, kind = np.zeros(d + 1, np.int64), np.uint32 if indices.size < 1 << 32 else np.uint64
+    np.cumsum(lengths, out=ends[1:])
+    below, moved = np.empty(indices.size, np.uint32), None if values is None else np.empty_like(values)
+    compiled("rows.sorted_columns")._turn(indptr, indices, values, 0, n, ends[:-1].astype(kind), below, moved)
+    return Columns((ends, below, moved), rows.shape, rows.scale)
+
+
+def as_scipy(columns: Columns, dtype: Any) -> Any:
+    """Return the same matrix for SciPy."""
+    from scipy.sparse import csc_array
+
+    indptr, indices, values = columns.arrays
+    data = np.full(indices.size, columns.scale, dtype) if values is None else values
+    matrix = csc_array(columns.shape, dtype=dtype)
+    matrix.data, matrix.indices, matrix.indptr = data, indices.view(np.int32), indptr
+    return matrix
+
+
 def carrying(layout: Layout | None) -> SortedColumns | None:
     """Return the layout of the same sparse data that gives gradients with their images; None where rows do as well."""
     if layout is None or len(layout.arrays) == 1 or layout.shape[1] <= max(WIDE_ENOUGH, layout.shape[0]):

@@ -9,7 +9,7 @@ import numpy as np
 
 from frankwolfe.backends import Array
 from frankwolfe.backends.compile_policy import repays, setting
-from frankwolfe.kernels.qp.coordinate_descent import Model, descended, water_level
+from frankwolfe.kernels.qp.coordinate_descent import Model, Start, descended, water_level
 from frankwolfe.kernels.qp.simplex_qp import l1_qp, simplex_qp
 from frankwolfe.kernels.rows.layouts import double
 from frankwolfe.methods.base import Evidence, closed
@@ -34,9 +34,14 @@ EXACT, REST_EXACT = 0.02, 0.5  # where the model is f itself
 MOST_STEPS = 10  # second-order steps between two scans of all columns
 LEFT, FAR_LEFT = 0.1, 0.3  # share of the gap that coordinate descent leaves, and while the gap exceeds f
 MOST_ROUNDS, FINEST = 30, 0.1  # of it on one model; share of the gap that ends the run, below which it need not go
+ALL_ROUNDS, CLOSE = 200, 0.2  # where it is f: most rounds, and share to leave of the gap that ends the run
+UNKNOWN, END = 1e-15, 1e-8  # of the gap, below which a goal is not one yet; and share to leave then
 LITTLE = 0.9  # share of the gap that a step may leave and still count as one that gains
 FLAT = 1e-3  # curvature of rows that have none, in terms of the largest: a column of such rows alone is to move, too
-ROUND, TURN, FACTOR = 4, 8, 22  # operations on an entry: in a round, to turn it into a column; in one, of factors
+ROUND, TURN, FACTOR = 4, 4, 22  # operations on an entry: in a round, to turn it into a column; in one, of factors
+SOLVED, STEP = 12, 3e6  # on an entry, to solve a model that is f by rounds; of a step by Hessians besides the data
+FAR_OFF = 0.5  # share of the start whose multiple is best below which descent begins at that
+FEW = 16  # columns that matter up to which it is solved by them first: there may be no more
 NEAR = 0.3  # gap, in terms of <gradient, x>, from which on a Hessian gains more than a decade
 
 
@@ -129,47 +134,66 @@ def by_growing_hessian(problem: Problem, state: Any, scan: ColumnScan) -> Any:
 
 
 def by_coordinates(problem: Problem, state: Any, scan: ColumnScan) -> Any:
-    """Return the state after coordinate descent on the model of all columns that matter."""
-    (objective, domain), x, chosen = model_on(problem), state.x.coords, np.flatnonzero(scan.matter)
+    """Return the state after coordinate descent on the model: of all columns where it is f, else of those that matter.
+
+    A model that is f is solved to the end of the run.
+    """
+    (objective, domain), x = model_on(problem), state.x.coords
+    exact, image = objective.row_loss.quadratic, double(state.x.image)
     gradient: Array = scan.at_x.slope
-    data, slope = sparse(objective), double(gradient[chosen])
+    chosen = np.arange(x.size) if exact else np.flatnonzero(scan.matter)
+    data, slope, here = sparse(objective), double(gradient[chosen]), double(x[chosen])
     assert data is not None
-    columns, c = data.by_column, double(objective.loss_curvature(state.x.image))
-    c = np.where(c > 0, c, FLAT * c.max())
+    columns, c, share, bent = data.by_column, double(objective.loss_curvature(state.x.image)), 1.0, None
+    if exact:
+        bent = objective.bend(c, image)
+        curve = float(bent @ image) + objective.ridge * float(here @ here)
+        share = min(max(1 - float(scan.at_x.inner) / curve, 0.0), 1.0) if curve > 0 else 1.0
+    else:
+        c = np.where(c > 0, c, FLAT * c.max())
     model = Model(columns.descent_layout, chosen, slope, c, objective.ridge, objective.intercept)
     relative = scan.gap / max(abs(float(scan.at_x.value)), 1e-300)
-    left = scan.gap * (EXACT if objective.row_loss.quadratic else FAR_LEFT if relative > 1 else LEFT)
-    tol = max(left, FINEST * problem.goal, 2 * float(scan.at_x.tangent.noise))
+    left, ends, most = FAR_LEFT if relative > 1 else LEFT, FINEST, MOST_ROUNDS
+    if exact:  # a goal relative to what is gained is not known at the start
+        left, ends, most = END if problem.goal < UNKNOWN * scan.gap else 0.0, CLOSE, ALL_ROUNDS
+    tol = max(left * scan.gap, ends * problem.goal, 2 * float(scan.at_x.tangent.noise))
     # After a step that gained little, however good its model looked, the next takes more rounds.
-    least = min(max(state.rounds // 2, 2), MOST_ROUNDS)
-    found = descended(model, domain.radius, double(x[chosen]), scan.level, domain.signed, tol, MOST_ROUNDS, least)
+    least = 2 if exact else min(max(state.rounds // 2, 2), MOST_ROUNDS)
+    limits = tol, most, least, problem.tick
+    start = Start(here, scan.level) if share > FAR_OFF else Start(here, None, share, bent)
+    found = descended(model, domain.radius, start, domain.signed, *limits)
+    problem.counts.n_pass += 2 * (found.entries / data.matrix.nnz + 1)
     target = x.copy()
     target[chosen] = found.z
-    image = state.x.image + columns.product(target - x).astype(x.dtype, copy=False)
-    z = Point(target, ((1.0, Leaf(None, image)),))
-    problem.counts.n_pass += (2 * found.rounds + 2) * float(data.lengths[chosen].sum()) / data.matrix.nnz
-    x_next = problem.mix(state.x, z, problem.line_search(state.x, z, rtol=1e-3))
     slow = not found.done or relative > LITTLE * state.gap
     # While steps gain little their rounds add up: Hessians take over when those have cost as much.
     rounds = found.rounds + state.rounds if slow else found.rounds
-    return state._replace(k=state.k + 1, x=x_next, gap=relative, rested=False, rounds=rounds)
+    after = state._replace(k=state.k + 1, gap=relative, rested=False, rounds=rounds)
+    if exact and found.done and problem.exact is None:
+        return after._replace(x=Point.at(target))
+    z = Point(target, ((1.0, Leaf(None, state.x.image + columns.product(target - x).astype(x.dtype, copy=False))),))
+    return after._replace(x=problem.mix(state.x, z, problem.line_search(state.x, z, rtol=1e-3)))
 
 
 def descends(problem: Problem, scan: ColumnScan, rounds: int) -> bool:
     """Tell whether so many rounds of coordinate descent on the columns that matter cost less than Hessians of them.
 
     In operations on entries, of which a round takes four for each, a scan of all columns also, turning rows into
-    columns eight; a Hessian takes one for each pair of entries in a row, a read of everything, and for its factors, a
+    columns as many; a Hessian takes one for each pair of entries in a row, a read of everything, and for its factors, a
     few times, one for 22 multiplications. Near the solution two Hessians gain three decades, else one, as descent does.
+    A model that is f is solved once by descent, and in a few steps by Hessians.
     """
-    data, count = sparse(model_on(problem)[0]), np.count_nonzero(scan.matter)
-    if data is None or (count <= FIRST and not data.turned):
+    objective, count = model_on(problem)[0], np.count_nonzero(scan.matter)
+    data, exact = sparse(objective), objective.row_loss.quadratic
+    if data is None or (count <= (FEW if exact else FIRST) and not data.turned):
         return False
     n, everything, entries = data.shape[0], data.matrix.nnz, float(data.lengths[scan.matter].sum())
     hessian = entries**2 / (2 * n) + everything + count**3 / FACTOR
-    descent = ROUND * (rounds * entries + everything)
     near = scan.gap < NEAR * abs(float(scan.at_x.inner))
-    if not (3 if near else 1) * descent + (0 if data.turned else TURN * everything) < 2 * hessian:
+    descent = (3 if near else 1) * ROUND * (rounds * entries + everything)
+    if exact and rounds < ALL_ROUNDS:
+        hessian, descent = hessian + STEP, SOLVED * everything
+    if not descent + (0 if data.turned else TURN * everything) < 2 * hessian:
         return False
     return data.layout is not None or repays(FAMILY, 2 * hessian)
 
