@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from benchmarks.gpu.timing import labels, numbers, seconds
-from frankwolfe.backends import torch_batch
+from frankwolfe.backends import torch_rows
 from frankwolfe.backends.precision import exact_products, fast_products
 from frankwolfe.backends.torch_rows import DeviceModel
 from frankwolfe.losses import LogisticLoss
@@ -38,7 +38,7 @@ def parts_of_a_step(n: int, d: int) -> dict[str, float]:
         times["V A'"] = seconds(lambda: V @ A.T)
         times["(A V')'"] = seconds(lambda: (A @ V.T).T)
         q = V @ A.T
-        times["between"] = seconds(lambda: torch_batch._fused(model, q, known, coef))
+        times["between"] = seconds(lambda: torch_rows.batch_by_kernel(model, q, known, coef))
         times["R A"] = seconds(lambda: R @ A)
         times["(A' R')'"] = seconds(lambda: (A.T @ R.T).T)
         for parts in (8, 16, 32, 64, 128, 256):

@@ -132,7 +132,7 @@ def test_steps_with_a_search_do_not_wait_for_the_host() -> None:
 
 
 def test_batch_kernel_equals_its_plain_twin() -> None:
-    from frankwolfe.backends import torch_batch
+    from frankwolfe.backends import torch_rows
 
     A = numbers(5000, 40, torch.float64)
     b = torch.sign(torch.randn(5000, device="cuda", dtype=A.dtype))
@@ -140,7 +140,9 @@ def test_batch_kernel_equals_its_plain_twin() -> None:
     coef = torch.rand(7, 4, device="cuda", dtype=A.dtype)
     model = passes.DeviceModel(A, b, torch.tensor(1 / 5000, device="cuda", dtype=A.dtype), LogisticLoss())
     for got, want in zip(
-        torch_batch._fused(model, V @ A.T, known, coef), torch_batch._plain(model, V @ A.T, known, coef), strict=True
+        torch_rows.batch_by_kernel(model, V @ A.T, known, coef),
+        torch_rows.batch_in_torch(model, V @ A.T, known, coef),
+        strict=True,
     ):
         assert float((got - want).abs().max()) <= 1e-12 * float(want.abs().max())
 

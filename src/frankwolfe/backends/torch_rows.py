@@ -7,15 +7,18 @@ block by block, which is also what the tests compare the kernel with.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
 from frankwolfe.backends import triton_rows
+from frankwolfe.backends.precision import fast_products
 from frankwolfe.backends.triton_losses import with_loss
 
 kernels: Any = triton_rows  # functions that Triton compiles
 
 BLOCK_BYTES = 1 << 28  # temporaries of the plain code
+BATCH_BLOCK = 1024  # rows of one point to a program, where there are many points
 VALUES = 4096  # rows to a program that computes values apart
 WIDEST = 16384  # columns that fit into the registers of a program
 
@@ -163,30 +166,81 @@ class Scratch:
 
 def plain_pass(model: DeviceModel, v: Any, known: Any, coef: Any) -> Pass:
     """Do what the kernel does, in torch."""
+
+    def take(part: DeviceModel, known: Any) -> Pass:
+        q = part.A @ v
+        watched, r, *sums = batch_in_torch(part, q[None], None if known is None else known[None], coef[None])
+        return Pass(q, watched[0], part.A.T @ r[0], *(total[0] for total in sums))
+
+    return over_blocks(widened(model.A, v.dtype), model, known, take)
+
+
+def batch_pass(model: DeviceModel, V: Any, known: Any, coef: Any) -> Pass:
+    """Return, for a vector to a row of V, products, images, gradients and values; `coef` has a row for each.
+
+    float32 products on a GPU are in TF32, ten bits of mantissa, while a run is in progress: good for steps, never for
+    certificates, which are computed in double precision (where nothing is rounded so).
+    """
+
+    def take(part: DeviceModel, known: Any) -> Pass:
+        q = V @ part.A.T
+        middle = batch_by_kernel if q.is_cuda and has_triton() else batch_in_torch
+        watched, residual, *sums = middle(part, q, None if known is None else known.contiguous(), coef)
+        return Pass(q, watched, residual @ part.A, *sums)
+
+    with fast_products():
+        return over_blocks(widened(model.A, V.dtype), model, known, take)
+
+
+def over_blocks(
+    pieces: Iterable[tuple[slice, Any]], model: DeviceModel, known: Any, take: Callable[[DeviceModel, Any], Pass]
+) -> Pass:
+    """Return what `take` gives for all blocks of rows: images one after the other, gradients and values added up."""
     import torch
 
-    A, b, share, loss = model
-    x_known, x_product, y_known, y_product = coef
-    products, images, gradient = [], [], torch.zeros_like(v)
-    sums = torch.zeros(3, dtype=torch.float64, device=v.device)
-    for rows in blocks(A, v.element_size()):
-        block = A[rows].to(v.dtype)
-        q = block @ v
-        x, y = x_product * q, y_product * q
-        if known is not None:
-            x, y = x + x_known * known[rows], y + y_known * known[rows]
-        weights = share if share.ndim == 0 else share[rows]
-        r = weights * loss.slope(y, b[rows], *loss)
-        parts = (weights * loss.value(y, b[rows], *loss), r * y, weights * loss.value(x, b[rows], *loss))
-        sums += torch.stack([part.sum(dtype=sums.dtype) for part in parts])
-        gradient += block.T @ r
-        products.append(q)
-        images.append(x)
-    return Pass(torch.cat(products), torch.cat(images), gradient, sums[0], sums[1], sums[2])
+    seen, (_, b, share, loss) = [], model
+    for rows, block in pieces:
+        part = DeviceModel(block, b[rows], share if share.ndim == 0 else share[rows], loss)
+        seen.append(take(part, None if known is None else known[..., rows]))
+    if len(seen) == 1:
+        return seen[0]
+    images = (torch.cat([one[i] for one in seen], dim=-1) for i in range(2))
+    return Pass(*images, *(torch.stack([one[i] for one in seen]).sum(dim=0) for i in range(2, 6)))
 
 
-def blocks(A: Any, itemsize: int) -> list[slice]:
-    """Return the row blocks whose copies in the arithmetic's precision stay small; all rows where no copy is made."""
+def batch_by_kernel(model: DeviceModel, q: Any, known: Any, coef: Any) -> tuple[Any, ...]:
+    import torch
+
+    size, n = q.shape
+    watched, residual = torch.empty_like(q), torch.empty_like(q)
+    parts = -(-n // BATCH_BLOCK)
+    sums = torch.empty((size, parts, 3), dtype=torch.float64, device=q.device)
+    with_loss(kernels.batch_residual, model.loss)[(parts, size)](
+        *(q, q if known is None else known, model.b, model.share, coef, watched, residual, sums, n),
+        WEIGHTED=model.share.ndim == 1,
+        KNOWN=known is not None,
+        BLOCK=BATCH_BLOCK,
+        num_warps=4,
+    )
+    return watched, residual, *sums.sum(dim=1).unbind(dim=1)
+
+
+def batch_in_torch(model: DeviceModel, q: Any, known: Any, coef: Any) -> tuple[Any, ...]:
+    import torch
+
+    x, y = coef[:, 1:2] * q, coef[:, 3:4] * q
+    if known is not None:
+        x, y = x + coef[:, 0:1] * known, y + coef[:, 2:3] * known
+    loss, b = model.loss, model.b
+    residual = model.share * loss.slope(y, b, *loss)
+    sums = [model.share * loss.value(y, b, *loss), residual * y, model.share * loss.value(x, b, *loss)]
+    return x, residual, *(part.sum(dim=1, dtype=torch.float64) for part in sums)
+
+
+def widened(A: Any, dtype: Any) -> Iterator[tuple[slice, Any]]:
+    """Return row blocks in the precision of the arithmetic, whose copies stay small; all rows where none is made."""
     n, d = A.shape
-    rows = n if A.element_size() == itemsize and A.is_floating_point() else max(1, BLOCK_BYTES // (itemsize * d))
-    return [slice(i, min(i + rows, n)) for i in range(0, n, rows)]
+    step = n if A.dtype == dtype else max(1, BLOCK_BYTES // (dtype.itemsize * d))
+    for i in range(0, n, step):
+        rows = slice(i, min(i + step, n))
+        yield rows, A[rows].to(dtype)

@@ -15,8 +15,7 @@ from frankwolfe.methods.active_set.decomposition_invariant import DecompositionI
 from frankwolfe.methods.active_set.fully_corrective import FullyCorrective
 from frankwolfe.methods.active_set.lazy import Lazy
 from frankwolfe.methods.active_set.pairwise import PairwiseFrankWolfe
-from frankwolfe.methods.base import Evidence, Method
-from frankwolfe.methods.interior_depth import answered, interior_depth
+from frankwolfe.methods.base import Evidence, Method, oracle_share
 from frankwolfe.methods.low_rank.factored import FactoredFrankWolfe
 from frankwolfe.methods.open_loop.frank_wolfe import FrankWolfe
 from frankwolfe.methods.projected.accelerated_gradient import AcceleratedGradient, StronglyConvexAGM
@@ -229,7 +228,7 @@ class Auto(Method):
         after = state._replace(k=state.k + 1, inner=inner)
         if state.turn + 1 == len(state.plan) or not evidence.minorants:
             return after, evidence
-        evidence = answered(problem, state.k, evidence)
+        evidence = with_answer(problem, state.k, evidence)
         value = min(state.value, *(float(value) for value, _ in evidence.seen))
         bounds = (float(tangent.bound(v.value, 0.0)) for tangent, v in evidence.minorants if v is not None)
         after = after._replace(value=value, bound=max(state.bound, *bounds))
@@ -296,6 +295,25 @@ def planned(problem: Problem, x0: Point) -> tuple[str, ...]:
     known = Facts(problem, x0)
     plans = (tuple(n for n in names if known.allow(n)) for condition, names in FAMILIES if condition(known))
     return next(filter(None, plans))
+
+
+def with_answer(problem: Problem, k: int, evidence: Evidence) -> Evidence:
+    """Return the evidence with the oracle's answer on its last tangent, where the step did not ask."""
+    tangent, vertex = evidence.minorants[-1]
+    if vertex is not None:
+        return evidence
+    vertex = problem.lmo(tangent.slope, k, share=oracle_share(k))
+    return evidence._replace(minorants=(*evidence.minorants[:-1], (tangent, vertex)))
+
+
+def interior_depth(problem: Problem, x: Point, evidence: Evidence) -> float:
+    """Return the place of x between the ends of the set along the last slope: zero is the lowest, one the highest."""
+    tangent, vertex = evidence.minorants[-1]
+    assert problem.domain is not None
+    assert vertex is not None
+    slope, lowest = tangent.slope, float(vertex.value)
+    highest = float(problem.domain.lmo(-slope).inner(slope))
+    return (float(problem.inner(slope, x)) - lowest) / (highest - lowest) if highest > lowest else 0.0
 
 
 def too_many_atoms(problem: Problem, state: AutoState) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,7 @@ from frankwolfe.atoms import Atom, Dense, StackedAtoms
 from frankwolfe.backends import Array, host
 from frankwolfe.backends.device_gram import gram_by_columns
 from frankwolfe.backends.device_pattern import quiet
-from frankwolfe.backends.torch_batch import batch_pass
-from frankwolfe.backends.torch_rows import DeviceModel, Pass, blocks, fits, row_pass
+from frankwolfe.backends.torch_rows import DeviceModel, batch_pass, fits, over_blocks, row_pass, widened
 from frankwolfe.points import Leaf
 from frankwolfe.rows.data_matrix import DataMatrix
 from frankwolfe.rows.reading import ArrayBlocks, Path, Query, Sweep, TwoReads, array_of
@@ -35,22 +33,13 @@ class TorchPass(Path):
         return dense and (bool(query.size) or rows.one_pass)
 
     def read(self, rows: Any, model: Any, query: Query) -> Sweep:
-        import torch
-
         (fresh,), known, take = query.pending, query.known, batch_pass if query.size else row_pass
         coords = array_of(fresh.coords)
         (y_known, x_known), (y_new, x_new) = query.weights(known[0]) if known else (0.0, 0.0), query.weights(fresh)
         coef = _coefficients([x_known, x_new, y_known, y_new], coords, rows.dtype)
-        base, share = known[0].value if known else None, model.share if model.weighted else model.share[0]
-        seen = []
-        for few, block in rows.stored_blocks():
-            own = DeviceModel(block, model.b[few], share[few] if model.weighted else share, model.row_loss)
-            seen.append(take(own, coords, None if base is None else base[..., few], coef))
-        if len(seen) == 1:
-            total = seen[0]
-        else:
-            images = (torch.cat([p[i] for p in seen], dim=-1) for i in range(2))
-            total = Pass(*images, *(torch.stack([p[i] for p in seen]).sum(dim=0) for i in range(2, 6)))
+        share = model.share if model.weighted else model.share[0]
+        whole, base = DeviceModel(None, model.b, share, model.row_loss), known[0].value if known else None
+        total = over_blocks(rows.stored_blocks(), whole, base, lambda part, base: take(part, coords, base, coef))
         fresh.resolve(total.product)
         query.watch.terms = ((1.0, Leaf(None, total.watched)),)
         passes = 2.0 if query.size else 1.0
@@ -105,7 +94,7 @@ class TorchMatrix(DenseTorchRows):
     """
 
     def row_blocks(self, size: int = 0) -> Iterable[tuple[slice, Any]]:
-        return ((rows, self.matrix[rows].to(self.dtype)) for rows in self._blocks)
+        return widened(self.matrix, self.dtype)
 
     def rows_at(self, places: Array) -> Array:
         return self.array(self.matrix[places])
@@ -123,10 +112,6 @@ class TorchMatrix(DenseTorchRows):
 
     def stored_blocks(self) -> Iterable[tuple[slice, Any]]:
         return [(slice(None), self.matrix)]
-
-    @cached_property
-    def _blocks(self) -> list[slice]:
-        return blocks(self.matrix, self.dtype.itemsize)
 
 
 def torch_matrix(name: str, matrix: Any) -> DataMatrix:
