@@ -177,7 +177,7 @@ def test_mistakes_are_named():
             NuclearBall(bad)
     ball = NuclearBall(1.0)
     for call in (ball.lmo, ball.support, ball.project, ball.contains):
-        with pytest.raises(ValueError, match="needs a matrix"):
+        with pytest.raises(ValueError, match="NuclearBall holds matrices"):
             call(np.zeros(3))
     with pytest.raises(TypeError, match="array or a LowRank"):
         ball.contains(Pattern([0], [0], (2, 2)).zeros())

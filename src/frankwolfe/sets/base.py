@@ -11,7 +11,7 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 
 from frankwolfe.atoms import Atom
-from frankwolfe.backends import Array, Scalar, zeros
+from frankwolfe.backends import Array, Scalar, all_finite, zeros
 from frankwolfe.sets.fixed_arrays import unmasked
 from frankwolfe.sets.norms import above, norm
 from frankwolfe.validation import positive
@@ -345,6 +345,20 @@ def require_shape(domain: Set, x: Any) -> None:
         raise ValueError(
             f"{type(domain).__name__} holds points of shape {domain.shape}, got an array of shape {tuple(x.shape)}"
         )
+
+
+def require_matrix(domain: Set, x: Any, square: bool = False) -> Any:
+    """Return x, or raise unless it is a matrix."""
+    if len(x.shape) != 2 or 0 in x.shape or (square and x.shape[0] != x.shape[1]):
+        kind = "square matrices" if square else "matrices"
+        raise ValueError(f"{type(domain).__name__} holds {kind}, got an array of shape {tuple(x.shape)}; reshape it")
+    return x
+
+
+def is_point(domain: Set, x: Array) -> bool:
+    """Tell whether all entries of x are finite; raise unless it has the shape of the set's points."""
+    require_shape(domain, x)
+    return all_finite(x)
 
 
 def known_shape(domain: Set, shape: tuple[int, ...] | None) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends import Array, Scalar, all_finite, eps, namespace, vdot, zeros
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.sets.base import ProjectableSet, Set, install, require_shape
+from frankwolfe.sets.base import ProjectableSet, Set, install, is_point, require_shape
 from frankwolfe.sets.combinations.combined_set import Combination
 from frankwolfe.sets.fixed_arrays import frozen, on_host
 from frankwolfe.sets.norms import above, norm, slack
@@ -132,8 +132,7 @@ class Shifted(MappedSet, ProjectableSet):
         return self.part.reach(c) + above(vdot(c, as_like(np.abs(self.offset), c)), c)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        require_shape(self, x)
-        if not all_finite(x):
+        if not is_point(self, x):
             return False
         # Far from the origin x itself is rounded by more than the tolerance of a small set.
         point = self.part.lmo(zeros(tuple(x.shape), x)).toarray()

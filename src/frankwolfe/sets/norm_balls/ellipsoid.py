@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.atoms import Dense
-from frankwolfe.backends import Array, Scalar, all_finite, eps, largest, namespace, scaled, vdot
+from frankwolfe.backends import Array, Scalar, eps, largest, namespace, scaled, vdot
 from frankwolfe.backends.namespace import as_like, nonzero
-from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, require_shape
+from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, is_point, require_shape
 from frankwolfe.sets.fixed_arrays import frozen, frozen_vector, on_host
 from frankwolfe.sets.norms import above, norm, slack
 from frankwolfe.validation import positive
@@ -88,8 +88,7 @@ class Ellipsoid(ProvenSet):
         return above(weights @ np.abs(self.center) + self.radius * along, M)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        require_shape(self, x)
-        if not all_finite(x):
+        if not is_point(self, x):
             return False
         U, s = self._axes
         apart = on_host(x) - self.center

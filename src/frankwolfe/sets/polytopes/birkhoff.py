@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from frankwolfe.atoms import Atom, Sparse
-from frankwolfe.backends import Array, all_finite, largest, namespace, scaled
+from frankwolfe.backends import Array, largest, namespace, scaled
 from frankwolfe.backends.namespace import as_index, as_like
-from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, require_shape
+from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, is_point, require_shape
 from frankwolfe.sets.fixed_arrays import on_host
 from frankwolfe.sets.norms import slack
 from frankwolfe.validation import integer
@@ -68,8 +68,7 @@ class Birkhoff(ProvenSet):
         return math.sqrt(2 * self.n) if self.n > 1 else 0.0
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        require_shape(self, x)
-        if not all_finite(x):
+        if not is_point(self, x):
             return False
         xp = namespace(x)
         room = slack(x, tol)

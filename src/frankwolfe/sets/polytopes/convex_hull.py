@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.atoms import Dense
-from frankwolfe.backends import Array, Scalar, all_finite, eps, largest, namespace, scaled, vdot
+from frankwolfe.backends import Array, Scalar, eps, largest, namespace, scaled, vdot
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, require_shape
+from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, is_point, require_shape
 from frankwolfe.sets.fixed_arrays import frozen, on_host
 from frankwolfe.sets.membership import hull_distance
 from frankwolfe.sets.norms import above, norm, norms, slack
@@ -70,8 +70,7 @@ class ConvexHull(ProvenSet):
         return above(np.max(np.abs(self._rows) @ on_host(c).reshape(-1)), c)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        require_shape(self, x)
-        if not all_finite(x):
+        if not is_point(self, x):
             return False
         size = float(np.max(np.abs(self.points)))
         flat = on_host(x).reshape(-1)

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from frankwolfe.atoms import Sparse
-from frankwolfe.backends import Array, all_finite, scaled
+from frankwolfe.backends import Array, scaled
 from frankwolfe.backends.namespace import as_index, as_like
-from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, require_shape
+from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, is_point, require_shape
 from frankwolfe.sets.fixed_arrays import on_host, spread_vector
 from frankwolfe.sets.norms import norm, slack
 from frankwolfe.sets.polytopes.network import Layers, Web, on_the_way, read_edges
@@ -126,8 +126,7 @@ class FlowPolytope(ProvenSet):
         return float(np.linalg.norm(self._limits))
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        require_shape(self, x)
-        if not all_finite(x):
+        if not is_point(self, x):
             return False
         flow, room = on_host(x), slack(x, tol) * self.radius
         inside = bool(np.all(flow >= -room)) and bool(np.all(flow <= self._limits + room))

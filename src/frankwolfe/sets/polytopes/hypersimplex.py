@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from frankwolfe.atoms import Atom, Sparse
-from frankwolfe.backends import Array, Scalar, all_finite, namespace, top_k
-from frankwolfe.sets.base import ProjectableSet, install, require_shape
+from frankwolfe.backends import Array, Scalar, namespace, top_k
+from frankwolfe.sets.base import ProjectableSet, install, is_point, require_shape
 from frankwolfe.sets.norms import slack
 from frankwolfe.validation import integer
 
@@ -75,8 +75,7 @@ class Hypersimplex(ProjectableSet):
         return math.sqrt(2 * min(self.k, self.n - self.k))
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        require_shape(self, x)
-        if not all_finite(x):
+        if not is_point(self, x):
             return False
         xp = namespace(x)
         room = slack(x, tol)

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
-from frankwolfe.backends import Array, Scalar, all_finite, namespace
+from frankwolfe.backends import Array, Scalar, namespace
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.sets.base import ProjectableSet, install, require_shape
+from frankwolfe.sets.base import ProjectableSet, install, is_point, require_shape
 from frankwolfe.sets.fixed_arrays import frozen, frozen_vector, on_host
 from frankwolfe.sets.norms import above, slack
 
@@ -76,8 +76,7 @@ class Permutahedron(ProjectableSet):
         return above(xp.sum(xp.sort(c) * as_like(np.sort(np.abs(self.c)), c)), c)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        require_shape(self, x)
-        if not all_finite(x):
+        if not is_point(self, x):
             return False
         room = slack(x, tol) * float(np.max(np.abs(self.c)))
         excess = np.cumsum(np.sort(on_host(x))[::-1] - self.c)

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from frankwolfe.atoms import Dense
-from frankwolfe.backends import Array, all_finite
+from frankwolfe.backends import Array
 from frankwolfe.backends.namespace import as_like
-from frankwolfe.sets.base import EmptySetError, LinearMinimum, ProvenSet, install, require_shape
+from frankwolfe.sets.base import EmptySetError, LinearMinimum, ProvenSet, install, is_point, require_shape
 from frankwolfe.sets.fixed_arrays import on_host, spread_vector, unmasked
 from frankwolfe.sets.norms import above, slack
 from frankwolfe.sets.polytopes.linear_programme import LinearProgramme, Minimum
@@ -125,8 +125,7 @@ class Polytope(ProvenSet):
         return above(on_host(c) @ np.maximum(np.abs(low), np.abs(high)), c)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        require_shape(self, x)
-        if not all_finite(x):
+        if not is_point(self, x):
             return False
         x64, room = on_host(x), slack(x, tol)
         # Every entry has a size of its own: that of its bounds, where it has both.

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from frankwolfe.atoms import Sparse
-from frankwolfe.backends import Array, all_finite
+from frankwolfe.backends import Array
 from frankwolfe.backends.namespace import as_index, as_like
-from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, require_shape
+from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, is_point, require_shape
 from frankwolfe.sets.fixed_arrays import frozen, on_host
 from frankwolfe.sets.norms import slack
 from frankwolfe.sets.polytopes.birkhoff import Birkhoff
@@ -96,8 +96,7 @@ class TransportPolytope(ProvenSet):
         return math.sqrt(2 * math.fsum(self.supply) * float(np.max(self._most)))
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        require_shape(self, x)
-        if not all_finite(x):
+        if not is_point(self, x):
             return False
         plan, room = on_host(x), slack(x, tol) * max(float(np.max(self.supply)), float(np.max(self.demand)))
         off = np.abs(plan.sum(axis=1) - self.supply), np.abs(plan.sum(axis=0) - self.demand)

@@ -14,7 +14,15 @@ from frankwolfe.backends import Array, all_finite, eps, host, namespace, vdot
 from frankwolfe.backends.namespace import is_foreign
 from frankwolfe.kernels.spectral.lanczos import SingularPair, by_svd, norm_above, norm_upper_bound, top_singular
 from frankwolfe.lowrank import LowRank
-from frankwolfe.sets.base import Ball, IterativeSet, LinearMinimum, ProjectableSet, SupportBound, install
+from frankwolfe.sets.base import (
+    Ball,
+    IterativeSet,
+    LinearMinimum,
+    ProjectableSet,
+    SupportBound,
+    install,
+    require_matrix,
+)
 from frankwolfe.sets.norms import slack, spectral_norm_above
 from frankwolfe.sets.projections import project_l1
 
@@ -78,7 +86,7 @@ class NuclearBall(Ball, IterativeSet, ProjectableSet):
 
     def support_bound(self, g: Any, rng: np.random.Generator) -> SupportBound:
         """Return an upper bound on the support value: proven where min(m, n) <= 4000, else failing once in 1e9."""
-        g = _as_matrix(g)
+        g = require_matrix(self, g)
         bound = norm_upper_bound(host(g) if is_foreign(g) else g, rng)
         return SupportBound(self.radius * bound.value * (1 + 2.0**-52), bound.failure, bound.matvecs)
 
@@ -87,7 +95,7 @@ class NuclearBall(Ball, IterativeSet, ProjectableSet):
 
     def reach(self, c: Any) -> float:
         """Return an upper bound of <c, \\|x\\|>: the magnitudes of a rank-one atom are one, so a support value at c."""
-        return self.radius * spectral_norm_above(_as_matrix(c)) * (1 + 2.0**-52)
+        return self.radius * spectral_norm_above(require_matrix(self, c)) * (1 + 2.0**-52)
 
     def contains(self, x: Any, tol: float = 1e-9) -> bool:
         if isinstance(x, LowRank):
@@ -97,7 +105,7 @@ class NuclearBall(Ball, IterativeSet, ProjectableSet):
             return bool(math.fsum(lengths) <= limit or x.nuclear_norm() <= limit)
         if not is_array_api_obj(x):
             raise TypeError(f"contains needs an array or a LowRank, got {type(x).__name__}; convert it first")
-        matrix = _as_matrix(x)
+        matrix = require_matrix(self, x)
         xp = namespace(matrix)
         # Each singular value is right to a few ulps of the largest, the more the larger the matrix.
         room = max(slack(matrix, tol), sum(matrix.shape) * eps(matrix))
@@ -111,7 +119,7 @@ class NuclearBall(Ball, IterativeSet, ProjectableSet):
         Only singular values above the threshold matter. Where the threshold is no less than a hundredth of the largest,
         the eigenvectors of the smaller Gram matrix give them to ~1e-12, several times faster than an SVD.
         """
-        x = _as_matrix(x)
+        x = require_matrix(self, x)
         xp = namespace(x)
         if xp is np:
             fast = self._project_by_gram(x)
@@ -143,13 +151,7 @@ class NuclearBall(Ball, IterativeSet, ProjectableSet):
         return out.astype(x.dtype, copy=False)
 
     def _top(self, g: Any, accuracy: float, rng: np.random.Generator, rtol: float) -> SingularPair:
-        g = _as_matrix(g)
+        g = require_matrix(self, g)
         if not is_foreign(g):
             return top_singular(g, accuracy, rng, rtol=rtol)
         return by_svd(g)
-
-
-def _as_matrix(g: Any) -> Any:
-    if len(g.shape) != 2:
-        raise ValueError(f"the nuclear-norm ball needs a matrix, got shape {tuple(g.shape)}; reshape it to (m, n)")
-    return g

@@ -11,7 +11,7 @@ import array_api_compat
 
 from frankwolfe.atoms import Atom, Dense, RankOne
 from frankwolfe.backends import Array, Scalar, all_finite, eps, largest, namespace, scaled
-from frankwolfe.sets.base import Ball, LinearMinimum, ProjectableSet, ProvenSet, install, known_shape
+from frankwolfe.sets.base import Ball, LinearMinimum, ProjectableSet, ProvenSet, install, known_shape, require_matrix
 from frankwolfe.sets.norms import above, conjugate, dual_vectors, exponent, norm, slack
 from frankwolfe.sets.projections import project_lp
 
@@ -51,7 +51,7 @@ class SingularValueBall(Ball, ProvenSet, ProjectableSet):
         return above(norm(c, 2) * (0.5 * self.diameter(tuple(c.shape))), c)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        if not all_finite(_matrix(self, x)):
+        if not all_finite(require_matrix(self, x)):
             return False
         values = namespace(x).linalg.svdvals(scaled(x))
         # Singular vectors are orthogonal to a few ulps, and values right to them, the more the larger the matrix.
@@ -151,15 +151,9 @@ class SchattenBall(SingularValueBall):
         return self.p
 
 
-def _matrix(domain: Any, x: Array) -> Array:
-    if len(x.shape) != 2 or 0 in x.shape:
-        raise ValueError(f"{type(domain).__name__} holds matrices, got an array of shape {tuple(x.shape)}; reshape it")
-    return x
-
-
 def _svd(domain: Any, g: Array) -> tuple[Array, Array, Array]:
     """Return the decomposition of g / max|g|."""
-    return namespace(g).linalg.svd(scaled(_matrix(domain, g)), full_matrices=False)
+    return namespace(g).linalg.svd(scaled(require_matrix(domain, g)), full_matrices=False)
 
 
 def _norm_above(g: Array, factors: tuple[Array, Array, Array], q: float) -> Scalar:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import array_api_compat
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from frankwolfe.atoms import Atom, RankOne
 from frankwolfe.backends import Array, all_finite, double, eps, host, largest, namespace, scaled
 from frankwolfe.kernels.spectral.lanczos import factorises
-from frankwolfe.sets.base import Ball, LinearMinimum, ProjectableSet, ProvenSet
+from frankwolfe.sets.base import Ball, LinearMinimum, ProjectableSet, ProvenSet, require_matrix
 from frankwolfe.sets.norms import slack, spectral_norm_above
 from frankwolfe.sets.projections import project_simplex
 
@@ -53,7 +53,7 @@ class Spectrahedron(Ball, ProvenSet, ProjectableSet):
     spectral_atoms: ClassVar[bool] = True
 
     def lmo(self, g: Array) -> Atom:
-        q = _least(_symmetric_part(scaled(_square(g))))
+        q = _least(_symmetric_part(scaled(require_matrix(self, g, square=True))))
         return RankOne(self.radius, q, q)
 
     def minimum(self, g: Array) -> LinearMinimum:
@@ -69,10 +69,10 @@ class Spectrahedron(Ball, ProvenSet, ProjectableSet):
         return 0.0 if shape is not None and tuple(shape) == (1, 1) else math.sqrt(2) * self.radius
 
     def reach(self, c: Array) -> float:
-        return self.radius * spectral_norm_above(_square(c)) * (1 + 2.0**-52)
+        return self.radius * spectral_norm_above(require_matrix(self, c, square=True)) * (1 + 2.0**-52)
 
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
-        if not all_finite(_square(x)):
+        if not all_finite(require_matrix(self, x, square=True)):
             return False
         xp = namespace(x)
         room = self.radius * slack(x, tol)
@@ -81,14 +81,8 @@ class Spectrahedron(Ball, ProvenSet, ProjectableSet):
         return bool(largest(x) * xp.linalg.eigvalsh(_symmetric_part(scaled(x)))[0] >= -room)
 
     def project(self, x: Array) -> Array:
-        values, Q = namespace(x).linalg.eigh(_symmetric_part(scaled(_square(x))))
+        values, Q = namespace(x).linalg.eigh(_symmetric_part(scaled(require_matrix(self, x, square=True))))
         return (Q * project_simplex(largest(x) * values, self.radius)) @ Q.T
-
-
-def _square(x: Any) -> Any:
-    if len(x.shape) != 2 or x.shape[0] != x.shape[1] or 0 in x.shape:
-        raise ValueError(f"Spectrahedron holds square matrices, got an array of shape {tuple(x.shape)}")
-    return x
 
 
 def _symmetric_part(x: Array) -> Array:
