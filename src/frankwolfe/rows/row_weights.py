@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.backends import Array, eps, host, namespace
+from frankwolfe.kernels.pattern.pattern_matrix import Transposed
 from frankwolfe.rows.rows import Rows
 from frankwolfe.validation import vector
 
@@ -21,19 +22,12 @@ class Scaled:
     def __matmul__(self, x: np.ndarray) -> np.ndarray:
         return host(self.root * self.data.product(self.data.array(x)))
 
+    def rmatvec(self, r: np.ndarray) -> np.ndarray:
+        return host(self.data.adjoint(self.root * self.data.array(r)))
+
     @property
-    def T(self) -> Any:
-        return _Adjoint(self)
-
-
-class _Adjoint:
-    def __init__(self, scaled: Scaled) -> None:
-        self.scaled = scaled
-        self.shape, self.dtype = scaled.shape[::-1], scaled.dtype
-
-    def __matmul__(self, r: np.ndarray) -> np.ndarray:
-        data = self.scaled.data
-        return host(data.adjoint(self.scaled.root * data.array(r)))
+    def T(self) -> Transposed:
+        return Transposed(self)
 
 
 def shares(weights: Any, n: int) -> np.ndarray:

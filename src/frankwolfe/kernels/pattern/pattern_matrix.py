@@ -267,9 +267,9 @@ class PatternMatrix:
         return PatternMatrix(products.arranged(flipped, self.values, c, dtype), flipped)
 
     @property
-    def T(self) -> TransposedPatternMatrix:
+    def T(self) -> Transposed:
         """The transpose, as a view."""
-        return TransposedPatternMatrix(self)
+        return Transposed(self)
 
     def inner(self, other: Any) -> float:
         """Return the sum of products with the entries of another one on the pattern, or of an m x n array."""
@@ -289,29 +289,20 @@ class PatternMatrix:
         return f"PatternMatrix({self.nnz} entries of {self.shape[0]} x {self.shape[1]}, {self.dtype})"
 
 
-class TransposedPatternMatrix:
-    """The transpose of a PatternMatrix, for multiplying by it."""
+class Transposed:
+    """The transpose of a matrix that has `rmatvec`, for multiplying by it."""
 
     __array_ufunc__ = None
     ndim = 2
 
-    def __init__(self, T: PatternMatrix) -> None:
-        self.T = T
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        m, n = self.T.shape
-        return n, m
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.T.dtype
+    def __init__(self, T: Any) -> None:
+        self.T, self.shape, self.dtype = T, T.shape[::-1], T.dtype
 
     def __matmul__(self, u: np.ndarray) -> np.ndarray:
         return self.T.rmatvec(u)
 
     def toarray(self) -> np.ndarray:
-        """Return the n x m array; for small examples only."""
+        """Return the array; for small examples only."""
         return self.T.toarray().T
 
 

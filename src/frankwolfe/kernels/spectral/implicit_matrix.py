@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from frankwolfe.kernels.pattern.pattern_matrix import Transposed
+
 
 class ImplicitMatrix(ABC):
     """A matrix whose entries are somewhere else: it multiplies vectors, and its transpose does."""
@@ -38,17 +40,6 @@ class ImplicitMatrix(ABC):
         return self.rmatvec(self @ w)
 
     @property
-    def T(self) -> Any:
+    def T(self) -> Transposed:
         """The transpose, for multiplying by it."""
-        return _Transposed(self)
-
-
-class _Transposed:
-    ndim = 2
-
-    def __init__(self, T: ImplicitMatrix) -> None:
-        self.T = T
-        self.shape, self.dtype = T.shape[::-1], T.dtype
-
-    def __matmul__(self, u: np.ndarray) -> np.ndarray:
-        return self.T.rmatvec(u)
+        return Transposed(self)

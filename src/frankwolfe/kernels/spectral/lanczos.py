@@ -260,21 +260,25 @@ def norm_upper_bound(G: Any, rng: np.random.Generator, steps: int = 200, failure
 
 
 def proven_bound(G: Any, rng: np.random.Generator) -> NormBound:
-    if is_on_device(G):
-        from frankwolfe.kernels.spectral.device_proof import proven_bound
-
-        return proven_bound(G, rng)
-    stored = entries(G)
-    top = float(np.maximum(np.max(stored), -np.min(stored))) if stored is not None and stored.size else 0.0
+    """Return the bound that is a proof; matrix and factorisation are on the device where it has the precision."""
+    stored: Any = G.values if is_on_device(G) else entries(G)
+    top = float(largest(stored)) if stored is not None else 0.0
     if not math.isfinite(top):
         raise ValueError("the matrix contains NaN or infinity")
     if top == 0.0:
         return NormBound(0.0, 0.0, 0)
+    if is_on_device(G) and double(G.values) is None:
+        G = G.tocsr()
     exponent = math.frexp(top)[1]
-    D = _double(G, exponent)
-    # Nothing is trusted about this guess; on a pattern it comes several times as fast as from D.
-    guess = top_singular(G.scaled(2.0**-exponent, float) if isinstance(G, PatternMatrix) else D, 0.0, rng, rtol=1e-11)
-    bound = proof(_gram_matrix(D), guess.sigma, max(D.shape), 1e-12)
+    if is_on_device(G):
+        values = namespace(G.values).astype(G.values, double(G.values)) * math.ldexp(1.0, -exponent)
+        D = known = PatternMatrix(values, G.pattern)
+        H = G.pattern.places.gram_matrix(values)  # pyright: ignore[reportOptionalMemberAccess]
+    else:
+        D = _double(G, exponent)
+        H, known = _gram_matrix(D), G.scaled(2.0**-exponent, float) if isinstance(G, PatternMatrix) else D
+    guess = top_singular(known, 0.0, rng, rtol=1e-11)  # not trusted; on a pattern it comes several times as fast
+    bound = proof(H, guess.sigma, max(D.shape), 1e-12)
     return NormBound(math.ldexp(bound, exponent), 0.0, guess.matvecs)
 
 
