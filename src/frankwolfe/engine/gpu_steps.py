@@ -28,6 +28,7 @@ from frankwolfe.problem import Problem, Vertex
 from frankwolfe.sets.base import Ball
 
 NOWHERE = Point(None, ())  # of a tangent whose point is filled in later
+FEWEST, MOST = 10, 100  # steps before the host looks: a quarter of those taken, in tens, within these
 BALLS = {1.0: "l1", 2.0: "l2", math.inf: "linf"}  # by the exponent of the norm
 
 
@@ -43,7 +44,7 @@ class TritonSteps(Way):
         return self.applies(problem, method) and _begin(method, state) is not None
 
     def pace(self, k: int) -> int:
-        return min(max(k // 40, 1), 10) * 10
+        return min(max(k // 4 // FEWEST, 1) * FEWEST, MOST)
 
     def take(self, problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, list[Evidence]]:
         from frankwolfe.engine.triton_steps import Start

@@ -13,6 +13,10 @@ from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 from frankwolfe.validation import nonnegative, positive
 
+SHORTEST = 1e-15  # step at which a search gives up: beside x it is rounding
+FIRST_PROBE = 1e-3  # of the way, where curvature is first measured
+NO_GAP = 1e-12  # of the curvature, below which a gap shifts a schedule no further
+
 
 class StepSize(ABC):
     """A rule for the step; what it remembers from step to step is passed in and out."""
@@ -118,7 +122,7 @@ class Averaging(StepSize):
 
 def warm_shift(gap: float, curvature: float) -> float:
     """Return the shift 2LD²/G of an open-loop schedule that starts from a certified gap G."""
-    return 2 * curvature / max(gap, 1e-12 * curvature) if curvature > 0 else 0.0
+    return 2 * curvature / max(gap, NO_GAP * curvature) if curvature > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -199,7 +203,7 @@ class Backtracking(StepSize):
             delta = clipped(gap, M * length2, cap)
             bound = value - delta * gap + 0.5 * delta * delta * M * length2
             ahead = float(problem.value(problem.mix(x, v, delta)))
-            if ahead <= bound + rounding or delta < 1e-15:
+            if ahead <= bound + rounding or delta < SHORTEST:
                 return delta, (M, value)
             if not math.isfinite(ahead):  # outside the domain of f: half as far
                 M = 2 * gap / (delta * length2)
@@ -211,9 +215,9 @@ class Backtracking(StepSize):
     @staticmethod
     def _first(problem: Problem, x: Point, v: Point, value: float, gap: float, length2: float, cap: float) -> float:
         """Return a first estimate of the curvature, from a short way along the segment."""
-        probe = min(1e-3, cap)
+        probe = min(FIRST_PROBE, cap)
         ahead = float(problem.value(problem.mix(x, v, probe)))
-        while not math.isfinite(ahead) and probe > 1e-15:
+        while not math.isfinite(ahead) and probe > SHORTEST:
             probe = 0.5 * probe
             ahead = float(problem.value(problem.mix(x, v, probe)))
         curved = 2 * (ahead - value + probe * gap) / (probe * probe * length2)

@@ -17,9 +17,13 @@ if TYPE_CHECKING:
     from frankwolfe.objectives.multinomial import Multinomial
 
 ROUNDING = 8.0  # ulps that mean probabilities may be off by
-COOLING = 8.0
+COOLING = 8.0  # by which the scale of a smoothed loss shrinks
 STEPS, SEARCH = 30, 40  # at most: of Newton, and tries along one of them
 LONGEST = 20.0  # a step in units of the scale, before it is searched along
+PROMISED = 0.1  # share of what the slope promises that a step must gain, or leave of the slope
+SHORT = 0.4  # power of an ulp below which a step of Newton's method is right to rounding
+LEAST_MEAN = 1e-12  # of a class's probability, whose logarithm is taken
+RIDGE = 1e-14  # of the trace, so that a Hessian is regular
 
 
 class Trial(NamedTuple):
@@ -82,10 +86,10 @@ def _newton(
         excess = here.mean - wanted
         step = np.clip(solved(here.hessian(), excess), -1e100, 1e100)  # near singular: inf
         step = np.clip(step - step.mean(), -LONGEST, LONGEST)
-        short = bool(0 < np.abs(step).max() <= ulp**0.4)
-        scaling = np.clip(np.log(np.maximum(here.mean, 1e-12) / wanted), -LONGEST, LONGEST)
+        short = bool(0 < np.abs(step).max() <= ulp**SHORT)
+        scaling = np.clip(np.log(np.maximum(here.mean, LEAST_MEAN) / wanted), -LONGEST, LONGEST)
         trial = at(here.intercepts - scale * step, scale)
-        if not (trial.off(wanted) <= 0.5 * size or trial.loss < here.loss - 0.1 * float(excess @ step)):
+        if not (trial.off(wanted) <= 0.5 * size or trial.loss < here.loss - PROMISED * float(excess @ step)):
             trials = [_searched(at, here, move, scale, wanted) for move in (step, scaling)]
             trial = min([trial, *trials], key=lambda trial: trial.loss)
         if not (trial.off(wanted) < size or trial.loss < here.loss):
@@ -106,7 +110,7 @@ def _searched(
         trial = at(here.intercepts - share * scale * move, scale)
         slope = float((trial.mean - wanted) @ move)
         best = min(best, trial, key=lambda trial: trial.loss)
-        if abs(slope) <= 0.1 * first:
+        if abs(slope) <= PROMISED * first:
             break
         low, high = (share, high) if slope > 0 else (low, share)
         share = 2 * share if high == np.inf else (low + high) / 2
@@ -136,7 +140,7 @@ def regular(H: np.ndarray) -> np.ndarray:
     np.fill_diagonal(H, 0.0)
     np.fill_diagonal(H, -H.sum(axis=1))  # rows add up to zero: accurate where a class is all but certain
     K, size = len(H), np.trace(H)
-    return 0.5 * (H + H.T) + (size / K**2 + 1e-300) * np.ones((K, K)) + 1e-14 * size * np.eye(K)
+    return 0.5 * (H + H.T) + (size / K**2 + 1e-300) * np.ones((K, K)) + RIDGE * size * np.eye(K)
 
 
 def sliver(mean: np.ndarray, frequency: np.ndarray, rounding: float) -> tuple[float, np.ndarray]:

@@ -43,6 +43,7 @@ from frankwolfe.rows.user_data import data_matrix, is_in_parts, picked, reorient
 from frankwolfe.validation import nonnegative, vector
 
 IN_CACHE = 1 << 20  # entries of sparse data that stay in cache between two reads
+LANCZOS = 1.1  # a norm that Lanczos has found, times this, is not too small
 GRAM_LIMIT = 2000  # features up to which the smallest eigenvalue is computed from the Gram matrix
 
 REGRESSION: dict[str, Any] = {}
@@ -187,7 +188,7 @@ class WeightedMean(Composite):
     def _column_norms(self) -> np.ndarray:
         (squares,) = self.total(_column_squares, reads=True)
         if squares is None:  # an operator: no column is longer than its norm
-            return np.full(self.shape or (), 1.1 * self._gram_norm**0.5)
+            return np.full(self.shape or (), LANCZOS * self._gram_norm**0.5)
         c = np.sqrt(squares + np.finfo(np.float64).tiny)  # a square that underflows is no zero
         return np.broadcast_to(c.reshape(-1, *[1] * (len(self.shape or ()) - 1)), self.shape or ())
 

@@ -40,7 +40,9 @@ from frankwolfe.validation import distinct, plain
 
 AT_ONCE = 32  # images that are bent together
 FEW = 1 << 14  # scores on a device whose intercepts the host finds: hundreds of tries cost less than their launches
-STEPS = (64, 8)  # intercepts are first guessed from one row in so many
+STEPS = (64, 8)  # intercepts are first guessed from one row in so many,
+ROWS_A_CLASS = 200  # where that leaves so many rows for each class
+NEAR = 20.0  # how far the last intercepts may be from the first guess to be a better one
 
 
 class _Softmax(NamedTuple):
@@ -275,9 +277,9 @@ class Multinomial(WeightedMean):
         c = np.log(self.frequency) - self._sum(scores)
         if self.warm_intercepts and self._last is not None:
             here = self._last[1].intercepts
-            return self._balance(scores, here if np.abs(here - c).max() < 20 else c, slice(None))
+            return self._balance(scores, here if np.abs(here - c).max() < NEAR else c, slice(None))
         for step in STEPS:
-            if scores.shape[1] > 200 * step * len(self.classes) and isinstance(scores, np.ndarray):
+            if scores.shape[1] > ROWS_A_CLASS * step * len(self.classes) and isinstance(scores, np.ndarray):
                 few = rows_drawn(scores.shape[1], step)
                 if (self._sum(self.truth[:, few], few) > 0).all():  # every class is among them
                     c = self._balance(scores[:, few], c, few).intercepts

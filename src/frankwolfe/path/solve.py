@@ -26,6 +26,8 @@ from frankwolfe.sets.base import Set
 from frankwolfe.terminal import compiling_shown
 from frankwolfe.validation import integer, named_options, nonnegative, positive, seed_of
 
+CONSTANT = 1e-12  # of a feature's mean square, the variance below which it counts as constant
+
 
 @named_options
 def path(
@@ -192,7 +194,7 @@ def on_one_scale(objective: Any) -> tuple[Any, np.ndarray]:
     squares = np.asarray(data.column_squares(data.array(share)), dtype=np.float64)
     mean = np.asarray(data.adjoint(data.array(share)), dtype=np.float64) if objective.intercept else 0.0
     variance = squares - np.square(mean)
-    scale = np.where(variance > 1e-12 * squares, np.sqrt(np.maximum(variance, 0.0)), 1.0).astype(matrix.dtype)
+    scale = np.where(variance > CONSTANT * squares, np.sqrt(np.maximum(variance, 0.0)), 1.0).astype(matrix.dtype)
     divided = matrix / scale if isinstance(matrix, np.ndarray) else matrix @ diags_array(1 / scale)
     return derive(objective, data=data_matrix("A", divided)), scale
 

@@ -13,6 +13,7 @@ from frankwolfe.problem import Problem
 from frankwolfe.run import Run
 from frankwolfe.sets.base import Ball
 
+ROUGH_SEARCH = 1e-3  # accuracy of the search between the last solution and itself scaled up
 SHELF = 4  # tangents kept: those of the nearest radii bound best
 
 
@@ -61,7 +62,7 @@ def continued(run: Run, before: float, problem: Problem, radius: float) -> Point
     end_fits, x_fits = problem.domain.contains(end.coords, tol), problem.domain.contains(x.coords, tol)
     if not (end_fits and x_fits):
         return end if end_fits else x if x_fits else None
-    share = float(problem.line_search(x, end, rtol=1e-3))
+    share = float(problem.line_search(x, end, rtol=ROUGH_SEARCH))
     if share in (0.0, 1.0):
         return end if share else x
     between = _scaled(x, before, before + share * (radius - before))

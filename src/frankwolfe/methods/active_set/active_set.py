@@ -24,6 +24,7 @@ ROUNDED = 16.0  # the same in units of epsilon, for single precision
 BLURRED = 256.0  # the same for the entries of a slope, which the oracle sees in steps of that size
 SLIVER = 0.01  # of the gap, the most that a tie may cost
 ZERO = 2.0**-52  # a weight that rounding alone can leave behind
+GAP_SHARE, LEAST_SHARE = 0.1, 1e-14  # of the last gap, by how much an oracle that iterates may err; of LD²/2, at least
 ROUNDINGS = 100.0  # roundings that a point may collect before it is summed up afresh from its atoms
 
 
@@ -168,7 +169,7 @@ def ask(problem: Problem, k: int, at_x: Evaluation, x: Point, gap: float) -> Ver
     """Return the vertex for the gradient at x, from an iterative oracle to a tenth of the last Frank-Wolfe gap."""
     share = oracle_share(k)
     if problem.oracle_iterates and problem.curvature > 0:
-        share = max(min(share, 0.1 * gap / problem.curvature), 1e-14)
+        share = max(min(share, GAP_SHARE * gap / problem.curvature), LEAST_SHARE)
     vertex = problem.lmo(at_x.slope, k, share, keep=x)
     assert problem.domain is not None
     return steady(problem, at_x.slope, at_x.inner, vertex) if problem.domain.combines_choices else vertex

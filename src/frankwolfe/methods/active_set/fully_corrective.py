@@ -21,6 +21,7 @@ from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import Set
 from frankwolfe.validation import integer
 
+ROUGH_SEARCH = 0.05  # accuracy of a line search after which there is another step
 TRUST = 2.0  # how far the curvature on the way may be from the model's before the model is made anew
 
 
@@ -134,7 +135,7 @@ class FullyCorrective(Method):
             ratios = np.divide(weights, falls, out=np.full(u.size, np.inf), where=falls > 0)
             i = int(np.argmin(ratios))
             cap = min(float(ratios[i]), TRUST)
-            step = problem.line_search(x, target, cap, rtol=0.05)  # the next step knows better
+            step = problem.line_search(x, target, cap, rtol=ROUGH_SEARCH)
             if step == 0:
                 break
             weights = weights + step * (u - weights)

@@ -14,6 +14,10 @@ from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
 from frankwolfe.validation import positive
 
+# How far an oracle that iterates may err: at the start, as a share of LD²/2, and in a projection, as one of η.
+FIRST_ERROR, ERROR = 0.01, 0.1
+COARSE = 0.1  # share of the gap from which on η tells that projections, not steps, are what the run waits for
+
 
 @plain
 class CGSState(NamedTuple):
@@ -101,7 +105,7 @@ class ConditionalGradientSliding(GradientMethod):
 
     def waits(self, problem: Problem, state: CGSState, gap: float) -> bool:
         L, mu = require_smoothness(self, problem, self.L), self.mu or 0.0
-        return self._schedule(problem, state.k, L, mu, state.excess)[2] >= 0.1 * gap
+        return self._schedule(problem, state.k, L, mu, state.excess)[2] >= COARSE * gap
 
     def _schedule(
         self, problem: Problem, k: int, L: float, mu: float, excess: float
@@ -118,12 +122,12 @@ class ConditionalGradientSliding(GradientMethod):
     def _excess(problem: Problem, x: Point) -> float:
         """Return the Frank-Wolfe gap at x."""
         at_x = problem.evaluate(x)
-        vertex = problem.lmo(at_x.slope, 0, share=0.01, keep=x)
+        vertex = problem.lmo(at_x.slope, 0, share=FIRST_ERROR, keep=x)
         return float(at_x.inner - vertex.value)
 
     def _projected(self, problem: Problem, k: int, g: Array, centre: Point, beta: float, eta: float) -> Point:
         """Return a point whose Frank-Wolfe gap for <g, .> + β|. - centre|²/2 is at most η."""
-        u, share = centre, 0.2 * eta / problem.curvature if problem.curvature > 0 else 0.0
+        u, share = centre, 2 * ERROR * eta / problem.curvature if problem.curvature > 0 else 0.0
         for _ in range(self.max_inner):
             problem.tick()
             slope = g + beta * (u.array - centre.array)

@@ -18,6 +18,7 @@ from frankwolfe.serialisation import plain
 from frankwolfe.validation import integer
 
 REDUCTIONS = ("momentum", "spider", "svrf")
+SVRF_BATCH = 96  # rows for each move of an epoch made so far (Theorem 1 of Hazan and Luo)
 MOST_MOVES = 1 << 20  # of an epoch whose length doubles
 
 
@@ -142,7 +143,7 @@ class StochasticFrankWolfe(Method):
         rng, here = problem.rng(k), w
         for j in range(1, min(2 ** min(k + 4, 60) - 2, MOST_MOVES) + 1):
             problem.tick()
-            size = min(96 * (j + 1) if self.batch is None else self.batch, rows.n)
+            size = min(SVRF_BATCH * (j + 1) if self.batch is None else self.batch, rows.n)
             # Rows drawn with replacement; as many as there are cost no more when each is taken once.
             batch = np.arange(rows.n) if size == rows.n else rng.integers(rows.n, size=size)
             problem.counts.n_pass += size / rows.n
