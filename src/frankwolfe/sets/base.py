@@ -73,6 +73,9 @@ class Set(metaclass=Capability):
     mixes_atoms: ClassVar[bool] = False
     """Whether a vertex is several choices at once, so that a solution mixes many of them, however few entries each."""
 
+    exponent: ClassVar[float | None] = None
+    """p where the set is a ball of l_p, centred at zero; None elsewhere."""
+
     curved: bool = False
     """Whether the boundary is so curved that a line search on top of momentum is known to help."""
 
@@ -96,11 +99,6 @@ class Set(metaclass=Capability):
     def factors(self) -> tuple[Factor, ...]:
         """The factors of a product of sets; empty for other sets."""
         return ()
-
-    @property
-    def exponent(self) -> float | None:
-        """p where the set is a ball of l_p, centred at zero; None elsewhere."""
-        return None
 
     def bounds(self, x: Array) -> tuple[Array, Array] | None:
         """Return the least and the greatest value of each entry, where these are all that binds; None elsewhere."""

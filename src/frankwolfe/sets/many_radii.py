@@ -36,17 +36,13 @@ class SetBatch(Set):
     def __init__(self, members: list[Any], like: Array) -> None:
         self.members = members
         self.like = like
-        self.curved = members[0].curved
+        self.curved, self.exponent = members[0].curved, members[0].exponent
         if self.oracle_in_arrays:
             self.radii = as_like([member.radius for member in members], like)
 
     def rows(self, kept: list[int]) -> SetBatch:
         """Return the batch of some of its members."""
         return SetBatch([self.members[i] for i in kept], self.like)
-
-    @property
-    def exponent(self) -> float | None:
-        return self.members[0].exponent
 
     @property
     def oracle_in_arrays(self) -> bool:

@@ -31,7 +31,7 @@ class Combination(IterativeSet):
 
     @abstractmethod
     def _questions(self, g: Array) -> list[Array]:
-        """Return the direction that each part is asked."""
+        """Return the direction that each part is asked, linear in g."""
 
     @abstractmethod
     def _atom(self, g: Array, answers: list[tuple[Atom, Scalar]]) -> Atom:
@@ -63,15 +63,13 @@ class Combination(IterativeSet):
         return self._joined(g, found)
 
     def support(self, g: Array) -> Scalar:
-        return -self._total(-g, [-part.support(-h) for part, h in self._asked(-g)])
+        return -self._total(-g, [-part.support(h) for part, h in self._asked(g)])
 
     def support_bound(self, g: Any, rng: np.random.Generator) -> SupportBound:
         """Return an upper bound on the support value; the parts' probabilities of failure add up."""
         bounds = [
-            part.support_bound(-h, rng)
-            if isinstance(part, IterativeSet)
-            else SupportBound(float(part.support(-h)), 0.0)
-            for part, h in self._asked(-g)
+            part.support_bound(h, rng) if isinstance(part, IterativeSet) else SupportBound(float(part.support(h)), 0.0)
+            for part, h in self._asked(g)
         ]
         value = -float(self._total(-g, [-bound.value for bound in bounds]))
         return SupportBound(value, sum(b.failure for b in bounds), sum(b.matvecs for b in bounds))

@@ -120,10 +120,6 @@ class Shifted(MappedSet, ProjectableSet):
             raise ValueError(f"offset must have the shape of the points, {self.part.shape}, got {offset.shape}")
         install(self, offset=offset, shape=offset.shape)
 
-    def support(self, g: Array) -> Scalar:
-        require_shape(self, g)
-        return self.part.support(g) + vdot(g, as_like(self.offset, g))
-
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         return self.part.diameter(self.shape)
 

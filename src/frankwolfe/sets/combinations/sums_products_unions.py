@@ -55,9 +55,6 @@ class MinkowskiSum(OfOneShape):
 
     _shared = ("exact_oracle", "sparse_atoms", "curved")
 
-    def support(self, g: Array) -> Scalar:
-        return sum(part.support(g) for part in self.parts)
-
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return an upper bound, the sum of the diameters."""
         return sum(part.diameter(self.shape or shape) for part in self.parts)
@@ -109,9 +106,6 @@ class UnionHull(OfOneShape):
     """
 
     _shared = ("exact_oracle", "sparse_atoms", "keeps_factors")
-
-    def support(self, g: Array) -> Scalar:
-        return max((part.support(g) for part in self.parts), key=float)
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return an upper bound, from the diameters and the distances of one point of each part."""
@@ -190,9 +184,6 @@ class Product(Combination, ProjectableSet):
         require_shape(self, x)
         xp = namespace(x)
         return [xp.reshape(x[block], shape) for block, shape in zip(self.blocks, self.shapes, strict=True)]
-
-    def support(self, g: Array) -> Scalar:
-        return sum(part.support(h) for part, h in self._asked(g))
 
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         return math.hypot(*(part.diameter(block) for part, block in zip(self.parts, self.shapes, strict=True)))

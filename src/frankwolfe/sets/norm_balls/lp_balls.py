@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -20,11 +19,7 @@ class NormBall(Ball, ProjectableSet):
     """A ball of an l_p norm, which its `exponent` tells."""
 
     holds_magnitudes: ClassVar[bool] = True
-
-    @property
-    @abstractmethod
-    def exponent(self) -> float:
-        """The exponent p."""
+    exponent: ClassVar[float]  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -78,14 +73,11 @@ class L1Ball(NormBall, CoordinateSet):
     array([0., 2., 0.])
     """
 
+    exponent = 1.0
     coordinate_signs: ClassVar[tuple[float, ...]] = (-1.0, 1.0)
 
     def of_size(self, count: int) -> L1Ball:
         return self
-
-    @property
-    def exponent(self) -> float:
-        return 1.0
 
     def lmo(self, g: Array) -> Atom:
         return _signed_coordinate(g, self.radius)
@@ -107,12 +99,9 @@ class L2Ball(NormBall):
     array([-3.,  4.])
     """
 
+    exponent = 2.0
     quick_support: ClassVar[bool] = True
     parallel_atoms: ClassVar[bool] = True
-
-    @property
-    def exponent(self) -> float:
-        return 2.0
 
     def lmo(self, g: Array) -> Atom:
         if is_long(g) and squares_are_safe(g):
@@ -142,12 +131,9 @@ class LInfBall(NormBall):
     array([-2.,  2.,  2.])
     """
 
+    exponent = math.inf
     quick_support: ClassVar[bool] = True
     combines_choices: ClassVar[bool] = True
-
-    @property
-    def exponent(self) -> float:
-        return math.inf
 
     def lmo(self, g: Array) -> Atom:
         return _corner(g, self.radius)
@@ -188,13 +174,10 @@ class LpBall(NormBall):
 
     def __post_init__(self) -> None:
         install(self, p=exponent("p", self.p))
+        install(self, exponent=self.p)
         super().__post_init__()
         if self.p == 1:
             install(self, sparse_atoms=True, coordinate_signs=L1Ball.coordinate_signs)
-
-    @property
-    def exponent(self) -> float:
-        return self.p
 
     def lmo(self, g: Array) -> Atom:
         if self.p == 1:

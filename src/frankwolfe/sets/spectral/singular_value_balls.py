@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -21,11 +20,7 @@ class SingularValueBall(Ball, ProvenSet, ProjectableSet):
     """A ball of the l_p norm of singular values."""
 
     spectral_atoms: ClassVar[bool] = True
-
-    @property
-    @abstractmethod
-    def spectral_exponent(self) -> float:
-        """The exponent p."""
+    spectral_exponent: ClassVar[float]  # p
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -103,9 +98,7 @@ class SpectralBall(SingularValueBall):
            [0., 1.]])
     """
 
-    @property
-    def spectral_exponent(self) -> float:
-        return math.inf
+    spectral_exponent = math.inf
 
 
 @dataclass(frozen=True)
@@ -144,11 +137,8 @@ class SchattenBall(SingularValueBall):
 
     def __post_init__(self) -> None:
         install(self, p=exponent("p", self.p))
+        install(self, spectral_exponent=self.p)
         super().__post_init__()
-
-    @property
-    def spectral_exponent(self) -> float:
-        return self.p
 
 
 def _svd(domain: Any, g: Array) -> tuple[Array, Array, Array]:
