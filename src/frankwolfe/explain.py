@@ -82,15 +82,14 @@ def summary(x: Any) -> str:
     >>> summary(np.array([0.0, -2.0, 1.0]))
     '2 of 3 entries are nonzero; the largest by size is x[1] = -2.'
     """
-    if isinstance(x, LowRank):
-        return _spectrum(x.shape, x.singular_values())
+    sigma = _singular_values(x)
+    if sigma is not None:
+        return _spectrum(x.shape, sigma)
     if isinstance(x, dict | list | tuple):
         leaves = _leaves(x)
         nonzero, total = sum(int(np.count_nonzero(a)) for a in leaves), sum(a.size for a in leaves)
         return f"{len(leaves)} arrays, in which {nonzero} of {total} entries are nonzero."
     x = host(x)
-    if x.ndim == 2 and min(x.shape) > 1:
-        return _spectrum(x.shape, np.linalg.svd(x, compute_uv=False))
     nonzero = int(np.count_nonzero(x))
     said = f"{nonzero} of {x.size} entries {'is' if nonzero == 1 else 'are'} nonzero"
     if not nonzero or not np.all(np.isfinite(x)):
@@ -107,13 +106,17 @@ def size(x: Any) -> tuple[str, int]:
     >>> size(np.array([0.0, -2.0, 1.0]))
     ('nonzeros', 2)
     """
+    sigma = _singular_values(x)
+    return ("nonzeros", sum(int(np.count_nonzero(a)) for a in _leaves(x))) if sigma is None else ("rank", _rank(sigma))
+
+
+def _singular_values(x: Any) -> np.ndarray | None:
+    """Return the singular values of a matrix, dense or by its factors; None of anything else."""
     if isinstance(x, LowRank):
-        sigma = x.singular_values()
-    elif not isinstance(x, dict | list | tuple) and len(x.shape) == 2 and min(x.shape) > 1:
-        sigma = np.linalg.svd(host(x), compute_uv=False)
-    else:
-        return "nonzeros", sum(int(np.count_nonzero(a)) for a in _leaves(x))
-    return "rank", _rank(sigma)
+        return x.singular_values()
+    if isinstance(x, dict | list | tuple) or len(x.shape) != 2 or min(x.shape) < 2:
+        return None
+    return np.linalg.svd(host(x), compute_uv=False)
 
 
 def _leaves(x: Any) -> list[np.ndarray]:

@@ -28,23 +28,26 @@ def positive(name: str, value: Any) -> float:
     Traceback (most recent call last):
     ValueError: radius must be a positive finite number, got -1
     """
-    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 < float(value) < math.inf:
-        raise ValueError(f"{name} must be a positive finite number, got {value!r}")
-    return float(value)
+    return number(name, value, "a positive finite number", above=0.0)
 
 
 def nonnegative(name: str, value: Any) -> float:
     """Return `value` as a nonnegative finite float, or say why it is not one."""
-    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 <= float(value) < math.inf:
-        raise ValueError(f"{name} must be a nonnegative finite number, got {value!r}")
+    return number(name, value, "a nonnegative finite number", above=-math.ulp(0.0))
+
+
+def number(name: str, value: Any, kind: str = "a finite number", above: float = -math.inf) -> float:
+    """Return `value` as a finite float above a bound, or say that it is not of this kind."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not above < float(value) < math.inf:
+        raise ValueError(f"{name} must be {kind}, got {value!r}")
     return float(value)
 
 
-def number(name: str, value: Any) -> float:
-    """Return `value` as a finite float, or say why it is not one."""
-    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not math.isfinite(value):
-        raise ValueError(f"{name} must be a finite number, got {value!r}")
-    return float(value)
+def code_of(function: Any) -> list[str]:
+    """Return what can be known of a callable: its name and its bytecode."""
+    code = getattr(function, "__code__", None)
+    name = getattr(function, "__qualname__", type(function).__name__)
+    return [name] if code is None else [name, code.co_code.hex()]
 
 
 def integer(name: str, value: Any, least: int, most: int | None = None) -> int:

@@ -285,14 +285,9 @@ def fetch(numbers: list[Scalar]) -> list[float]:
     >>> fetch([1, np.float32(0.5), np.asarray(2.0)])
     [1.0, 0.5, 2.0]
     """
-    here = (int, float, np.ndarray, np.generic)
-    on_device = [number for number in numbers if not isinstance(number, here)]
-    if not on_device:
+    if all(isinstance(number, int | float | np.ndarray | np.generic) for number in numbers):
         return [float(number) for number in numbers]
-    xp = namespace(*on_device)
-    wide = xp.result_type(*on_device)
-    read = iter(host(xp.stack([xp.astype(xp.reshape(number, ()), wide) for number in on_device])).tolist())
-    return [float(number) if isinstance(number, here) else next(read) for number in numbers]
+    return [number.item() for number in fetch_arrays(*numbers)]
 
 
 def fetch_arrays(*arrays: Array) -> tuple[np.ndarray, ...]:
@@ -325,14 +320,8 @@ def fetch_rows(numbers: list[Any], size: int) -> np.ndarray:
            [0.5, 2. ]])
     """
     table = np.empty((len(numbers), size))
-    on_device = [i for i, number in enumerate(numbers) if is_foreign(number)]
-    for i, number in enumerate(numbers):
-        if not is_foreign(number):
-            table[i] = number
-    if on_device:
-        xp = namespace(*(numbers[i] for i in on_device))
-        wide = xp.result_type(*(numbers[i] for i in on_device))
-        table[on_device] = host(xp.stack([xp.broadcast_to(xp.astype(numbers[i], wide), (size,)) for i in on_device]))
+    for row, number in zip(table, fetch_arrays(*numbers), strict=True):
+        row[:] = number
     return table
 
 

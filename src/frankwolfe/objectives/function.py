@@ -27,7 +27,7 @@ from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.objectives.derive import derive
 from frankwolfe.points import Point, mix
 from frankwolfe.rounding import FEW
-from frankwolfe.validation import floating, nonnegative, optional, plain, positive
+from frankwolfe.validation import code_of, floating, nonnegative, optional, plain, positive
 
 EDGE = 1e4  # ulps by which a value may rise where the gradient says that it falls
 SINGLE = 16.0  # a function that cannot be repeated in double precision is supposed to round this much more than a sum
@@ -211,7 +211,7 @@ class Function(Objective):
         return _GradientLine(self, x, v), 0.0
 
     def fingerprint(self, start: Any) -> list[Any]:
-        return ["Function", *_code(self.f), *_code(self.gradient), *self.value_and_grad(start)]
+        return ["Function", *code_of(self.f), *code_of(self.gradient), *self.value_and_grad(start)]
 
 
 class _GradientLine(Line):
@@ -234,10 +234,3 @@ class _GradientLine(Line):
             fallen = self.objective.value_inside(at) <= start + EDGE * eps(at) * abs(start)
             return (slope if fallen else math.inf), None
         return slope, None
-
-
-def _code(function: Any) -> list[Any]:
-    """Return what can be known of a callable: its name and its bytecode."""
-    code = getattr(function, "__code__", None)
-    name = getattr(function, "__qualname__", type(function).__name__)
-    return [name] if code is None else [name, code.co_code.hex()]

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from frankwolfe.plotting.palette import COLORS
+
 WIDTH, HEIGHT, MARGIN = 320, 120, 28
 POINTS = 200  # of a curve: a longer one is thinned
-COLOURS = ("#1f6fb2", "#d1495b", "#3c8d5a", "#8a5fb0", "#c98a1b", "#4d4d4d")
 
 
 def table(rows: Mapping[str, Any]) -> str:
@@ -50,7 +51,7 @@ def curves(series: Mapping[str, tuple[Any, Any]], title: str = "certified gap") 
 
     lines, text = [], 'font-size="10" fill="currentColor"'
     for i, (name, points) in enumerate(kept.items()):
-        colour, path = COLOURS[i % len(COLOURS)], " ".join(at(*point) for point in points)
+        colour, path = COLORS[i % len(COLORS)], " ".join(at(*point) for point in points)
         lines.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
         if len(kept) > 1:
             lines.append(f'<text x="{MARGIN + 60 * i}" y="12" font-size="10" fill="{colour}">{escape(name)}</text>')

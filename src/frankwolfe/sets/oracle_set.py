@@ -16,7 +16,7 @@ from frankwolfe.backends.namespace import as_like, own
 from frankwolfe.sets.base import ProjectableSet, install, known_shape, require_shape
 from frankwolfe.sets.fixed_arrays import on_host
 from frankwolfe.sets.membership import contains_by_oracle
-from frankwolfe.validation import nonnegative
+from frankwolfe.validation import code_of, nonnegative
 
 
 @dataclass(frozen=True, init=False)
@@ -75,7 +75,7 @@ class OracleSet(ProjectableSet):
             "name": getattr(lmo, "__qualname__", type(lmo).__name__),
             "shape": None if shape is None else tuple(int(n) for n in np.atleast_1d(shape)),
             "size": None if diameter is None else nonnegative("diameter", diameter),
-            "code": tuple(_code(function) for function in functions.values()),
+            "code": tuple(" ".join(code_of(function)) for function in functions.values()),
             "_functions": functions,
             "_diagonals": {},  # by shape, once they are known
         }
@@ -131,10 +131,3 @@ def _like(values: Any, like: Array) -> Array:
     return (
         values if is_array_api_obj(values) and getattr(values, "dtype", None) == like.dtype else as_like(values, like)
     )
-
-
-def _code(function: Any) -> str:
-    """Return what can be known of a function: its name and its bytecode."""
-    code = getattr(function, "__code__", None)
-    name = getattr(function, "__qualname__", type(function).__name__)
-    return name if code is None else f"{name} {code.co_code.hex()}"
