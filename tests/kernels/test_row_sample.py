@@ -1,4 +1,4 @@
-"""Rows drawn by a hash: alike in every order of the rows, in parts as in one piece, compiled as in NumPy."""
+"""Rows drawn by a hash: alike in every order of the rows, compiled as in NumPy."""
 
 from __future__ import annotations
 
@@ -15,12 +15,6 @@ def test_every_place_of_a_period_is_drawn_as_often(period):
     drawn = np.bincount(rows_drawn(200_000, 4) % period, minlength=period)
     mean = 50_000 / period
     assert np.abs(drawn - mean).max() < 5 * mean**0.5
-
-
-def test_parts_draw_what_the_whole_draws():
-    whole = rows_drawn(1000, 5, turn=2)
-    parts = [first + rows_drawn(250, 5, first, turn=2) for first in range(0, 1000, 250)]
-    np.testing.assert_array_equal(np.concatenate(parts), whole)
 
 
 def test_compiled_rows_are_those_of_numpy():

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.kernels.rows.layouts import NONE, Layout, RowLosses, Sweep, compiled, double, scaled, total
+from frankwolfe.kernels.rows.layouts import NONE, Asked, Layout, Sweep, compiled, double, scaled, total
 from frankwolfe.kernels.threads import parts_of, share_out
 
 A_COLUMN = 2  # what a column costs besides its entries, in entries
@@ -34,17 +34,8 @@ class Columns(Layout):
         share_out(lambda i: sparse.dots(*self.arrays, *cuts[i], r, g[cuts[i][0] :]), len(cuts))
         return g
 
-    def sweep(
-        self,
-        loss: RowLosses,
-        mixing: tuple[float, ...],
-        known: np.ndarray,
-        x: np.ndarray,
-        hessian: int = 0,
-        base: np.ndarray = NONE,
-        keep: bool = True,
-        carry: bool = False,
-    ) -> Sweep:
+    def _swept(self, asked: Asked) -> Sweep:
+        loss, mixing, known, x, hessian, base, _, carry = asked
         losses = compiled("losses")
         assert not hessian, "only rows have a Hessian kernel"
         n = self.shape[0]

@@ -66,6 +66,22 @@ class RowLosses(NamedTuple):
         return r, c
 
 
+class Asked(NamedTuple):
+    """Loss and gradient where margins are a mixture of known ones, m, and the products Ax.
+
+    They are mixing[0] m + mixing[1] Ax where f is differentiated, and with mixing[2], mixing[3] where it is watched.
+    """
+
+    loss: RowLosses
+    mixing: tuple[float, ...]
+    known: np.ndarray  # m, empty for zero
+    x: np.ndarray  # empty for zero
+    hessian: int = 0  # ask for the Hessian too, from one row in so many
+    base: np.ndarray = NONE  # a vector whose products are to be m, where m is not known
+    keep: bool = True  # whether images are wanted
+    carry: bool = False  # whether that of the gradient is
+
+
 class Sweep(NamedTuple):
     """What one read of the data gave."""
 
@@ -122,25 +138,13 @@ class Layout(ABC):
         seen = self.sweep(RowLosses(squares, np.zeros(c.size), double(c)), (0.0, 1.0, 0.0, 1.0), NONE, x)
         return seen.image, seen.slope
 
-    @abstractmethod
-    def sweep(
-        self,
-        loss: RowLosses,
-        mixing: tuple[float, ...],
-        known: np.ndarray,
-        x: np.ndarray,
-        hessian: int = 0,
-        base: np.ndarray = NONE,
-        keep: bool = True,
-        carry: bool = False,
-    ) -> Sweep:
-        """Return loss and gradient, and the Hessian (from one row in `hessian`), in as few reads as the layout allows.
+    def sweep(self, *asked: Any, **options: Any) -> Sweep:
+        """Return what is `Asked`, in as few reads as the layout allows."""
+        return self._swept(Asked(*asked, **options))
 
-        f is differentiated at mixing[0] known + mixing[1] Ax and watched at mixing[2] known + mixing[3] Ax; `x` is
-        empty where all is known, `known` where nothing is. Where `base` is given, its product is what is known, made in
-        the same read. Without `keep` nobody wants the images, and they may be empty. `carry` asks for the image of the
-        gradient, of a layout that has it for nothing.
-        """
+    @abstractmethod
+    def _swept(self, asked: Asked) -> Sweep:
+        """Do so."""
 
 
 class RowLayout(Layout):
@@ -196,17 +200,8 @@ class RowLayout(Layout):
         half = total(H, self.scale**2)
         return half + half.T
 
-    def sweep(
-        self,
-        loss: RowLosses,
-        mixing: tuple[float, ...],
-        known: np.ndarray,
-        x: np.ndarray,
-        hessian: int = 0,
-        base: np.ndarray = NONE,
-        keep: bool = True,
-        carry: bool = False,
-    ) -> Sweep:
+    def _swept(self, asked: Asked) -> Sweep:
+        loss, mixing, known, x, hessian, base, keep, _ = asked
         rows = compiled("rows.sweep")
         n, d = self.shape
         # Each part adds up a gradient, or a Hessian, of its own: keep them small beside the data.

@@ -22,6 +22,7 @@ from frankwolfe.kernels.spectral.tridiagonal import pause
 _BASIS_BYTES = 128 * 2**20
 _SMALL_SIDE, _SMALL_SIZE = 64, 2**15  # LAPACK's SVD is quicker there
 _GRAM_SIDE = 1000
+_NORM_RTOL = 1e-9  # of a smoothness constant
 _PROOF_SIDE = 4000  # the Gram matrix takes 128 MB there
 _MOST_STEPS = 20_000
 _LEAST_EXPONENT = -1000  # of numbers that are scaled to one: the inverse of a smaller power of two is no number
@@ -105,16 +106,10 @@ def top_singular(
     return SingularPair(sigma, left, right, error, A.matvecs, space.steps)
 
 
-def spectral_norm(A: Any, seed: int = 0, rtol: float = 1e-9) -> float:
-    """Return the largest singular value of A to a relative accuracy: for smoothness constants.
+def spectral_norm(A: Any) -> float:
+    """Return the largest singular value of A (an array, sparse, or an operator) to nine digits, or what float32 has.
 
-    Parameters
-    ----------
-    A : array, SciPy sparse matrix, PatternMatrix or LinearOperator
-    seed : int
-        Of the random start, so that equal data give equal answers.
-    rtol : float
-        Relative accuracy (float32 data: no better than its rounding).
+    For smoothness constants: equal data give equal answers.
 
     Examples
     --------
@@ -128,7 +123,7 @@ def spectral_norm(A: Any, seed: int = 0, rtol: float = 1e-9) -> float:
         # One product of matrices reads A far less often than Lanczos would.
         H = A.T @ A if A.shape[0] >= A.shape[1] else A @ A.T
         return math.sqrt(max(0.0, float(np.linalg.eigvalsh(H.astype(np.float64))[-1])))
-    return top_singular(A, 0.0, np.random.default_rng(seed), rtol=rtol).sigma
+    return top_singular(A, 0.0, np.random.default_rng(0), rtol=_NORM_RTOL).sigma
 
 
 def _converge(space: Krylov, accuracy: float, rtol: float, log_bound: float) -> tuple[float, np.ndarray, float]:
