@@ -484,11 +484,7 @@ class LinearModel(WeightedMean, HessianObjective):
     def _hessian(self, curvature: Array) -> np.ndarray:
         """Return the Hessian of the mean loss, on the host."""
         H = self.data.gram(curvature)
-        if self.intercept:  # profiled out: the curvature along the intercept is free
-            total = namespace(curvature).sum(curvature, dtype=double_of(curvature))
-            along, total = fetch_arrays(self.data.adjoint(curvature), total)
-            H -= np.outer(along, along) / max(float(total), 1e-300)
-        return H
+        return _without_intercept(H, self.data.adjoint(curvature), curvature) if self.intercept else H
 
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
         points = array_of(x.coords)
@@ -548,11 +544,7 @@ class LinearModel(WeightedMean, HessianObjective):
 
     def quadratic_form(self, curvature: Array, images: Any) -> np.ndarray:
         product = super().quadratic_form(curvature, images)
-        if self.intercept:
-            total = namespace(curvature).sum(curvature, dtype=double_of(curvature))
-            along, total = fetch_arrays(images.T @ curvature, total)
-            product -= np.outer(along, along) / nonzero(total[()])
-        return product
+        return _without_intercept(product, images.T @ curvature, curvature) if self.intercept else product
 
     def balanced_slope(self, images: list[KeptImage]) -> tuple[np.ndarray, float, list[float]]:
         """Return the gradient at the first of some images of rows in parts, its product with x, and all values."""
@@ -591,6 +583,14 @@ class LinearModel(WeightedMean, HessianObjective):
 
     def fingerprint(self, start: Any) -> list[Any]:
         return [*self.row_loss, *super().fingerprint(start), self.level]
+
+
+def _without_intercept(H: np.ndarray, along: Array, curvature: Array) -> np.ndarray:
+    """Return a Hessian with the intercept profiled out: the curvature along it is free."""
+    total = namespace(curvature).sum(curvature, dtype=double_of(curvature))
+    along, total = fetch_arrays(along, total)
+    H -= np.outer(along, along) / max(float(total), 1e-300)
+    return H
 
 
 def _column_squares(model: WeightedMean) -> Sums:

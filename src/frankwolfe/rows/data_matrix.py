@@ -259,24 +259,23 @@ class DenseMatrix(RowBlocks):
         self.paths = COMPILED if self.on_host else IN_ARRAYS
 
     def reads(self, size: int, fresh: int) -> float:
-        matrix = self.matrix
         if size:
-            cached = isinstance(matrix, np.ndarray) and matrix.shape[1] * matrix.itemsize <= BLOCK_BYTES
+            cached = self.on_host and self.shape[1] * self.matrix.itemsize <= BLOCK_BYTES
             return 1.0 if cached else 1.0 + fresh
         return super().reads(size, fresh)
 
     def row_blocks(self, size: int = 0) -> Iterable[tuple[slice, Any]]:
-        if not size or not isinstance(self.matrix, np.ndarray):
+        if not size or not self.on_host:
             return super().row_blocks(size)
         step, n = max(1, BLOCK_BYTES // (8 * (self.shape[1] + TEMPORARIES * size))), self.shape[0]
         return ((slice(i, min(i + step, n)), self.matrix[i : i + step]) for i in range(0, n, step))
 
     def stacked(self, x: Array) -> Array:
-        return stacked_products(self.matrix, x) if isinstance(self.matrix, np.ndarray) else super().stacked(x)
+        return stacked_products(self.matrix, x) if self.on_host else super().stacked(x)
 
     @property
     def block_bytes(self) -> float:
-        size, (n, d) = self.matrix.dtype.itemsize if isinstance(self.matrix, np.ndarray) else 8, self.shape
+        size, (n, d) = self.matrix.dtype.itemsize if self.on_host else 8, self.shape
         return size * d * min(self._block_rows, n)
 
     @cached_property
@@ -287,7 +286,7 @@ class DenseMatrix(RowBlocks):
 
     @property
     def _block_rows(self) -> int:
-        if not isinstance(self.matrix, np.ndarray):
+        if not self.on_host:
             return self.shape[0]
         return max(1, BLOCK_BYTES // max(1, self.matrix.dtype.itemsize * self.shape[1]))
 
@@ -296,12 +295,12 @@ class DenseMatrix(RowBlocks):
         return dense_layout(self.matrix, self.solves, self.loss) if self.on_host else None
 
     def _column_squares(self, weights: Array | None) -> np.ndarray | None:
-        if isinstance(self.matrix, np.ndarray):
+        if self.on_host:
             return _squares(self.matrix, weights)  # of all rows at once, without a copy
         return super()._column_squares(weights)
 
     def array(self, values: Any) -> Array:
-        if isinstance(self.matrix, np.ndarray):
+        if self.on_host:
             return super().array(values)
         xp = namespace(self.matrix)
         return xp.asarray(values, dtype=self.dtype, device=array_api_compat.device(self.matrix))
