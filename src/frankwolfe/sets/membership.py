@@ -13,6 +13,8 @@ from frankwolfe.sets.base import Set
 from frankwolfe.sets.fixed_arrays import on_host
 from frankwolfe.sets.norms import slack
 
+DECIDING_CALLS, NEARING_CALLS = 1000, 300  # of an oracle: to tell whether a point is inside, to come near to it
+
 
 def hull_distance(rows: np.ndarray) -> tuple[float, np.ndarray]:
     """Return the distance of the origin from the convex hull of the rows, and the weights of the nearest point.
@@ -43,7 +45,7 @@ def hull_distance(rows: np.ndarray) -> tuple[float, np.ndarray]:
     return size * float(np.linalg.norm(weights @ unit)), weights
 
 
-def contains_by_oracle(domain: Set, x: np.ndarray, tol: float, max_calls: int = 1000) -> bool:
+def contains_by_oracle(domain: Set, x: np.ndarray, tol: float) -> bool:
     """Tell whether x lies in the set, up to `tol` relative to the size of the atoms met, by calls of the oracle.
 
     Notes
@@ -51,12 +53,12 @@ def contains_by_oracle(domain: Set, x: np.ndarray, tol: float, max_calls: int = 
     The nearest point to x in the hull of the atoms met so far gives the next direction; the oracle either proves that a
     hyperplane separates x from the set, or gives a new atom. On a polytope it ends after finitely many calls; interior
     points are quick on every set. On a curved boundary in many dimensions it nears x slowly (1e-6 after several hundred
-    calls in 20 dimensions), and where `max_calls` do not decide, the answer is no.
+    calls in 20 dimensions), and where `DECIDING_CALLS` do not decide, the answer is no.
     """
     if not all_finite(x):
         return False
     room = slack(x, tol)
-    for distance, _, size, apart in _nearer(domain, x, max_calls):
+    for distance, _, size, apart in _nearer(domain, x, DECIDING_CALLS):
         if distance <= room * size:
             return True
         if apart > room * size:
@@ -64,9 +66,9 @@ def contains_by_oracle(domain: Set, x: np.ndarray, tol: float, max_calls: int = 
     return False
 
 
-def nearest_by_oracle(domain: Set, x: np.ndarray, max_calls: int = 300) -> np.ndarray:
+def nearest_by_oracle(domain: Set, x: np.ndarray) -> np.ndarray:
     """Return a point of the set, a convex combination of its atoms, as near to x as calls of the oracle come."""
-    *_, (_, nearest, *_) = _nearer(domain, x, max_calls)
+    *_, (_, nearest, *_) = _nearer(domain, x, NEARING_CALLS)
     return nearest
 
 

@@ -9,6 +9,8 @@ from typing import Any
 from frankwolfe.backends import Array, eps, largest, namespace, scaled
 from frankwolfe.sets.norms import AS_INFINITE, norm
 
+_MOST_STEPS = 100  # of Newton, which falls from the start; far fewer are usual
+
 
 def project_simplex(x: Array, radius: float) -> Array:
     """Return the nearest nonnegative vector with sum `radius` (sorting; Held, Wolfe and Crowder 1974).
@@ -91,7 +93,7 @@ def _shrink(y: Array, mu: float, p: float) -> Array:
     xp = namespace(y)
     a, b, s = (mu, 1.0, p - 1) if p >= 2 else (1.0, mu, 1 / (p - 1))
     w = xp.minimum(y / b, (y / a) ** (1 / s))
-    for _ in range(100):
+    for _ in range(_MOST_STEPS):
         power = w ** (s - 1)
         new = (a * (s - 1) * power * w + y) / (a * s * power + b)
         done = bool(xp.all(xp.abs(w - new) <= 4 * eps(y) * w))

@@ -19,6 +19,8 @@ from frankwolfe.sets.combinations.combined_set import Combination
 from frankwolfe.sets.fixed_arrays import frozen, on_host
 from frankwolfe.sets.norms import above, norm, slack
 
+FLAT = 1e-10  # ratio of singular values below which a map is not undone
+
 
 class MappedSet(Combination):
     """A set moved by a map."""
@@ -218,7 +220,7 @@ class LinearImage(MappedSet):
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         require_shape(self, x)
         U, s, Wt = self._factors
-        if s.size < self.matrix.shape[1] or s[-1] <= 1e-10 * s[0]:
+        if s.size < self.matrix.shape[1] or s[-1] <= FLAT * s[0]:
             return super().contains(x, tol)
         if not all_finite(x):
             return False

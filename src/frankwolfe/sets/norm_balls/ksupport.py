@@ -14,6 +14,8 @@ from frankwolfe.sets.norms import norm, slack
 from frankwolfe.sets.projections import project_l2, root_of_increasing
 from frankwolfe.validation import integer
 
+_MOST_COUNTS = 50  # that are tried until they are those of the answer; one or two are usual
+
 
 @dataclass(frozen=True)
 class KSupportBall(Ball, ProjectableSet):
@@ -116,7 +118,7 @@ def project_ksupport(x: Array, radius: float, k: int) -> Array:
     if k >= down.shape[0] or not down[k] > 0:
         return project_l2(x, radius)
     counts = _rough_counts(down, k)
-    for _ in range(50):
+    for _ in range(_MOST_COUNTS):
         kept = max(counts[1], k)
         divided = min(counts[0], k if kept == k else k - 1)
         lam, b, pivot, rest = _exact_split(down, k, divided, kept)

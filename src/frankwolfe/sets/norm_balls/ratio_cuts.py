@@ -11,6 +11,7 @@ import numpy as np
 from frankwolfe.sets.polytopes.linear_programme import LinearProgramme
 
 _BITS = 50  # of the sum of all weights: sums and differences of such whole numbers are exact
+_MOST_CUTS = 100  # steps of Dinkelbach; a handful is usual
 
 
 class Cut(NamedTuple):
@@ -21,15 +22,13 @@ class Cut(NamedTuple):
     bound: float
 
 
-def best_ratio_cut(weights: np.ndarray, max_cuts: int = 100) -> Cut:
+def best_ratio_cut(weights: np.ndarray) -> Cut:
     """Return the region S maximising weights(S) / Per(S), the weights less their mean.
 
     Parameters
     ----------
     weights : ndarray of shape (m, n)
         Weight of each pixel; both sides at least two.
-    max_cuts : int, default=100
-        Bound on Dinkelbach steps; a handful is usual.
 
     Notes
     -----
@@ -66,7 +65,7 @@ def best_ratio_cut(weights: np.ndarray, max_cuts: int = 100) -> Cut:
         levels, bound = _levels(centred)
         region, perimeter, _ = _best_of([region, *levels], whole)
         return Cut(region, perimeter, bound + 0.5 * max(weights.shape) * off)
-    for _ in range(max_cuts):
+    for _ in range(_MOST_CUTS):
         better = _best_of([region, _minimum_cut(maxflow, whole, math.ceil(ratio))], whole)
         if not better[2] > math.ceil(ratio):
             bound = unit * math.ceil(ratio) + 0.5 * max(weights.shape) * off

@@ -9,6 +9,7 @@ import numpy as np
 Sides: TypeAlias = tuple[np.ndarray, np.ndarray]  # lower and upper
 
 _UNIT = 2.0**-53
+_WIDER = 1e-9  # share by which a box is widened beyond what is proven
 _ROUNDS = 10  # of tightening; more help little
 
 
@@ -119,7 +120,7 @@ def enclosure(A: Any, rows: Sides, columns: Sides) -> Sides:
     rho = float(np.max(np.sum(off, axis=1)))
     room = off.sum(axis=1) * 2 * float(np.max(most)) if rho <= 0.5 else np.full(free.size, np.inf)
     low, high = low.copy(), high.copy()
-    grown = 1e-9 * most + room
+    grown = _WIDER * most + room
     high[free] = np.minimum(high[free], bounds[0] + grown)
     low[free] = np.maximum(low[free], -(bounds[1] + grown))
     return low, high

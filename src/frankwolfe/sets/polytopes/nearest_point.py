@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+_ZERO = 1e-12  # of what was subtracted: below is rounding
+
 
 class NearestPoint:
     """Projection onto the points with A x <= b and C x = d, by nonnegative least squares.
@@ -33,7 +35,7 @@ class NearestPoint:
             self.point = vt[:rank].T @ ((u.T @ d)[:rank] / s[:rank])
         rows = A @ self.basis
         size = np.linalg.norm(rows, axis=1)
-        some = size > 1e-12 * np.linalg.norm(A, axis=1)  # the others say something of the equations alone
+        some = size > _ZERO * np.linalg.norm(A, axis=1)  # the others say something of the equations alone
         self.rows, self.bounds = rows[some] / size[some, None], (b - A @ self.point)[some] / size[some]
 
     def __call__(self, z: np.ndarray) -> np.ndarray:
@@ -41,7 +43,7 @@ class NearestPoint:
         start, part = w, np.zeros(len(self.bounds), bool)
         while True:
             excess = self.rows @ w - self.bounds
-            broken = (excess > 1e-12 * (np.abs(self.bounds) + float(np.linalg.norm(w)))) & ~part
+            broken = (excess > _ZERO * (np.abs(self.bounds) + float(np.linalg.norm(w)))) & ~part
             if not broken.any():
                 return self.point + self.basis @ w
             part |= broken

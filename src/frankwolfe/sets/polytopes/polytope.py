@@ -19,6 +19,8 @@ from frankwolfe.sets.norms import above, slack
 from frankwolfe.sets.polytopes.linear_programme import LinearProgramme, Minimum
 from frankwolfe.sets.polytopes.nearest_point import NearestPoint
 
+_NOWHERE = 1e-6  # length of a direction within a unit box up to which the solver has found none
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Polytope(ProvenSet):
@@ -193,7 +195,7 @@ class Polytope(ProvenSet):
         cost = np.random.default_rng(0).normal(size=self.lower.size)
         for sign in (1.0, -1.0):  # a nonzero direction has a nonzero product with a random cost, so one sign finds it
             found, _ = ways.minimise(sign * cost)
-            if found is None or np.max(np.abs(found.x)) > 1e-6:
+            if found is None or np.max(np.abs(found.x)) > _NOWHERE:
                 j = 0 if found is None else int(np.argmax(np.abs(found.x)))
                 raise ValueError(f"the polytope must be bounded, but entry {j} can grow forever; pass lower and upper")
 

@@ -28,6 +28,9 @@ from frankwolfe.sets.projections import project_l1
 
 _RTOL = 1e-10  # of the oracle where nobody says how accurate it should be
 _SEED = 20210909
+_SMALL = 64  # shorter side below which an SVD takes no time
+_SQUARED = 1e100  # numbers within which squares neither overflow nor underflow
+_SHALLOW = 0.01  # threshold, in terms of the largest singular value, below which the Gram matrix is not accurate
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,7 @@ class NuclearBall(Ball, IterativeSet, ProjectableSet):
     def _project_by_gram(self, x: np.ndarray) -> np.ndarray | None:
         """Return the projection, or None where the Gram matrix would not be accurate enough."""
         top = float(np.max(np.abs(x), initial=0.0))
-        if min(x.shape) < 64 or not 1e-100 < top < 1e100:
+        if min(x.shape) < _SMALL or not 1 / _SQUARED < top < _SQUARED:
             return None
         D = np.asarray(x, dtype=np.float64)
         tall = D.shape[0] >= D.shape[1]
@@ -143,7 +146,7 @@ class NuclearBall(Ball, IterativeSet, ProjectableSet):
         if np.sum(s) + noise <= self.radius:
             return x
         shrunk = project_l1(s, self.radius)
-        if s[-1] - shrunk[-1] < 0.01 * s[-1]:
+        if s[-1] - shrunk[-1] < _SHALLOW * s[-1]:
             return None
         kept = shrunk > 0
         W, factor = W[:, kept], shrunk[kept] / s[kept]
