@@ -78,7 +78,7 @@ def losses() -> Iterator[Any]:
         yield from (f.value(start), f.slope(start), f.curvature(start), f.along(start, step, 0.3))
     mixing, known = np.array([AT_X, (0.5, 0.5, 0.0, 1.0)]), random().standard_normal((2, N))
     watched, r, sums = np.empty((2, N)), np.empty((2, N)), np.empty((2, 3))
-    compiled("rows.losses_at_points").differentiate(0, mixing, known, known[::-1].copy(), 0, loss(), watched, r, sums)
+    compiled("losses").differentiate_points(0, mixing, known, known[::-1].copy(), 0, loss(), watched, r, sums)
     yield from (watched, r, sums)
 
 

@@ -137,6 +137,21 @@ def differentiate_all(first, last, mixing, known, q, loss, watched, r, sums):
             sums[1] += inner
 
 
+@kernel()
+def differentiate_points(first, mixing, known, new, start, loss, watched, r, sums):
+    """Do that at many points, a row of the arrays for each, for the rows of data from `first` on, as many as r has.
+
+    A block of rows is in cache while one point after the other is taken. `new` begins with row `start` of the data.
+    """
+    n = r.shape[1]
+    some, rows, none, low = on_rows(loss, first, first + n), slice(first, first + n), np.empty(0), first - start
+    for j in range(r.shape[0]):
+        sums[j] = 0.0
+        differentiate(mixing[j], known[j, rows], new[j, low : low + n], some, watched[j, rows], r[j], none, sums[j])
+        if mixing[j, 0] == mixing[j, 2] and mixing[j, 1] == mixing[j, 3]:
+            sums[j, 2] = sums[j, 0]
+
+
 @kernel(fastmath=SUMS)
 def along_line(loss, start, step, gamma):
     """Return first and second derivative of the loss along start + gamma step."""

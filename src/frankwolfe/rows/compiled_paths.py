@@ -68,7 +68,7 @@ class CompiledMany(Path):
         return len(query.known) + len(query.pending) < 3
 
     def read(self, rows: Any, model: Any, query: Query) -> Sweep:
-        from frankwolfe.kernels.rows import losses_at_points
+        from frankwolfe.kernels.losses import differentiate_points
 
         matrix, size, (n, d) = rows.matrix, query.size, rows.shape
         fresh = query.pending
@@ -92,7 +92,7 @@ class CompiledMany(Path):
                 products, start = (new.value, 0) if x is None else (np.ascontiguousarray(_product(block, x)), first)
                 r = np.empty((size, len(block)), watched.dtype)
                 to = first, mixing, known.value, products, start, model.compiled, watched, r, sums[first // step]
-                losses_at_points.differentiate(*to)
+                differentiate_points(*to)
                 slopes[part] += r @ block
 
         with calm():  # the parts have threads of their own
