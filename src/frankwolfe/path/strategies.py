@@ -17,7 +17,7 @@ from frankwolfe.minimize import conclude, drive
 from frankwolfe.objectives.base import Objective
 from frankwolfe.objectives.composite import HessianObjective
 from frankwolfe.path.lockstep import Lockstep
-from frankwolfe.path.warm_start import SHELF, Proof, begin, continued, proof_of
+from frankwolfe.path.warm_start import SHELF, KeptTangent, begin, continued, tangent_behind
 from frankwolfe.problem import Problem
 from frankwolfe.result import Result, Status
 from frankwolfe.run import Run, with_room
@@ -143,7 +143,7 @@ class Walk:
         self.objective = objective.oriented(family.sparse_atoms, family.parallel_atoms)
         self.method, self.seed, self.x0, self.keep = method, seed, x0, keep
         self.known: list[tuple[Run, float]] = []
-        self.proofs: list[Proof] = []
+        self.tangents: list[KeptTangent] = []
 
     def begin(self, domain: Set, radius: float, tolerance: Tolerance, trace_every: int = 1, note: str = "") -> Run:
         """Return the run of a radius, ready to be driven."""
@@ -156,7 +156,7 @@ class Walk:
             start = continued(*near, problem, radius)
             problem.exact = near[0].problem.exact  # which takes a while to make, and serves any radius
         if start is not None:
-            begin(run, start, self.proofs, radius)
+            begin(run, start, self.tangents, radius)
         if start is None or self.method.forgets_start:
             start = problem.start(self.x0, self.method.dense)
         if tolerance.relative and near is not None:
@@ -169,7 +169,7 @@ class Walk:
     def end(self, run: Run, radius: float) -> None:
         """Finish a run, and keep what others can start from."""
         with_room(run, run.finish)
-        proof = proof_of(run, radius)
-        self.proofs = [p for p in (proof, *self.proofs) if p is not None][:SHELF]
+        last = tangent_behind(run, radius)
+        self.tangents = [kept for kept in (last, *self.tangents) if kept is not None][:SHELF]
         if run.trouble is None and np.isfinite(run.best_value):
             self.known = [(run, radius), *self.known][: self.keep]

@@ -17,7 +17,7 @@ ROUGH_SEARCH = 1e-3  # accuracy of the search between the last solution and itse
 SHELF = 4  # tangents kept: those of the nearest radii bound best
 
 
-class Proof(NamedTuple):
+class KeptTangent(NamedTuple):
     """A tangent of f, which is one whatever the set is, and the minimum of its slope over the set it was made for."""
 
     tangent: Tangent
@@ -40,11 +40,11 @@ class Proof(NamedTuple):
         return float(problem.bound(self.tangent._replace(noise=wider * self.tangent.noise), minimum, self.steps))
 
 
-def proof_of(run: Run, radius: float) -> Proof | None:
+def tangent_behind(run: Run, radius: float) -> KeptTangent | None:
     """Return the tangent behind the bound of a run, for use at other radii."""
     if run.certificate.behind is None or run.certificate.behind[0].slope is NO_SLOPE:
         return None
-    return Proof(*run.certificate.behind, radius, run.certificate.failure, run.state.k)
+    return KeptTangent(*run.certificate.behind, radius, run.certificate.failure, run.state.k)
 
 
 def continued(run: Run, before: float, problem: Problem, radius: float) -> Point | None:
@@ -73,15 +73,15 @@ def continued(run: Run, before: float, problem: Problem, radius: float) -> Point
     return between
 
 
-def begin(run: Run, point: Point, proofs: list[Proof], radius: float) -> None:
+def begin(run: Run, point: Point, tangents: list[KeptTangent], radius: float) -> None:
     """Give a run a point to beat, and the best bound that is known at once."""
     problem = run.problem
     run.best, run.best_value = point, float(problem.value(point))
-    for proof in proofs:
-        bound = proof.bound(problem, radius)
+    for kept in tangents:
+        bound = kept.bound(problem, radius)
         if bound > run.certificate.lower_bound:
-            run.certificate.lower_bound, run.certificate.failure = bound, proof.failure
-            run.certificate.behind = proof.tangent, proof.minimum * (radius / proof.radius)
+            run.certificate.lower_bound, run.certificate.failure = bound, kept.failure
+            run.certificate.behind = kept.tangent, kept.minimum * (radius / kept.radius)
 
 
 def _scaled(x: Point, before: float, radius: float) -> Point:

@@ -30,7 +30,7 @@ from frankwolfe.kernels.threads import calm
 from frankwolfe.objectives.derive import derive
 from frankwolfe.rows.compiled_paths import Compiled, CompiledMany, settle, stacked_products
 from frankwolfe.rows.reading import ArrayBlocks, Query, Sweep, TwoReads, array_of
-from frankwolfe.rows.row_weights import Scaled
+from frankwolfe.rows.row_weights import WeightedRows
 from frankwolfe.rows.rows import Rows
 
 DENSE_FROM = 100  # how much faster a dense product is than a sparse one, operation by operation
@@ -138,7 +138,7 @@ class DataMatrix(Rows):
     def gram_norm(self, model: Any) -> float:
         from frankwolfe.kernels.spectral.lanczos import spectral_norm
 
-        return spectral_norm(Scaled(self, model.share)) ** 2
+        return spectral_norm(WeightedRows(self, model.share)) ** 2
 
     def column_squares(self, weights: Array | None) -> np.ndarray | None:
         """Return the weighted sum of squares of each column, on the host; None for an operator, which hides them."""

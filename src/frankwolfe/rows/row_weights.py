@@ -12,7 +12,7 @@ from frankwolfe.rows.rows import Rows
 from frankwolfe.validation import vector
 
 
-class Scaled:
+class WeightedRows:
     """The data with rows scaled by the roots of their weights, as a NumPy operator for the Lanczos kernel."""
 
     def __init__(self, data: Rows, share: Array) -> None:

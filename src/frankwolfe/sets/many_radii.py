@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from frankwolfe.atoms import StackedAtoms
 from frankwolfe.backends import Array, namespace
 from frankwolfe.backends.namespace import as_like, nonzero
-from frankwolfe.sets.base import Set
+from frankwolfe.sets.base import Set, install
 from frankwolfe.sets.norms import conjugate, dual_vectors, norms
 
 
@@ -36,7 +36,7 @@ class SetBatch(Set):
     def __init__(self, members: list[Any], like: Array) -> None:
         self.members = members
         self.like = like
-        self.curved, self.exponent = members[0].curved, members[0].exponent
+        install(self, curved=members[0].curved, exponent=members[0].exponent)
         if self.oracle_in_arrays:
             self.radii = as_like([member.radius for member in members], like)
 
