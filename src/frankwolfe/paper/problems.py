@@ -135,6 +135,10 @@ METHODS: dict[str, Label] = {
 }
 
 
+PAPER, BEYOND = ("gd", "agm", "fw", "afw"), ("fw-short", "afw-line")
+"""What the paper compares, and what is shown beside it after a click."""
+
+
 @lru_cache(maxsize=2)
 def objective(data: Data, directory: str | None = None) -> Any:
     """Return f for a dataset: the mean logistic loss, or for ratings half the squared error on the observed entries."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from frankwolfe.paper.problems import METHODS, Ball, Data
+from frankwolfe.paper.problems import BEYOND, METHODS, PAPER, Ball, Data
 from frankwolfe.paper.publication.figure_data import Section, error_panel
 from frankwolfe.paper.reference import LOOSER
 from frankwolfe.paper.runner import Results
@@ -23,8 +23,6 @@ NEIGHBOURS = {"mushrooms": (1.0, 5.0, 10.0), "mnist": (5.0, 20.0), "covtype": (5
 SAMPLES = {"mushrooms": 0, "mnist": 3000, "covtype": 20000}
 """Rows of the random sample on which neighbouring radii are run, and everything in the quick form; zero: all."""
 
-PAPER = ("gd", "agm", "fw", "afw")
-BEYOND = ("fw-short", "afw-line")
 ITERATIONS = 500
 
 
