@@ -6,7 +6,6 @@ from itertools import product
 
 from frankwolfe.paper.problems import BEYOND, METHODS, PAPER, Ball, Data
 from frankwolfe.paper.publication.figure_data import Section, error_panel
-from frankwolfe.paper.reference import LOOSER
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import Race
 from frankwolfe.paper.store import Task
@@ -27,8 +26,7 @@ ITERATIONS = 500
 
 
 def race(data: Data, kind: str, radius: float, methods: tuple[str, ...] = PAPER[1:], main: bool = False) -> Race:
-    """Return a race with f* to less than all errors: with many features a looser one, still far below them."""
-    return Race(data, Ball(kind, radius), methods, ITERATIONS, main, LOOSER[1] if data.name == "mnist" else 0.0)
+    return Race(data, Ball(kind, radius), methods, ITERATIONS, main)
 
 
 def main(name: str, kind: str, quick: bool) -> list[Race]:
