@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,9 +22,18 @@ from frankwolfe.paper.claims.verdicts import (
     across,
     ordering,
 )
-from frankwolfe.paper.problems import Ball
+from frankwolfe.paper.problems import Ball, Data, gaussian
+from frankwolfe.paper.reference import solve
 from frankwolfe.paper.runner import Results
-from frankwolfe.paper.sections import fig1, fig2, fig4, proven_constants, rate_reasons, rates_on_sets
+from frankwolfe.paper.sections import (
+    certificate_quality,
+    fig1,
+    fig2,
+    fig4,
+    proven_constants,
+    rate_reasons,
+    rates_on_sets,
+)
 from frankwolfe.paper.store import Outcome, Store
 
 ALL = (*claims.FINDINGS, *claims.CLAIMS)
@@ -181,6 +191,35 @@ def test_the_plain_walk_is_the_librarys_method(method):
         fw.Quadratic(np.eye(d)), fw.Simplex(d), x0=np.eye(d)[0], method=method, tol=0, max_iter=steps
     ).trace
     np.testing.assert_allclose(h[:, 0] + 0.5 / d, trace.fun, rtol=1e-12)
+
+
+def test_vertices_settle_when_they_stay_near_the_solution():
+    task = rate_reasons.Settling(Data("gaussian"), Ball("l2", 5.0), iterations=200)
+    samples, radius = gaussian(0), 5.0
+    x_star = solve(fw.Logistic(samples.A, samples.b), fw.L2Ball(radius)).x
+
+    def grad(x):
+        return -samples.A.T @ (samples.b / (1 + np.exp(samples.b * (samples.A @ x)))) / samples.b.size
+
+    expected = {}
+    for method, offset in (("fw", 2), ("afw", 3)):
+        x = v = theta = np.zeros(100)
+        for k in range(task.iterations):
+            delta = 2 / (k + offset)
+            at = x if method == "fw" else (1 - delta) * x + delta * v
+            theta = grad(at) if method == "fw" else (1 - delta) * theta + delta * grad(at)
+            v = -radius * theta / np.linalg.norm(theta)
+            x = (1 - delta) * x + delta * v
+            if np.linalg.norm(v - x_star) > 0.1 * radius:
+                expected[method] = k + 2  # v is the vertex number k + 1, and the next one is near
+    assert task.compute(None).facts == expected
+    assert rate_reasons.Settling(task.data, task.ball, iterations=3).compute(None).facts["fw"] is None
+
+
+def test_the_lemma_is_not_measured_where_it_is_an_identity():
+    short = replace(certificate_quality.ACTIVE, iterations=20).compute(None)
+    assert short["excess"][0] == 0  # by definition
+    assert short.facts["worst_excess"] == np.max(short["excess"][1:]) < 0
 
 
 def test_zig_zags_are_measured():

@@ -41,6 +41,13 @@ def test_every_claim_has_a_verdict_a_number_a_sentence_and_a_figure(committed):
     assert "--quick" not in committed.about["command"]
 
 
+def test_every_table_has_a_sentence(committed):
+    for section in (*committed.sections, *committed.end):
+        for table in section.tables:
+            assert table.note or section in committed.end, table.key
+        assert section.intro or all(table.note for table in section.tables), section.key
+
+
 def test_it_is_small():
     assert (ROOT / SUMMARY).stat().st_size < 2_000_000
 

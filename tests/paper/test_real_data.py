@@ -59,7 +59,7 @@ def test_the_start_of_figure_4(data_dir, tmp_path):
     runs = [Run(fig4.DATA, fig4.BALL, method, 100, ranks=True, start=fig4.START) for method in ("fw", "afw")]
     run_tasks(runs, store, str(data_dir), 1, True)
     results = Results(store)
-    optimum = 0.318228621  # certified elsewhere to 1e-11; the errors here are a million times larger
+    optimum = 0.318228554  # certified elsewhere to 2e-11; the errors here are a million times larger
     h = {run.method: float(results[run]["fun"][100]) - optimum for run in runs}
     ranks = {run.method: results[run]["rank"][100] for run in runs}
     assert near(h["fw"], 9.4e-3, 0.1)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -91,48 +91,28 @@ class Problem:
         return f"{self.data.label} {self.ball.kind} R = {self.ball.radius:g}"
 
 
-@dataclass(frozen=True)
-class Label:
-    """How a method is named and drawn."""
+class Label(NamedTuple):
+    """How a method is named and drawn; ``text/page.toml`` says what it is."""
 
     name: str
-    about: str
     colour: str
-    dash: str = "solid"
-    make: Callable[[], fw.Method] = fw.FrankWolfe
+    dash: str
+    make: Callable[[], fw.Method]
 
 
-METHODS: dict[str, Label] = {
-    "gd": Label("GD", "projected gradient descent, step 1/L", GREEN, "dash", fw.ProjectedGradient),
-    "agm": Label("AGM", "projected AGM by linear coupling, step 1/L", PURPLE, "dash", fw.AcceleratedProjectedGradient),
-    "fw": Label("FW", "Frank-Wolfe, step 2/(k+2)", VERMILION, "solid", fw.FrankWolfe),
-    "afw": Label("AFW", "accelerated Frank-Wolfe, step 2/(k+3)", BLUE, "solid", fw.AcceleratedFrankWolfe),
-    "fw-short": Label("FW, short step", "min(1, gap/(L|d|²))", ORANGE, "dot", lambda: fw.FrankWolfe(fw.ShortStep())),
-    "fw-line": Label(
-        "FW, line search", "exact on the segment", OLIVE, "dot", lambda: fw.FrankWolfe(fw.ExactLineSearch())
-    ),
-    "afw-line": Label(
-        "AFW, line search",
-        "exact for x, open-loop averages",
-        SKY,
-        "dot",
-        lambda: fw.AcceleratedFrankWolfe(line_search=True),
-    ),
-    "cgs": Label(
-        "CGS",
-        "conditional gradient sliding (Lan and Zhou), many oracle calls for one gradient",
-        OLIVE,
-        "dashdot",
-        fw.ConditionalGradientSliding,
-    ),
-    "agm-restart": Label(
-        "AGM, restarted",
-        "projected AGM, momentum dropped when it points uphill",
-        PURPLE,
-        "dot",
-        lambda: fw.AcceleratedProjectedGradient(restart=True),
-    ),
+METHODS = {
+    "gd": Label("GD", GREEN, "dash", fw.ProjectedGradient),
+    "agm": Label("AGM", PURPLE, "dash", fw.AcceleratedProjectedGradient),
+    "fw": Label("FW", VERMILION, "solid", fw.FrankWolfe),
+    "afw": Label("AFW", BLUE, "solid", fw.AcceleratedFrankWolfe),
+    "fw-short": Label("FW, short step", ORANGE, "dot", lambda: fw.FrankWolfe(fw.ShortStep())),
+    "fw-line": Label("FW, line search", OLIVE, "dot", lambda: fw.FrankWolfe(fw.ExactLineSearch())),
+    "afw-line": Label("AFW, line search", SKY, "dot", partial(fw.AcceleratedFrankWolfe, line_search=True)),
+    "cgs": Label("CGS", OLIVE, "dashdot", fw.ConditionalGradientSliding),
+    "agm-restart": Label("AGM, restarted", PURPLE, "dot", partial(fw.AcceleratedProjectedGradient, restart=True)),
 }
+PAPER, BEYOND = ("gd", "agm", "fw", "afw"), ("fw-short", "afw-line")
+"""What the paper compares, and what is shown beside it after a click."""
 
 
 @lru_cache(maxsize=2)

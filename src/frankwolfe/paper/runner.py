@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from frankwolfe.backends.compile_policy import WORTH, choices_of_run
 from frankwolfe.paper.problems import THREADS, Problem
-from frankwolfe.paper.reference import LOOSER, Reference
+from frankwolfe.paper.reference import Reference
 from frankwolfe.paper.runs import Race, Run, Series
 from frankwolfe.paper.store import Outcome, Store, Task
 from frankwolfe.validation import optional
@@ -40,9 +40,8 @@ class Results:
         return self.get(task) is not None
 
     def optimum(self, problem: Problem) -> dict[str, Any]:
-        """Return what the certified solve of a problem found: the most accurate one there is."""
-        tighter = [Reference(problem.data, problem.ball, goal) for goal in (0.0, *LOOSER)]
-        return self[next((task for task in tighter if task in self), tighter[0])].facts
+        """Return what the certified solve of a problem found."""
+        return self[Reference(problem.data, problem.ball)].facts
 
     def series(self, run: Run) -> Series:
         """Return a run next to its optimum."""

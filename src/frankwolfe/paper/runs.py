@@ -139,7 +139,6 @@ class Race(Problem):
     methods: tuple[str, ...]
     iterations: int
     main: bool = True  # or a neighbour of what is shown in the first place
-    goal: float = 0.0  # of the solve that gives f*
 
     @property
     def runs(self) -> list[Run]:
@@ -147,7 +146,7 @@ class Race(Problem):
 
     @property
     def tasks(self) -> list[Task]:
-        return [Reference(self.data, self.ball, self.goal), *self.runs]
+        return [Reference(self.data, self.ball), *self.runs]
 
 
 class Series:

@@ -23,7 +23,7 @@ from frankwolfe.paper.claims.verdicts import (
     stretches,
     verdict,
 )
-from frankwolfe.paper.problems import METHODS
+from frankwolfe.paper.problems import METHODS, PAPER
 from frankwolfe.paper.runner import NotRunError, Results
 from frankwolfe.paper.runs import Race
 from frankwolfe.paper.sections import fig2, fig3, fig4, iteration_cost
@@ -40,13 +40,13 @@ def inactive(results: Results, quick: bool) -> Found:
     cases, main = [], ""
     for race in fig2.races(quick):
         series = results.race(race)
-        errors = {m: series[m].at(fig2.ITERATIONS) for m in fig2.PAPER}
+        errors = {m: series[m].at(fig2.ITERATIONS) for m in PAPER}
         price = fig2.price(results, race)
         words = f"the ball costs {f'{price:.0e}' if price else 'nothing'}, the error of AFW is {errors['afw']:.0e}"
         if price > UNSEEN * errors["afw"]:
             cases.append(Case(race.short, OUTSIDE, "not judged", words))
             continue
-        h = {m: series[m].highest[1:] for m in fig2.PAPER}
+        h = {m: series[m].highest[1:] for m in PAPER}
         kind, where = ordering(series["afw"].k[1:], (h["agm"] < h["afw"]) & (h["afw"] < np.minimum(h["gd"], h["fw"])))
         cases.append(Case(race.short, kind, f"{where}; at the end {fig2.order(errors)}", words))
         main = where if race.main else main

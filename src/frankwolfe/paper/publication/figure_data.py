@@ -133,26 +133,22 @@ def spread(n: int, points: int = POINTS, log: bool = True) -> np.ndarray:
 
 def save_numbers(figure: Figure, folder: Path) -> Path:
     """Write every row behind a figure as one CSV file, in full precision."""
-    columns: dict[str, list[Any]] = {"panel": [], "curve": [], **{axis: [] for axis in figure.axes}}
-    columns |= {"y": [], "low": [], "high": []}
+    names = ("panel", "curve", *figure.axes, "y", "low", "high")
+    columns: dict[str, list[Any]] = {name: [] for name in names}
     for panel in figure.panels:
-        for curve in (*panel.curves, *_rows(panel.heat, figure.axes[0])):
-            n = curve.y.size
-            columns["panel"] += [panel.title] * n
-            columns["curve"] += [curve.name] * n
-            for axis in figure.axes:
-                columns[axis] += list(curve.x.get(axis, np.full(n, np.nan)))
-            columns["y"] += list(curve.y)
-            columns["low"] += list(np.full(n, np.nan) if curve.low is None else curve.low)
-            columns["high"] += list(np.full(n, np.nan) if curve.high is None else curve.high)
+        heat = panel.heat
+        rows = [] if heat is None else zip(heat.rows, heat.z, strict=True)
+        maps = [Curve(row, {figure.axes[0]: heat.x}, z, "") for row, z in rows if heat is not None]
+        for curve in (*panel.curves, *maps):
+            n, known = curve.y.size, {**curve.x, "y": curve.y, "low": curve.low, "high": curve.high}
+            for name, words in (("panel", panel.title), ("curve", curve.name)):
+                columns[name] += [words] * n
+            for name in names[2:]:
+                values = known.get(name)
+                columns[name] += list(np.full(n, np.nan) if values is None else values)
     path = folder / f"{figure.key}.csv"
     write_csv(path, columns)
     return path
-
-
-def _rows(heat: Heat | None, axis: str) -> list[Curve]:
-    """Return the rows of a map as curves, for the file of numbers."""
-    return [] if heat is None else [Curve(r, {axis: heat.x}, z, "") for r, z in zip(heat.rows, heat.z, strict=True)]
 
 
 def payload(figure: Figure, points: int = POINTS, digits: int = 6) -> dict[str, Any]:

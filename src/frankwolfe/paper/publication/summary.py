@@ -43,7 +43,7 @@ def counts(summary: Summary) -> list[tuple[str, int]]:
 def summarise(results: Results, sections: list[Section], quick: bool, about: dict[str, Any]) -> Summary:
     """Judge every claim and put all together; errata, methods, versions and timings come last."""
     errata = Section("errata", "Errata", TEXT["errata"], [], [errata_table(results, quick)])
-    methods = [[m.name, m.about] for m in METHODS.values()]
+    methods = [[METHODS[key].name, about] for key, about in TEXT["methods"].items()]
     tables = [
         Table("methods", "Methods", ["name", "what it is"], methods, words=True),
         Table("this-page", "This page", ["what", "value"], [[k, v] for k, v in about.items()], words=True),

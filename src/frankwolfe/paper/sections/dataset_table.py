@@ -39,12 +39,11 @@ class Count(Task):
     def compute(self, directory: str | None) -> Outcome:
         loaded = load(self.data, directory)
         if hasattr(loaded, "cols"):
-            n, d = loaded.shape
-            return Outcome({"rows": n, "columns": d, "nonzeros": int(loaded.values.size), "positive": None})
-        n, d = loaded.A.shape
-        nonzeros = np.count_nonzero(loaded.A) if isinstance(loaded.A, np.ndarray) else loaded.A.count_nonzero()
-        facts = {"rows": int(n), "columns": int(d), "nonzeros": int(nonzeros), "positive": int(np.sum(loaded.b > 0))}
-        return Outcome(facts)
+            (n, d), nonzeros, positive = loaded.shape, loaded.values.size, None
+        else:
+            (n, d), positive = loaded.A.shape, int(np.sum(loaded.b > 0))
+            nonzeros = np.count_nonzero(loaded.A) if isinstance(loaded.A, np.ndarray) else loaded.A.count_nonzero()
+        return Outcome({"rows": int(n), "columns": int(d), "nonzeros": int(nonzeros), "positive": positive})
 
 
 def tasks(quick: bool) -> list[Count]:

@@ -41,7 +41,7 @@ def agm(f: fw.Logistic, L: float, start: np.ndarray, steps: int) -> Iterator[Ste
 
 @dataclass(frozen=True)
 class Bowls(Task):
-    """A run on a logistic loss of one variable, with y, v and the slope at each step."""
+    """A run on a logistic loss of one variable: y, f(y), the slope there, v, its weight and the next v at each step."""
 
     steps: int = SHOWN[-1] + 1
 
@@ -121,33 +121,23 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def section(results: Results, quick: bool) -> Section:
-    run = results[Bowls()]
-    f = loss()
-    x = np.linspace(-15.0, 12.0, 241)
+    f, x = loss(), np.linspace(-15.0, 12.0, 241)
     values = np.array([float(f.value(np.array([t]))) for t in x])
     panels = []
     for k in SHOWN:
-        y, value, g, v, weight, v_next = (float(run[c][k]) for c in ("y", "value", "slope", "v", "weight", "v_next"))
-        affine = value + g * (x - y)
-        bowl = affine + weight * (x - v) ** 2
-        lowest = value + g * (v_next - y) + weight * (v_next - v) ** 2
-        panels.append(
-            Panel(
-                f"k = {k}: weight L/(k+2) = {weight:.3g}",
-                [
-                    Curve("f", {"x": x}, values, GREY, "solid", 2.2),
-                    Curve(
-                        "bound that AGM minimises", {"x": x}, np.where(bowl < 4.0, bowl, np.nan), PURPLE, "solid", 2.2
-                    ),
-                    Curve("affine function of the FW step", {"x": x}, affine, VERMILION, "dash", 2.0),
-                    Curve("yₖ", {"x": np.array([y])}, np.array([value]), GREY, mode="markers"),
-                    Curve("vₖ₊₁", {"x": np.array([v_next])}, np.array([lowest]), BLUE, mode="markers"),
-                ],
-                ylabel="value",
-                log=(False, False),
-                xlabel="x",
-            )
-        )
+        at = {name: float(column[k]) for name, column in results[Bowls()].table.items()}
+        there = np.array([at["v_next"]])
+        affine = [at["value"] + at["slope"] * (t - at["y"]) for t in (x, there)]
+        bowl, lowest = (a + at["weight"] * (t - at["v"]) ** 2 for a, t in zip(affine, (x, there), strict=True))
+        curves = [
+            Curve("f", {"x": x}, values, GREY, width=2.2),
+            Curve("bound that AGM minimises", {"x": x}, np.where(bowl < 4.0, bowl, np.nan), PURPLE, width=2.2),
+            Curve("affine function of the FW step", {"x": x}, affine[0], VERMILION, "dash", 2.0),
+            Curve("yₖ", {"x": np.array([at["y"]])}, np.array([at["value"]]), GREY, mode="markers"),
+            Curve("vₖ₊₁", {"x": there}, lowest, BLUE, mode="markers"),
+        ]
+        title = f"k = {k}: weight L/(k+2) = {at['weight']:.3g}"
+        panels.append(Panel(title, curves, "value", log=(False, False), xlabel="x"))
     words = Words("fig1", samples=SAMPLES, inflated=INFLATED)
     figures = [words.figure("fig1", panels, 2, ("x",)), words.figure("agm", _bounds(results), 2, ("k",))]
     return words.section(figures, [])
@@ -155,29 +145,30 @@ def section(results: Results, quick: bool) -> Section:
 
 def _bounds(results: Results) -> list[Panel]:
     walk = results[Accelerated()]
-    x = {"k": walk["k"] + 1}
 
-    def pair(name: str, column: str, colour: str) -> list[Curve]:
-        bound = Curve(f"bound of the {name}", x, walk[f"{column}_bound"], colour, "dot")
-        return [Curve(name, x, walk[column], colour), bound]
+    def curve(name: str, column: str, colour: str, dash: str = "solid", width: float = 2.0, scale: float = 1) -> Curve:
+        return Curve(name, {"k": walk["k"] + 1}, scale * walk[column], colour, dash, width)
+
+    def pair(name: str, colour: str) -> list[Curve]:
+        return [curve(name, name, colour), curve(f"bound of the {name}", f"{name}_bound", colour, "dot")]
 
     above = [
-        Curve("weighted sum of Theorem 4, above f*", x, walk["weighted"], BLUE),
-        Curve("bound of Theorem 4", x, walk["weighted_bound"], BLUE, "dot"),
-        Curve("last term alone, above f*", x, walk["estimate"], ORANGE),
+        curve("weighted sum of Theorem 4, above f*", "weighted", BLUE),
+        curve("bound of Theorem 4", "weighted_bound", BLUE, "dot"),
+        curve("last term alone, above f*", "estimate", ORANGE),
     ]
-    lengths = [*pair("gradient", "gradient", PURPLE), *pair("distance", "distance", GREY)]
     radius = [
-        Curve("|vₖ₊₁ − vₖ|²", x, walk["radius"], VERMILION),
-        Curve("bound as printed, 2B/L", x, 2 * walk["distance_bound"], VERMILION, "dash", 1.4),
-        Curve("bound as corrected, 4B/L", x, 4 * walk["distance_bound"], VERMILION, "dot"),
+        curve("|vₖ₊₁ − vₖ|²", "radius", VERMILION),
+        curve("bound as printed, 2B/L", "distance_bound", VERMILION, "dash", 1.4, scale=2),
+        curve("bound as corrected, 4B/L", "distance_bound", VERMILION, "dot", scale=4),
     ]
     same = [
-        Curve("Algorithm 2 with vₖ₊₁ = xₖ₊₁", x, walk["merged"], BLUE, width=3.0),
-        Curve("gradient descent", x, walk["plain"], ORANGE, "dash"),
+        curve("Algorithm 2 with vₖ₊₁ = xₖ₊₁", "merged", BLUE, width=3.0),
+        curve("gradient descent", "plain", ORANGE, "dash"),
     ]
+    lengths = [*pair("gradient", PURPLE), *pair("distance", GREY)]
     return [
-        Panel("error f(xₖ) − f*", pair("error", "error", BLUE), ylabel="error"),
+        Panel("error f(xₖ) − f*", pair("error", BLUE), ylabel="error"),
         Panel("|∇f(yₖ)|² and |vₖ − x*|²", lengths, ylabel="squared length"),
         Panel("Theorem 4", above, ylabel="distance from f*"),
         Panel("Connection 1: squared radius", radius, ylabel="squared length"),

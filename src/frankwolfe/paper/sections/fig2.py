@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from frankwolfe.paper.problems import METHODS, Ball, Data, Problem
+from frankwolfe.paper.problems import BEYOND, METHODS, PAPER, Ball, Data, Problem
 from frankwolfe.paper.publication.figure_data import Section, error_panel
 from frankwolfe.paper.reference import Reference
 from frankwolfe.paper.runner import Results
@@ -18,8 +18,6 @@ NEIGHBOURS = (5.0, 20.0, 659.0)
 LARGEST = max(NEIGHBOURS)  # the ball whose optimum stands for that of no constraint at all
 ITERATIONS = 1000
 WINDOW, SETTLED = 20, 100  # zig-zags are measured in windows of k, after the start
-PAPER = ("gd", "agm", "fw", "afw")
-BEYOND = ("fw-short", "afw-line")
 
 
 def races(quick: bool) -> list[Race]:

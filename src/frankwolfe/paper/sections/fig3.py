@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
-from frankwolfe.paper.problems import METHODS, Ball, Data
+from frankwolfe.paper.problems import BEYOND, METHODS, PAPER, Ball, Data
 from frankwolfe.paper.publication.figure_data import Section, error_panel
-from frankwolfe.paper.reference import LOOSER
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import Race
 from frankwolfe.paper.store import Task
@@ -23,14 +22,11 @@ NEIGHBOURS = {"mushrooms": (1.0, 5.0, 10.0), "mnist": (5.0, 20.0), "covtype": (5
 SAMPLES = {"mushrooms": 0, "mnist": 3000, "covtype": 20000}
 """Rows of the random sample on which neighbouring radii are run, and everything in the quick form; zero: all."""
 
-PAPER = ("gd", "agm", "fw", "afw")
-BEYOND = ("fw-short", "afw-line")
 ITERATIONS = 500
 
 
 def race(data: Data, kind: str, radius: float, methods: tuple[str, ...] = PAPER[1:], main: bool = False) -> Race:
-    """Return a race with f* to less than all errors: with many features a looser one, still far below them."""
-    return Race(data, Ball(kind, radius), methods, ITERATIONS, main, LOOSER[1] if data.name == "mnist" else 0.0)
+    return Race(data, Ball(kind, radius), methods, ITERATIONS, main)
 
 
 def main(name: str, kind: str, quick: bool) -> list[Race]:

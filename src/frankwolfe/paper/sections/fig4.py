@@ -9,7 +9,7 @@ import numpy as np
 
 from frankwolfe.paper.problems import METHODS, Ball, Data
 from frankwolfe.paper.publication.figure_data import AXES, Curve, Panel, Section, error_panel, method_curve
-from frankwolfe.paper.reference import LOOSER, Reference
+from frankwolfe.paper.reference import Reference
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import Run, Series
 from frankwolfe.paper.store import Task
@@ -44,7 +44,7 @@ def from_zero(quick: bool) -> list[Run]:
 
 
 def tasks(quick: bool) -> list[Task]:
-    return [Reference(DATA, BALL, LOOSER[2 if quick else 0]), *reversed(runs(quick)), *from_zero(quick)]
+    return [Reference(DATA, BALL), *reversed(runs(quick)), *from_zero(quick)]
 
 
 def series(results: Results, chosen: list[Run]) -> dict[str, Series]:
