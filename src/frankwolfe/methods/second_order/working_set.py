@@ -94,7 +94,8 @@ def scan_columns(problem: Problem, x: Point, at_x: Evaluation, gap: float, first
     data = sparse(objective)
     if first and data is not None:
         bend = data.squares(double(objective.loss_curvature(x.image))) + objective.ridge
-        level = entry = water_level(size(bend * x.array - at_x.slope), bend, domain.radius)
+        least = 0.0 if domain.signed else -np.inf
+        level = entry = water_level(size(bend * x.array - at_x.slope), bend, domain.radius, least)
     return ColumnScan(at_x, gap, worth, level, (x.coords != 0) | (worth > entry))
 
 
