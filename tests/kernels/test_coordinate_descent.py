@@ -60,14 +60,13 @@ def test_rounds_are_those_of_their_plain_twin(seed, pattern, intercept, signed, 
     assert rounds == 2
     plain = start.copy()
     for found in places[1:]:
-        some = plain != 0
-        firm = coordinate_descent_loops.FIRM / max(np.sum(some / np.diag(H)), 1e-300) if some.any() else 0.0
+        some = plain != 0 if plain.any() else np.ones(d)
+        firm = coordinate_descent_loops.FIRM / np.sum(some / np.diag(H))
         for j in range(d):  # the best of each entry on a fine grid
             now = slope[j] + H[j] @ (plain - start)
             others, ways = np.abs(plain).sum() - abs(plain[j]), np.linspace(-4 if signed else 0, 4, 80001)
             over = level + firm * (others + np.abs(ways) - radius)
-            half = 0.5 / firm if firm else 0.0
-            penalty = (np.maximum(over, 0.0) if signed else over) ** 2 * half if firm else level * np.abs(ways)
+            penalty = (np.maximum(over, 0.0) if signed else over) ** 2 / (2 * firm)
             plain[j] = ways[np.argmin(now * (ways - plain[j]) + 0.5 * H[j, j] * (ways - plain[j]) ** 2 + penalty)]
         level += firm * (np.abs(plain).sum() - radius)
         level = max(level, 0.0) if signed else level
@@ -99,6 +98,50 @@ def test_a_limit_on_the_rounds_is_kept_and_told() -> None:
     A, c, slope = made(5)
     found = descended(Model(columns_of(A), np.arange(12), slope, c), 1.0, Start(np.zeros(12), 0.01), True, 0.0, 3)
     assert (found.rounds, found.done) == (3, False)
+
+
+@pytest.mark.parametrize("signed", [True, False])
+def test_a_limit_ends_inside_the_set(signed: bool) -> None:
+    """Also where the last rounds were to be extrapolated, which leaves the simplex for a while."""
+    rng = np.random.default_rng(7)
+    A = rng.standard_normal((20, 3)) @ rng.standard_normal((3, 40)) + 0.05 * rng.standard_normal((20, 40))
+    c, slope, start, layout = np.full(20, 0.05), rng.standard_normal(40), np.zeros(40), columns_of(A)
+    start[0] = 3.0
+    for most in range(1, 80):
+        z = descended(Model(layout, np.arange(40), slope, c), 3.0, Start(start), signed, 0.0, most).z
+        assert np.abs(z).sum() <= 3.0 * (1 + 1e-12)
+        assert signed or z.min() >= 0
+
+
+@pytest.mark.parametrize("signed", [True, False])
+def test_a_start_far_from_everything_is_scaled_down(signed: bool) -> None:
+    """From the best multiple of a vertex: the same answer as by the Hessian."""
+    rng = np.random.default_rng(8)
+    A, c, d, radius = rng.standard_normal((60, 25)), np.full(60, 1 / 60), 25, 1000.0
+    start, target = radius * (np.arange(d) == 3), 100 * A @ rng.standard_normal(d)
+    slope, bent = A.T @ (c * (A @ start - target)), c * (A @ start)
+    share = max(float((A @ start) @ target) / float((A @ start) @ (A @ start)), 0.0)
+    assert share < 0.5
+    model, H = Model(columns_of(A), np.arange(d), slope, c), hessian(A, c, 0.0, False)
+    found = descended(model, radius, Start(start, None, share, bent), signed, 1e-3, 2000)
+    assert found.done
+    b = slope - H @ start
+    best = l1_qp(H, b, radius, start) if signed else radius * simplex_qp(radius**2 * H, radius * b, start / radius)
+    np.testing.assert_allclose(found.z, best, atol=0.1)
+
+
+@pytest.mark.parametrize("signed", [True, False])
+@pytest.mark.parametrize("level", [None, 5.0])
+def test_a_level_that_is_too_high_falls(signed: bool, level: float | None) -> None:
+    """Nothing is in use then; and on a large simplex the multiplier is negative."""
+    d, start = 12, 50.0 * (np.arange(12) == 3)
+    A, c, slope = made(4, d=d)
+    model, H = Model(columns_of(A), np.arange(d), slope, c, 0.01), hessian(A, c, 0.01, False)
+    found = descended(model, 50.0, Start(start, level, 0.0, c * (A @ start)), signed, 1e-6, 3000)
+    assert found.done
+    assert np.abs(found.z).sum() <= 50.0 * (1 + 1e-12)
+    assert signed or (found.z.min() >= 0 and found.z.sum() == pytest.approx(50.0))
+    assert gap(H, slope, 50.0, start, found.z, signed) <= 1e-4
 
 
 @given(seed=st.integers(0, 99), radius=st.sampled_from([0.01, 1.0, 50.0]))

@@ -140,7 +140,8 @@ def descended(
         moved = (start.share - 1) * layout.scale * start.bent
         here = slope + model.ridge * z + layout.adjoint((start.share - 1) * start.bent)[model.columns]
     if level is None:
-        level = water_level(np.abs(bend * z - here) if signed else bend * z - here, bend, radius)
+        peaks = bend * z - here
+        level = water_level(np.abs(peaks), bend, radius) if signed else water_level(peaks, bend, radius, -np.inf)
     place = np.concatenate([z, moved, [level]])  # all that a round leaves to the next
     rounds, entries, done = 0, 0.0, False
     while rounds < most and not done:
@@ -148,19 +149,22 @@ def descended(
         place, rounds, entries = places[-1], rounds + 1, entries + float(lengths.sum())
         done, used = bool(rounds >= least and gaps[0] <= tol), np.flatnonzero(place[:size])
         left, ends = min(MOST, most - rounds - 1), max(SHARE * gaps[0], 0.5 * tol)
-        part, before = np.concatenate([place[used], place[size:]]), None
+        part, before, visited = np.concatenate([place[used], place[size:]]), None, float(lengths[used].sum())
         while left > 0 and used.size and not done:
             places, gaps = descend(used, part, min(DEPTH, left), ends)
-            if before is not None and gaps[0] > before[1]:  # what was extrapolated did harm
-                places, gaps = descend(used, before[0], 1, ends)
-            part, before, taken = places[-1], None, gaps.size
-            left, rounds, entries = left - taken, rounds + taken, entries + taken * float(lengths[used].sum())
+            left, rounds, entries = left - gaps.size, rounds + gaps.size, entries + gaps.size * visited
+            if before is not None and not gaps[0] <= before[1]:  # what was extrapolated did harm
+                part, before = before[0], None
+                continue
+            part, before = places[-1], None
             if gaps[-1] <= ends:
                 break
-            if taken == DEPTH:
+            if gaps.size == DEPTH and left > 0:  # a round is to follow, which brings it back into the set
                 part, before = extrapolated(places, used.size), (part, gaps[-1])
         place[used], place[size:] = part[: used.size], part[used.size :]
     z, total = place[:size], float(np.abs(place[:size]).sum())
+    if not signed and not 0 < total < np.inf:
+        return Descent(start.z, rounds, False, entries)
     loose = signed and total <= radius and place[-1] == 0
     return Descent(z if loose else z * (radius / max(total, 1e-300)), rounds, done, entries)
 
@@ -180,27 +184,31 @@ def extrapolated(places: np.ndarray, size: int) -> np.ndarray:
     return (weights / weights.sum()) @ places[1:]
 
 
-def water_level(peaks: np.ndarray, bend: np.ndarray, radius: float) -> float:
-    """Return the multiplier of a separable model on the simplex: the u >= 0 with sum (peaks - u)+ / bend = radius.
+def water_level(peaks: np.ndarray, bend: np.ndarray, radius: float, least: float = 0.0) -> float:
+    """Return the multiplier of a separable model on the simplex: the u with sum (peaks - u)+ / bend = radius.
 
-    Zero where the sum falls short of the radius, as on a ball. Entries with no curvature are left out.
+    At least `least`: zero on a ball, where the sum may fall short of the radius, minus infinity on the simplex. Entries
+    with no curvature are left out.
 
     Examples
     --------
     >>> water_level(np.array([3.0, 2.0, 1.0]), np.ones(3), 3.0)
     1.0
+    >>> water_level(np.array([3.0, 2.0, 1.0]), np.ones(3), 9.0, -np.inf)
+    -1.0
     """
-    some = (bend > 0) & (peaks > 0.1 * peaks.max())  # the level for these is at most that for all
-    level = _level(peaks[some], bend[some], radius)
-    some = (bend > 0) & (peaks > level)
-    return _level(peaks[some], bend[some], radius)
+    level, bends = least, bend > 0
+    if bends.any():  # the level for the highest is at most that for all
+        level = _level(peaks, bend, bends & (peaks > 0.1 * peaks[bends].max()), radius, least)
+        level = _level(peaks, bend, bends & (peaks > level), radius, least)
+    return level if level > -np.inf else 0.0
 
 
-def _level(peaks: np.ndarray, bend: np.ndarray, radius: float) -> float:
-    """Return the same for entries that bend, taking those away that turn out to be below."""
-    level = 0.0
+def _level(peaks: np.ndarray, bend: np.ndarray, some: np.ndarray, radius: float, least: float) -> float:
+    """Return the same for some entries, all of which bend, taking those away that turn out to be below."""
+    peaks, bend, level = peaks[some], bend[some], least
     while peaks.size:
-        level = max((float(np.sum(peaks / bend)) - radius) / float(np.sum(1 / bend)), 0.0)
+        level = max((float(np.sum(peaks / bend)) - radius) / float(np.sum(1 / bend)), least)
         above = peaks > level
         if above.all():
             break

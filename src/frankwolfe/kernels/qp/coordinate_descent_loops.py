@@ -52,6 +52,10 @@ def descend(indptr, indices, values, columns, c, slope, bend, along, free, ridge
             total += abs(z[p])
             if z[p] != 0.0 and bend[p] > 0.0:
                 room += 1.0 / bend[p]
+        if room == 0.0:  # nothing is in use, which a multiplier that is too large can bring about: let it fall
+            for p in range(columns.size):
+                if bend[p] > 0.0:
+                    room += 1.0 / bend[p]
         if free != 0.0:
             for i in range(v.size):
                 lifted += v[i]

@@ -8,7 +8,7 @@ import numpy as np
 
 RIDGE = 1e-14  # of the largest diagonal entry, added where atoms depend on each other
 EPS = 2.0**-52
-HALF = 0.5  # of the largest violation: entries that violate optimality by more are let go together
+LET_GO = 0.1  # of the largest violation: entries that violate optimality by more are let go together
 FRACTIONS = (0.05, 0.2, 0.5, 1.0)  # of a step that are tried, beside the one that ends at the first zero
 PATIENCE = 30  # rounds in which the gap must fall by a tenth
 HOPELESS = 1e280  # a ridge beyond all data
@@ -89,7 +89,7 @@ def _minimised(
     # Rounding can leave no entry of the diagonal positive: what it takes to make H definite is then of its size.
     # Where H is zero a step must be able to cross the set at once.
     ridge = RIDGE * float(np.abs(H.diagonal()).max()) or RIDGE * float(np.abs(b).max()) / radius or 1.0
-    part, least, patience, before = HALF, np.inf, PATIENCE, np.inf
+    part, least, patience, before = LET_GO, np.inf, PATIENCE, np.inf
     for _ in range(20 * len(b) + 100):
         tick()
         bent = H @ z
@@ -110,7 +110,7 @@ def _minimised(
         moved, ridge = _over_face(H, b, z, slope, signs, radius, ridge, tick, signed)
         if moved <= noise and part == 1.0:
             break  # rounding alone made it look worth letting go
-        part = HALF if moved > noise else 1.0
+        part = LET_GO if moved > noise else 1.0
     return z
 
 

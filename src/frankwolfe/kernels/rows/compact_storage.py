@@ -83,7 +83,7 @@ def turned(rows: RowLayout, lengths: np.ndarray) -> Columns:
     ends, kind = np.zeros(d + 1, np.int64), np.uint32 if indices.size < 1 << 32 else np.uint64
     np.cumsum(lengths, out=ends[1:])
     below, moved = np.empty(indices.size, np.uint32), None if values is None else np.empty_like(values)
-    compiled("rows.sorted_columns")._turn(indptr, indices, values, 0, n, ends[:-1].astype(kind), below, moved)
+    compiled("rows.sorted_columns").turn(indptr, indices, values, 0, n, ends[:-1].astype(kind), below, moved)
     return Columns((ends, below, moved), rows.shape, rows.scale)
 
 

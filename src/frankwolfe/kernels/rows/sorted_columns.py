@@ -79,7 +79,7 @@ def grouped(indptr, indices, values, shape, by_columns):
         part[:], begin = begin, begin + (0 if by_columns else part)
     moved = None if values is None else np.empty(entries, values.dtype)
     rows = np.empty(entries, np.uint16 if n <= 1 << 16 else np.uint32)
-    move = _regroup if by_columns else _turn
+    move = _regroup if by_columns else turn
     share_out(lambda i: move(indptr, indices, values, *cuts[i], starts[i], rows, moved), parts)
     return groups, order, rows, moved
 
@@ -123,7 +123,7 @@ def _arrange(lengths, order, starts):
 
 
 @kernel()
-def _turn(indptr, indices, values, first, last, starts, rows, moved):
+def turn(indptr, indices, values, first, last, starts, rows, moved):
     """Move the entries of rows first to last to their columns, which begin at `starts`; starts move along."""
     end = np.uint64(indptr[last])
     for i in range(first, last):

@@ -29,16 +29,16 @@ FAMILY = "coordinate descent"  # of kernels, whatever the data and the loss
 MANY, CHEAP = 200, 10  # variables from which on columns are chosen, where a Hessian of all costs more than ten reads
 BAND, BELOW = 0.03, 0.5  # a column matters if its worth is so much, or this share of the gap, below those in use
 FIRST, GROWTH = 64, 1.5  # how many columns may join a Hessian: so many, or this many times those in use
-REST, LAST = 0.2, 0.5  # share of the gap that may be left on the columns in use, and of the one that ends the run
+REST, LAST = 0.01, 0.5  # share of the gap that may be left on the columns in use, and of the one that ends the run
 EXACT, REST_EXACT = 0.02, 0.5  # where the model is f itself
 MOST_STEPS = 10  # second-order steps between two scans of all columns
-LEFT, FAR_LEFT = 0.1, 0.3  # share of the gap that coordinate descent leaves, and while the gap exceeds f
+LEFT, FAR_LEFT = 0.03, 0.3  # share of the gap that coordinate descent leaves, and while the gap exceeds f
 MOST_ROUNDS, FINEST = 30, 0.1  # of it on one model; share of the gap that ends the run, below which it need not go
 ALL_ROUNDS, CLOSE = 200, 0.2  # where it is f: most rounds, and share to leave of the gap that ends the run
 UNKNOWN, END = 1e-15, 1e-8  # of the gap, below which a goal is not one yet; and share to leave then
 LITTLE = 0.9  # share of the gap that a step may leave and still count as one that gains
 FLAT = 1e-3  # curvature of rows that have none, in terms of the largest: a column of such rows alone is to move, too
-ROUND, TURN, FACTOR = 4, 4, 22  # operations on an entry: in a round, to turn it into a column; in one, of factors
+ROUND, TURN, FACTOR = 2, 4, 22  # operations on an entry: in a round, to turn it into a column; in one, of factors
 SOLVED, STEP = 12, 3e6  # on an entry, to solve a model that is f by rounds; of a step by Hessians besides the data
 FAR_OFF = 0.5  # share of the start whose multiple is best below which descent begins at that
 FEW = 16  # columns that matter up to which it is solved by them first: there may be no more
@@ -94,7 +94,8 @@ def scan_columns(problem: Problem, x: Point, at_x: Evaluation, gap: float, first
     data = sparse(objective)
     if first and data is not None:
         bend = data.squares(double(objective.loss_curvature(x.image))) + objective.ridge
-        level = entry = water_level(size(bend * x.array - at_x.slope), bend, domain.radius)
+        least = 0.0 if domain.signed else -np.inf
+        level = entry = water_level(size(bend * x.array - at_x.slope), bend, domain.radius, least)
     return ColumnScan(at_x, gap, worth, level, (x.coords != 0) | (worth > entry))
 
 
