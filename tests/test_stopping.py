@@ -49,6 +49,12 @@ def test_a_fixed_radius_asks_for_a_share_of_what_can_be_gained(features: float, 
     assert start - result.fun >= 0.999 * (start - linear)
 
 
+def test_a_relative_tolerance_asks_something_of_the_first_step() -> None:
+    """Before it no value is known; one that is taken for infinite would call any gap closed."""
+    A, b = regression()
+    assert fw.minimize(fw.LeastSquares(A, b), fw.L2Ball(1.0), rtol=1e-6).n_iter == 2
+
+
 def test_tolerance_in_formulae() -> None:
     assert Tolerance(1e-3).goal(1.0, 5.0, 0.0) == 1e-3
     assert Tolerance(None, 1e-2).goal(50.0, 60.0, 0.0) == 0.5
@@ -58,6 +64,7 @@ def test_tolerance_in_formulae() -> None:
     assert Tolerance().goal(0.0, 1.0, 0.0) == pytest.approx(1e-9), "a thousandth of the gain"
     assert Tolerance().goal(1.0, 1.0, 1e-15) == 2e-15, "the start is optimal"
     assert Tolerance().goal(math.inf, -math.inf, 0.0) < 1e-200, "nothing is known yet"
+    assert Tolerance(None, 1e-2).goal(math.inf, -math.inf, 0.0) == 1e-2, "of a value of one"
 
 
 def test_a_warm_start_is_asked_for_no_more() -> None:

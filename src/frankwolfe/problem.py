@@ -202,17 +202,17 @@ class Problem:
         """Whether it takes but little time to tell whether an array is in the set, or there is none."""
         return self.domain is None or (self.domain.quick_membership and not self.oracle_iterates)
 
-    @property
+    @cached_property
     def oracle_iterates(self) -> bool:
         """Whether the oracle iterates, to an accuracy that the method chooses."""
         return isinstance(self.domain, IterativeSet)
 
-    @property
+    @cached_property
     def coordinate_set(self) -> CoordinateSet | None:
         """The set where its vertices are single coordinates, None elsewhere."""
         return self.domain if isinstance(self.domain, CoordinateSet) else None
 
-    @property
+    @cached_property
     def ball_radius(self) -> float | None:
         """The radius where the set is a Euclidean ball, None elsewhere."""
         return self.domain.radius if isinstance(self.domain, Ball) and self.domain.exponent == 2 else None
@@ -230,7 +230,7 @@ class Problem:
         assert isinstance(rows, Rows)
         return rows
 
-    @property
+    @cached_property
     def hessian_objective(self) -> HessianObjective | None:
         """The objective where its second derivatives come from data, None elsewhere."""
         return self.objective if isinstance(self.objective, HessianObjective) else None

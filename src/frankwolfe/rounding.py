@@ -51,7 +51,7 @@ class RowFacts(NamedTuple):
     steep: float = 0.0
     unit: float = 0.0  # values are right to ulps of themselves and so much,
     scale: float = 0.0  # and so much times a margin
-    conjugate_unit: float = 0.0  # conjugates and logarithms of sums are right to ulps of so much
+    conjugate_unit: float = 0.0  # conjugates and logarithms of sums, where there are any, are right to ulps of so much
 
 
 def noise_of_rows(
@@ -62,11 +62,10 @@ def noise_of_rows(
     extent: Extent,
     ridge: float = 0.0,
     free: bool = False,
-    conjugates: bool = False,
 ) -> Any:
     """Bound what rounding did to f(y) - inner + <slope, x>, where f is a mean over rows, and a ridge term.
 
-    `free` tells that there are free intercepts, `conjugates` that inner products come from conjugates.
+    `free` tells that there are free intercepts.
 
     Examples
     --------
@@ -83,8 +82,8 @@ def noise_of_rows(
         largest = extent.reach / facts.least_share**0.5 if extent.margin is None else extent.margin
         farthest = facts.spread + largest
         total = total + noise_of_balance(eps, value, facts.bend, farthest, facts.steep)
-    if conjugates:
-        total = total + eps * FEW * (facts.conjugate_unit + 4 * facts.scale * (1 + farthest))
+    if facts.conjugate_unit:
+        total = total + eps * FEW * facts.conjugate_unit
     if facts.unit or facts.scale:
         total = total + eps * (additions + FEW) * (facts.unit + 2 * facts.scale * (farthest if free else extent.reach))
     return total + noise_of_ridge(eps, additions, ridge, extent.norm) if ridge else total

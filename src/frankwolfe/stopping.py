@@ -41,7 +41,8 @@ class Tolerance(NamedTuple):
         gain is no more than `noise`, what rounding does to the bound, the start was optimal, and that noise will do.
         """
         if not self.relative:
-            return max(self.tol or 0.0, self.rtol * max(1.0, abs(value)) if self.rtol else 0.0)
+            size = abs(value) if math.isfinite(value) else 0.0  # before the first step nothing is known
+            return max(self.tol or 0.0, self.rtol * max(1.0, size))
         gain = start - value
         return RELATIVE * min(gain, max(abs(value), LEAST * gain)) if gain > 2 * noise else 2 * noise or TINY
 

@@ -61,6 +61,19 @@ def test_compiling_pays_exactly_when_enough_was_read(folder) -> None:
     assert policy.pays("large", policy.WORTH // policy.READS)  # one solve is enough
 
 
+def test_small_data_use_what_is_loaded_and_load_nothing(folder) -> None:
+    assert policy.pays("rows", policy.WORTH)
+    with policy.choices_of_run() as made:
+        assert policy.pays("rows", 10, loads=False)
+    forget()
+    assert not policy.pays("rows", 10, loads=False)
+    with policy.choices_of_run(made):  # a run that goes on keeps to what it chose
+        assert policy.pays("rows", 10, loads=False)
+    with policy.choices_of_run():
+        assert not policy.pays("rows", 10, loads=False)
+        assert policy.pays("rows", 10)  # what is large enough loads them
+
+
 def test_counts_and_what_is_compiled_are_remembered(folder) -> None:
     policy.read_plainly("rows", policy.WORTH // 2)
     policy.save()

@@ -48,6 +48,19 @@ def test_a_hessian_serves_for_several_steps_where_it_costs_more(domain, intercep
     check_resumption(NewtonFrankWolfe(), Case(f, domain, None), 6)
 
 
+def test_no_gradient_is_computed_twice() -> None:
+    """Where a step turns out to need a Hessian after all, f and gradient are known."""
+    rng = np.random.default_rng(3)
+    A = rng.standard_normal((400, 20)) + 0.5
+    f = fw.Logistic(A, A @ rng.standard_normal(20) + rng.standard_normal(400) > 0, intercept=True)
+    seen = []
+    evaluate = f.data.sweep
+    f.data.sweep = lambda model, query: seen.append(query.y) or evaluate(model, query)
+    result = fw.minimize(f, fw.L2Ball(3.0), method="newton", tol=1e-9)
+    assert result.success
+    assert len(seen) == result.n_grad == result.n_iter
+
+
 def test_a_kept_hessian_learns_from_the_gradient() -> None:
     """On a quadratic the curvature along a step is right afterwards, and no direction becomes concave."""
     rng = np.random.default_rng(0)

@@ -42,7 +42,8 @@ def test_logistic_loss_of_a_margin(label: float) -> None:
     wanted = list(zip(*(exact.logistic(exact.number(m), exact.number(label)) for m in MARGINS.tolist()), strict=True))
     b = np.full(MARGINS.size, label)
     one = RowLosses(LogisticLoss(), b[:1], np.ones(1))
-    r, c = RowLosses(LogisticLoss(), b, np.ones(MARGINS.size))._derivatives(MARGINS, True)
+    losses = RowLosses(LogisticLoss(), b, np.ones(MARGINS.size))
+    r, c = losses.slope(MARGINS), losses.curvature(MARGINS)
     values = [one.value(np.array([m])) for m in MARGINS]
     for got, of, most in zip((values, r, c), wanted, (2.0, 2.0, 3.0), strict=True):
         assert worst(got, list(of)) <= most

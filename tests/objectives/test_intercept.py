@@ -168,6 +168,34 @@ def test_the_tangent_holds_even_if_the_intercept_is_wrong(monkeypatch: pytest.Mo
             assert tangent.offset + float(np.vdot(tangent.slope, z)) <= value + 1e-12, name
 
 
+@pytest.mark.parametrize("shift", [0.0, 0.05, -3.0])
+@pytest.mark.parametrize("loss", [fw.Logistic, fw.Huber, fw.Gamma])
+def test_compiled_and_plain_slopes_are_balanced_alike(
+    loss: type, shift: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the tangent lies below f, wherever the intercept is: of all points, at the best intercepts of these."""
+    rng = np.random.default_rng(4)
+    data, target = rng.standard_normal((3000, 60)), np.exp(rng.standard_normal(3000))
+    target = target > 1.0 if loss is fw.Logistic else target
+    f = loss(data, target, intercept=True)
+    points = 0.2 * rng.standard_normal((6, 60))
+    values = [float(f.value(x)) for x in points]
+    solve = loss._solve
+    monkeypatch.setattr(loss, "_solve", lambda self, m: solve(self, m) + shift)
+    m, seen = data @ points[0], []
+    for choice in ("always", "never"):
+        monkeypatch.setenv("FRANKWOLFE_COMPILE", choice)
+        f = loss(data, target, intercept=True)
+        assert (f.compiled is None) == (choice == "never")
+        seen.append((f.loss(m), f.loss_inner(m, f.loss_slope(m), f.loss(m)), f.loss_slope(m)))
+    (value, inner, slope), (_, _, plain) = seen
+    np.testing.assert_allclose(slope, plain, rtol=1e-9, atol=1e-16)
+    np.testing.assert_allclose(seen[0][:2], seen[1][:2], rtol=1e-9)
+    assert abs(slope.sum()) <= 4e-16 * np.abs(slope).sum()
+    for x, at_x in zip(points, values, strict=True):
+        assert value + f.offset - inner + slope @ (data @ x) <= at_x + 1e-12
+
+
 def _perturbed(f: fw.Multinomial, found: Any, scores: np.ndarray) -> Any:
     c = found.intercepts + 0.1 * np.arange(4)
     return type(found)(c, *f._at(scores, c, slice(None)))

@@ -81,20 +81,26 @@ def choices_of_run(made: dict[str, int] | None = None, reads: int = READS) -> It
             save()
 
 
-def pays(family: str, entries: int, solves: int = 1) -> bool:
-    """Tell whether a family of kernels is to be compiled, or loaded, for data of so many entries and so many solves."""
+def pays(family: str, entries: int, solves: int = 1, loads: bool = True) -> bool:
+    """Tell whether a family of kernels is to be used for data of so many entries and so many solves.
+
+    Small data, which do not load anything, use what is loaded already.
+    """
     run = _run.get()
     if run is None:
-        return _pays(family, entries * solves * READS)
-    if family not in run.made:
-        run.made[family] = int(_pays(family, entries * solves * run.reads))
-    return bool(run.made[family])
+        return _pays(family, entries * solves * READS, loads)
+    choice = family if loads else f"small {family}"
+    if choice not in run.made:
+        run.made[choice] = int(_pays(family, entries * solves * run.reads, loads))
+    return bool(run.made[choice])
 
 
-def _pays(family: str, coming: int) -> bool:
+def _pays(family: str, coming: int, loads: bool) -> bool:
     chosen = setting()
     if chosen == "never" or family in _used:
         return chosen != "never"
+    if chosen != "always" and not loads:
+        return False
     counts, compiled = counted()
     found = chosen == "always" or family in compiled or counts[family] + coming >= WORTH
     if found:

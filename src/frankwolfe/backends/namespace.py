@@ -53,9 +53,11 @@ def zeros(shape: tuple[int, ...], like: Array) -> Array:
 def largest(g: Array) -> Scalar:
     """Return max|g|, zero for an empty array."""
     xp = namespace(g)
-    if xp is np and is_long(g):
+    if is_long(g):
         g = np.asarray(g)
         return np.maximum(g.max(), -g.min())  # reads twice, and writes nothing
+    if xp is np:
+        return np.abs(g).max() if g.size else 0.0
     return xp.max(xp.abs(g)) if _size(g) else 0.0
 
 

@@ -19,6 +19,8 @@ from frankwolfe.kernels.compiling import FUSED, INLINE, SUMS, kernel
 from frankwolfe.kernels.root_bracket import ROUNDS, narrow, settled
 from frankwolfe.kernels.rows.layouts import CHUNK, RowLosses
 
+FEW = 32  # rows whose slopes are added up plainly
+
 _narrow, _settled = kernel()(narrow), kernel()(settled)
 
 
@@ -180,11 +182,66 @@ def value_at(loss, m):
 
 
 @kernel()
-def derivatives_at(loss, m, r, c):
-    """Set r to the slope of the loss at the margins m, and c to its curvature where it has room."""
+def derivatives_at(loss, m, shift, r, c):
+    """Set r to the slope of the loss at the margins m + shift, where it has room, and c to its curvature, likewise."""
+    y, spare = np.empty(CHUNK), np.empty(CHUNK)
     for low in range(0, m.size, CHUNK):
         high = min(low + CHUNK, m.size)
-        at_margins(on_rows(loss, low, high), m[low:high], r[low:high], c[low:high])
+        for i in range(high - low):
+            y[i] = m[low + i] + shift
+        slope = r[low:high] if r.size else spare[: high - low]
+        at_margins(on_rows(loss, low, high), y[: high - low], slope, c[low:high])
+
+
+@kernel(fastmath=SUMS)
+def _sides(r, m):
+    """Return the sums of the positive and of the negative slopes, and those of both times the margins."""
+    up, down, along_up, along_down = 0.0, 0.0, 0.0, 0.0
+    for i in range(r.size):
+        above = max(r[i], 0.0)
+        below = r[i] - above
+        up += above
+        down -= below
+        along_up += above * m[i]
+        along_down += below * m[i]
+    return up, down, along_up, along_down
+
+
+@kernel()
+def _add(whole, lost, part):
+    """Return the sum of two numbers, and what rounding has taken off such sums so far."""
+    added = whole + part
+    moved = added - whole
+    return added, lost + ((whole - (added - moved)) + (part - moved))
+
+
+@kernel()
+def balanced(loss, m, shift, r):
+    """Set r to the slope of the loss at m + shift, its heavier side scaled down until the slopes add up to nothing.
+
+    Returns the value of the loss, <r, m>, and the share that was taken off the heavier side. The sums of the sides are
+    right to as many roundings as FEW rows take: the rest of the balance is multiplied by intercepts of any size.
+    """
+    y, value = np.empty(CHUNK), 0.0
+    up, down, up_lost, down_lost, along_up, along_down = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for low in range(0, m.size, CHUNK):
+        high = min(low + CHUNK, m.size)
+        for i in range(high - low):
+            y[i] = m[low + i] + shift
+        value += at_margins(on_rows(loss, low, high), y[: high - low], r[low:high], r[:0])[0]
+        for first in range(low, high, FEW):
+            after = min(first + FEW, high)
+            above, below, along_above, along_below = _sides(r[first:after], m[first:after])
+            up, up_lost = _add(up, up_lost, above)
+            down, down_lost = _add(down, down_lost, below)
+            along_up += along_above
+            along_down += along_below
+    up, down = up + up_lost, down + down_lost
+    keep_up, keep_down = min(1.0, down / up) if up > 0.0 else 1.0, min(1.0, up / down) if down > 0.0 else 1.0
+    if keep_up < 1.0 or keep_down < 1.0:
+        for i in range(m.size):
+            r[i] *= keep_up if r[i] > 0.0 else keep_down
+    return value, keep_up * along_up + keep_down * along_down, 1.0 - min(keep_up, keep_down)
 
 
 @kernel(fastmath=SUMS)

@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import lru_cache
 from itertools import pairwise
@@ -80,7 +80,7 @@ def calm(work: int = CALM_FROM) -> Iterator[None]:
         return
     token = _calm.set(True)
     try:
-        with libraries().limit(limits=1, user_api="blas"):
+        with _held(1, user_api="blas"):
             yield
     finally:
         _calm.reset(token)
@@ -95,10 +95,18 @@ def thread_limit(limit: int | None) -> Iterator[None]:
         return
     token = _calm.set(limit == 1)
     try:
-        with limited(limit), libraries().limit(limits=limit):
+        with limited(limit), _held(limit):
             yield
     finally:
         _calm.reset(token)
+
+
+def _held(limit: int, **of: str) -> AbstractContextManager[object]:
+    """Hold linear-algebra libraries to so many threads; where they have as many, as within `calm`, nothing is done."""
+    found = libraries()
+    if all(library.num_threads == limit for library in found.lib_controllers):
+        return nullcontext()
+    return found.limit(limits=limit, **of)
 
 
 def libraries() -> Any:
@@ -148,6 +156,9 @@ _patience = Patience()
 
 def share_out(task: Callable[[int], object], parts: int) -> None:
     """Call task(0), ..., task(parts - 1), on this thread and on idle ones; return when all are done."""
+    if parts == 1:
+        task(0)
+        return
     helpers = _patience.take(min(count(), parts) - 1)
     todo = iter(range(parts))  # taking the next number is atomic
 

@@ -49,9 +49,6 @@ class Loss(ABC):
     unit: ClassVar[float] = 0.0
     """The value of a row is right to ulps of itself and of so much."""
 
-    conjugate_unit: ClassVar[float] = 0.0
-    """The conjugate of a row is right to ulps of so much, where that is not itself."""
-
     if TYPE_CHECKING:  # as of any named tuple
 
         def __iter__(self) -> Iterator[float]: ...

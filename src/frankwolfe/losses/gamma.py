@@ -29,7 +29,6 @@ class GammaLoss(Loss, namedtuple("GammaLoss", ())):
     bounded = False
     steep = 2.0
     unit = 4.0  # exp(-e) <= 2φ + 2 and |e| <= φ + 1
-    conjugate_unit = 4.0
 
     @staticmethod
     def value(m: Any, b: Any) -> Any:

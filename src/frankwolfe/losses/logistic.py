@@ -23,7 +23,6 @@ class LogisticLoss(Loss, namedtuple("LogisticLoss", ())):
 
     name = "log_loss"
     labels = True
-    conjugate_unit = 2.0
 
     @staticmethod
     def value(m: Any, b: Any) -> Any:

@@ -23,14 +23,16 @@ from frankwolfe.objectives.composite import Composite, HessianObjective, Hessian
 from frankwolfe.objectives.derive import TARGETS, derive
 from frankwolfe.objectives.line_search import Lines
 from frankwolfe.objectives.profiled_intercept import (
+    COARSE,
     InterceptLine,
+    Profiled,
     ProfiledLine,
     SummedLine,
-    balanced,
     balanced_slope,
     find_intercept,
     intercepts_by_sums,
     mean_loss,
+    profiled,
 )
 from frankwolfe.points import Point
 from frankwolfe.rounding import Extent, RowFacts, noise_of_rows
@@ -99,7 +101,7 @@ class WeightedMean(Composite):
         self.share = self.data.array(self.exact_share)  # the same in the precision of the data
         self.weighted = weights is not None
         self.intercept = bool(intercept)
-        self._last: tuple[Any, Any] | None = None  # the last image, and what was found out about it
+        self._last: Any = None  # the last image, and what was found out about it
 
     def _take_parts(self, A: Any, b: Any, weights: Any, ridge: float, intercept: bool, **options: Any) -> None:
         """Take rows in parts in the place of a matrix; targets and weights lie with them, in models of this kind."""
@@ -200,9 +202,7 @@ class WeightedMean(Composite):
         additions = self.additions
         if getattr(at.value, "ndim", 0):  # many points are added up in another order: by row after row, at worst
             additions = max(additions, sum(self.data.shape))
-        return noise_of_rows(
-            self.facts, at.eps, additions, at.value, extent, self.ridge, self.intercept, not self.separable
-        )
+        return noise_of_rows(self.facts, at.eps, additions, at.value, extent, self.ridge, self.intercept)
 
     @property
     @abstractmethod
@@ -223,8 +223,8 @@ class LinearModel(WeightedMean, HessianObjective):
 
     With a free intercept φ(m) is min over c of the mean loss of m + c: the intercept is no variable, it is found afresh
     from the margins, without a read of the data. The slope of φ then sums to zero. What the search for c leaves over is
-    taken off the heavier side, so that the slope lies in the domain of the conjugate and is balanced; the tangent
-    <slope, ·> - conjugate(slope) lies below φ whatever the accuracy of c.
+    taken off the heavier side, so that the slope is balanced; `profiled` makes the tangent lie below φ whatever the
+    accuracy of c.
     """
 
     row_loss: Loss
@@ -332,7 +332,6 @@ class LinearModel(WeightedMean, HessianObjective):
             loss.steep,
             loss.unit + 2 * abs(self.offset),
             loss.scale(square**0.5),
-            loss.conjugate_unit,
         )
 
     @property
@@ -396,9 +395,10 @@ class LinearModel(WeightedMean, HessianObjective):
         """Return the second derivatives of the mean loss on some rows."""
         return self.share[rows] * self.row_loss.curvature(t, self.b[rows], *self.row_loss)
 
-    def _conjugate(self, slope: Array) -> Scalar:
-        """Return the convex conjugate of the mean loss."""
-        return vdot(self.share, self.row_loss.conjugate(slope / nonzero(self.share), self.b))
+    def distance_to_least(self, value: Scalar) -> Scalar:
+        """Return how much a mean loss is above the sum of the least losses of all rows, zero but for rounding."""
+        above = value + self.offset
+        return above * (above > 0)
 
     def _bracket(self, m: Array) -> tuple[float, float, float]:
         """Return a lower bound, a guess and an upper bound of the best intercept for margins m."""
@@ -428,6 +428,15 @@ class LinearModel(WeightedMean, HessianObjective):
         """The losses as the kernels take them; None where the data are small."""
         return None if self.data.layout is None else self._compiled_losses()
 
+    @cached_property
+    def few_rows(self) -> tuple[np.ndarray, RowLosses | None]:
+        """Some of the rows, drawn at random, from which an intercept is guessed; and their losses, compiled."""
+        rows = rows_drawn(self.data.shape[0], COARSE)
+        if self.compiled is None:
+            return rows, None
+        share = double(self.exact_share[rows] if self.weighted else np.ones(rows.size))
+        return rows, RowLosses(self.row_loss, self.exact_b[rows], share)
+
     def _compiled_losses(self) -> RowLosses:
         share = self.exact_share if self.weighted else np.full(CHUNK, self.exact_share[0])
         return RowLosses(self.row_loss, self.exact_b, double(share))
@@ -439,19 +448,22 @@ class LinearModel(WeightedMean, HessianObjective):
         return 0.5 * self.ridge * products(coords, coords)
 
     def evaluate_twice(self, x: Point, every: int = 1) -> tuple[Evaluation, np.ndarray]:
-        """Return f, gradient and Hessian at x, from one read of the data where the kernels can.
-
-        On the host the Hessian is estimated from one row in `every`.
-        """
+        """Return f, gradient and Hessian at x, from one read of the data where the kernels can."""
         seen = self.data.sweep(self, Query(x, x, hessian=every))
-        at_x, H = self._evaluation(seen, x, x), seen.hessian
-        if H is None:
-            c = self.loss_curvature(x.image)
-            if every > 1 and isinstance(c, np.ndarray):
-                drawn, all_c, c = rows_drawn(c.size, every), c, np.zeros_like(c)
-                c[drawn] = every * all_c[drawn]
-            at_x, H = at_x._replace(passes=at_x.passes + 1), self._hessian(c)
-        return at_x, H + self.ridge * np.eye(len(H))
+        at_x = self._evaluation(seen, x, x)
+        if seen.hessian is None:
+            return at_x._replace(passes=at_x.passes + 1), self.hessian(x, every)
+        return at_x, self._ridged(seen.hessian)
+
+    def hessian(self, x: Point, every: int = 1) -> np.ndarray:
+        c = self.loss_curvature(x.image)
+        if every > 1 and isinstance(c, np.ndarray):
+            drawn, all_c, c = rows_drawn(c.size, every), c, np.zeros_like(c)
+            c[drawn] = every * all_c[drawn]
+        return self._ridged(self._hessian(c))
+
+    def _ridged(self, H: np.ndarray) -> np.ndarray:
+        return H + self.ridge * np.eye(len(H)) if self.ridge else H
 
     def hessian_along(self, x: Point) -> HessianProduct:
         c, data, layout = self.loss_curvature(x.image), self.data, self.data.layout
@@ -510,6 +522,8 @@ class LinearModel(WeightedMean, HessianObjective):
         return first, second
 
     def loss(self, m: Any) -> Scalar:
+        if self.intercept and self.holds_images:
+            return self._profiled(m).value
         return self.total(mean_loss, self._shift(m) if self.intercept else None, images=[m])[0]
 
     def loss_at(self, t: Array) -> Scalar:
@@ -519,21 +533,19 @@ class LinearModel(WeightedMean, HessianObjective):
         return self.compiled.value(t) if t.ndim == 1 else np.array([self.compiled.value(m) for m in t])
 
     def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
-        t = self._shifted(m)
-        if self.compiled is None or t.shape != self.b.shape:
-            slope = self._slope(t, rows)
-        elif self.intercept:
-            slope = self.compiled.slope(t)
-        else:
-            slope = self.compiled.slope(t).astype(t.dtype, copy=False)
-        return balanced(slope) if self.intercept else slope
+        if self.intercept:
+            return self._profiled(m).slope
+        if self.compiled is None or m.shape != self.b.shape:
+            return self._slope(m, rows)
+        return self.compiled.slope(m).astype(m.dtype, copy=False)
 
     def loss_curvature(self, m: Array) -> Array:
-        t = self._shifted(m)
-        return self._curvature(t, slice(None)) if self.compiled is None else self.compiled.curvature(t)
+        if self.compiled is None:
+            return self._curvature(self._shifted(m), slice(None))
+        return self.compiled.curvature(m, self._shift(m) if self.intercept else 0.0)
 
     def loss_inner(self, m: Array, slope: Array, value: Scalar) -> Scalar:
-        return value + self._conjugate(slope) if self.intercept else products(slope, m)
+        return self._profiled(m).inner if self.intercept else products(slope, m)
 
     def bend(self, curvature: Array, image: Array) -> Array:
         bent = curvature * image
@@ -549,10 +561,11 @@ class LinearModel(WeightedMean, HessianObjective):
     def balanced_slope(self, images: list[KeptImage]) -> tuple[np.ndarray, float, list[float]]:
         """Return the gradient at the first of some images of rows in parts, its product with x, and all values."""
         found = intercepts_by_sums(self, images, self._remembered or 0.0)
-        self._last = (images[0], found[0].c)
+        self._last = Profiled(images[0], found[0].c)
         shifts, factors = [one.c for one in found], found[0].factors
-        slope, conjugate, values = self.total(balanced_slope, shifts, factors, images=images, reads=True)
-        return slope, float(values[0]) + conjugate, [float(value) for value in values]
+        slope, inner, values = self.total(balanced_slope, shifts, factors, images=images, reads=True)
+        more = (1 - min(factors)) * self.distance_to_least(float(values[0]))
+        return slope, float(inner) + more, [float(value) for value in values]
 
     def best_intercept(self, m: Any) -> float:
         """Return the intercept c that minimises the loss of m + c, zero for a model without one.
@@ -565,14 +578,20 @@ class LinearModel(WeightedMean, HessianObjective):
         """
         return self._shift(m) + self.level if self.intercept else 0.0
 
+    def _profiled(self, m: Any) -> Profiled:
+        if self._last is None or self._last.image is not m:
+            if self.holds_images:
+                self._last = profiled(self, m)
+            else:
+                self._last = Profiled(m, intercepts_by_sums(self, [m], 0.0)[0].c)
+        return self._last
+
     def _shift(self, m: Any) -> float:
-        if self._last is None or self._last[0] is not m:
-            self._last = (m, self._solve(m) if self.holds_images else intercepts_by_sums(self, [m], 0.0)[0].c)
-        return self._last[1]
+        return self._profiled(m).c
 
     @property
     def _remembered(self) -> float | None:
-        return self._last[1] if self.warm_intercepts and self._last is not None else None
+        return self._last.c if self.warm_intercepts and self._last is not None else None
 
     def _solve(self, m: Array) -> float:
         known = self.row_loss.intercept(m, self.b, self.share, self._odds)
@@ -601,6 +620,8 @@ def _column_squares(model: WeightedMean) -> Sums:
 
 def _minus_least_share(model: WeightedMean) -> Sums:
     """Minus the smallest weight of a row that is not zero."""
+    if not model.weighted:
+        return (Most(-float(model.exact_share[0])),)
     xp = namespace(model.share)
     return (Most(-float(xp.min(xp.where(model.share > 0, model.share, xp.ones_like(model.share))))),)
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from frankwolfe.backends import Array, Scalar, eps, namespace, vdot
 from frankwolfe.backends import double as double_of
 from frankwolfe.kernels.root_bracket import NEAR, ROUNDS, narrow, settled
-from frankwolfe.kernels.row_sample import rows_drawn
 from frankwolfe.kernels.rows.layouts import NONE, double
 from frankwolfe.objectives.base import Line
 from frankwolfe.objectives.composite import ridge_along
@@ -87,6 +86,34 @@ def finish(found: list[InterceptSearch], losses: Callable[[list[float]], Sequenc
             one.refine()
 
 
+class Profiled(NamedTuple):
+    """An image with its best intercept, and what the loss is there; the latter None where rows in parts keep images."""
+
+    image: Any
+    c: float
+    value: Scalar = 0.0
+    slope: Any = None  # balanced
+    inner: Scalar = 0.0  # what the tangent <slope, ·> takes off the value: <slope, image>, or a little more
+
+
+def profiled(model: LinearModel, m: Array) -> Profiled:
+    """Return the loss at an image at hand, with the intercept at which the slopes balance.
+
+    What c leaves over is taken off the heavier side of the slopes, a share e of them. Losses φ >= 0 have a conjugate
+    that is convex and at most zero at zero, so that this raises the slopes' conjugate by at most e times the loss more
+    than their product with the margins says.
+    """
+    c = model._solve(m)
+    if model.compiled is not None and m.shape == model.b.shape:
+        slope, value, inner, taken = model.compiled.balanced(m, c)
+    else:
+        t = m + c
+        value, slope = model.loss_at(t), model._slope(t, slice(None))
+        slope, taken = balanced(slope)
+        inner = vdot(slope, m)
+    return Profiled(m, c, value, slope, inner + taken * model.distance_to_least(value))
+
+
 def find_intercept(model: LinearModel, m: Array, guess: float | None) -> float:
     """Return where the slopes balance, for an image at hand: first on a few rows, then on all."""
     low, c, high = model._bracket(m)
@@ -94,15 +121,18 @@ def find_intercept(model: LinearModel, m: Array, guess: float | None) -> float:
     if guess is not None and near:
         c = guess
     one = InterceptSearch(c, model.knee, eps(m), low, high)
+    if m.shape[0] > 100 * COARSE and not near and isinstance(m, np.ndarray):
+        few, losses = model.few_rows
+        if losses is not None:
+            one.c = losses.balance(double(m[few]), NONE, 0.0, (low, c, high), eps(m))[0][1]
+        else:
+            rough = InterceptSearch(c, model.knee, eps(m), low, high)
+            one.c = rough.run(lambda c: _slope_sums(model, m[few] + c, few)).c
     if model.compiled is not None and m.shape == model.b.shape:
-        (one.low, one.c, one.high), sums = model.compiled.balance(double(m), NONE, 0.0, (low, c, high), eps(m))
+        (one.low, one.c, one.high), sums = model.compiled.balance(double(m), NONE, 0.0, (low, one.c, high), eps(m))
         left, size, bend = one.numbers = [float(sums[i]) for i in (0, 1, 3)]
         one.exact = settled(left, size, bend, model.knee, eps(m))
     else:
-        if m.shape[0] > 100 * COARSE and not near and isinstance(m, np.ndarray):
-            few = rows_drawn(m.shape[0], COARSE)
-            rough = InterceptSearch(c, model.knee, eps(m), low, high)
-            one.c = rough.run(lambda c: _slope_sums(model, m[few] + c, few)).c
         one.run(lambda c: _slope_sums(model, m + c, slice(None)))
     finish([one], lambda shifts: mean_losses(model, m, shifts)[0])
     return one.c
@@ -154,11 +184,11 @@ def _sum(values: Array) -> Scalar:
 
 
 def balanced_slope(model: LinearModel, *margins_and_more: Any) -> Sums:
-    """Gradient and conjugate at the first image, its slope balanced, and the mean losses of all."""
+    """Gradient at the first image, its slope balanced, their product, and the mean losses of all."""
     *margins, shifts, (up, down) = margins_and_more
     slope = model._slope(margins[0] + shifts[0], slice(None))
     slope = np.where(slope > 0, up * slope, down * slope).astype(slope.dtype)
-    return model.data.adjoint(slope), float(model._conjugate(slope)), *mean_losses(model, *margins, shifts)
+    return model.data.adjoint(slope), vdot(slope, margins[0]), *mean_losses(model, *margins, shifts)
 
 
 def along(model: LinearModel, start: Array, step: Array, gamma: float) -> Sums:
@@ -178,21 +208,21 @@ def along_with_intercept(model: LinearModel, start: Array, step: Array, gamma: f
     return (np.array([*_sums(slope, bend), *sums], dtype=np.float64),)
 
 
-def balanced(slope: Array) -> Array:
-    """Return the slope with its heavier side, positive or negative, scaled down to the weight of the other.
+def balanced(slope: Array) -> tuple[Array, float]:
+    """Return the slope with its heavier side, positive or negative, scaled to the weight of the other, and by how much.
 
     Examples
     --------
     >>> balanced(np.array([3.0, -1.0, -1.0]))
-    array([ 2., -1., -1.])
+    (array([ 2., -1., -1.]), 0.333...)
     """
     xp = namespace(slope)
     total, size = float(xp.sum(slope)), float(xp.sum(xp.abs(slope)))
     up, down = 0.5 * (size + total), 0.5 * (size - total)
     if up == down:
-        return slope
-    heavier = slope > 0 if up > down else slope < 0
-    return xp.where(heavier, slope * (min(up, down) / max(up, down)), slope)
+        return slope, 0.0
+    heavier, kept = slope > 0 if up > down else slope < 0, min(up, down) / max(up, down)
+    return xp.where(heavier, slope * kept, slope), 1.0 - kept
 
 
 class SummedLine(Line):
@@ -241,21 +271,18 @@ class ProfiledLine(SummedLine):
 
     def __init__(self, objective: LinearModel, x: Point, v: Point, start: Array, step: Array) -> None:
         super().__init__(objective, x, v, double(start), double(step))
-        ends = objective._bracket(self.start), objective._bracket(self.start + self.step)
-        self.ends = np.array([[low, high] for low, _, high in ends])
         self.ulp = eps(start)
         self.near = (0.0, objective._shift(x.image), 0.0)  # gamma, intercept and its derivative where last asked
 
     def loss_along(self, gamma: float) -> Sums:
         before, c, drift = self.near
-        low, high = (1 - gamma) * self.ends[0] + gamma * self.ends[1] if gamma <= 1 else (-np.inf, np.inf)
-        c = min(max(c + (gamma - before) * drift, low), high)
+        c += (gamma - before) * drift
         loss = self.objective.compiled
         if loss is not None:
-            (_, c, _), sums = loss.balance(self.start, self.step, gamma, (low, c, high), self.ulp)
+            (_, c, _), sums = loss.balance(self.start, self.step, gamma, (-math.inf, c, math.inf), self.ulp)
             left, _, first, bend, along, second = sums
         else:
-            found = InterceptSearch(c, self.objective.knee, self.ulp, low, high)
+            found = InterceptSearch(c, self.objective.knee, self.ulp)
             found.run(lambda c: along_with_intercept(self.objective, self.start, self.step, gamma, c)[0])
             c, (left, _, bend, above, below, along, second) = found.c, found.numbers
             first = above + below

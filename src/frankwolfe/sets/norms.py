@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.backends import Array, Scalar, eps, largest, namespace, vdot, zeros
-from frankwolfe.backends.namespace import is_long, nonzero
+from frankwolfe.backends.namespace import nonzero
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 
 AS_INFINITE = 1e20  # from here on d**(1/p) rounds to one for every d that fits in memory, so p may be taken as infinite
@@ -62,17 +62,26 @@ def norms(a: Array, p: float) -> Array:
 
 def norm(x: Array, p: float) -> Scalar:
     """Return the l_p norm of all entries of x, whatever its shape."""
-    if p == 2 and is_long(x) and squares_are_safe(x):
-        return x.dtype.type(math.sqrt(vdot(x, x)))
+    if p == 2 and (length := plain_length(x)) is not None:
+        return x.dtype.type(length)
     if p >= AS_INFINITE:
         return largest(x)
     return norms(namespace(x).reshape(x, (-1,)), p)
 
 
-def squares_are_safe(x: np.ndarray) -> bool:
-    """Tell whether no square of an entry that counts overflows or underflows."""
-    limit = float(np.finfo(x.dtype).max) ** 0.25
-    return 1 / limit < float(largest(x)) < limit
+def plain_length(x: Array) -> float | None:
+    """Return the Euclidean norm of an array of NumPy by its squares; None where one that counts may leave the numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain_length(np.array([3.0, -4.0])), plain_length(np.array([1e300]))
+    (5.0, None)
+    """
+    if not isinstance(x, np.ndarray) or x.dtype.kind != "f":
+        return None
+    limit, top = float(np.finfo(x.dtype).max) ** 0.25, float(largest(x))
+    return math.sqrt(vdot(x, x)) if 1 / limit < top < limit else 0.0 if top == 0 else None
 
 
 def dual_vectors(a: Array, p: float) -> Array:

@@ -64,7 +64,7 @@ def ball_qp(
     least = max(1e-14 * max(float(H.diagonal().max()), float(b @ b) ** 0.5 / radius), 1e-300)
     before = 0.0 if start is None else float((b + 0.5 * (H @ start)) @ start)
     shift, low, high, drop = max(guess, least), 0.0, np.inf, DROP  # too small up to low, too large from high on
-    z, scale = np.zeros_like(b), 1.0
+    z, scale, steepest = np.zeros_like(b), 1.0, float(b @ b)
     for _ in range(100):
         shifted = H.copy()
         shifted.flat[:: b.size + 1] += shift
@@ -73,14 +73,14 @@ def ball_qp(
             low, shift = shift, (shift * high) ** 0.5 if high < np.inf else 10 * shift
             continue
         z = -lapack.dpotrs(factor, b, lower=1)[0]  # pyright: ignore[reportAttributeAccessIssue]
-        length, scale = float(z @ z) ** 0.5, 1.0
+        length, scale, fall = float(z @ z) ** 0.5, 1.0, float(b @ z)
         if length <= radius and (shift <= least or not length > 0):  # inside: what the shift did is taken back
             closer = z - lapack.dpotrs(factor, b + H @ z, lower=1)[0]  # pyright: ignore[reportAttributeAccessIssue]
             z = closer if float(closer @ closer) <= radius**2 else z
             break
         scales = [radius / length] if length > radius else [1.0, radius / length]
-        gap, scale = min((_gap(b, z, shift, radius, scale), scale) for scale in scales)
-        along = scale * float(b @ z)
+        gap, scale = min((_gap(steepest, fall, shift, length, radius, scale), scale) for scale in scales)
+        along = scale * fall
         gained = before - along + 0.5 * scale * (along + scale * shift * length**2)
         if gap <= max(tol, share * gained):
             break
@@ -96,10 +96,12 @@ def ball_qp(
     return InBall(scale * z, shift)
 
 
-def _gap(b: np.ndarray, z: np.ndarray, shift: float, radius: float, scale: float) -> float:
-    """Return the Frank-Wolfe gap at `scale` times z, where the slope at z is -shift z."""
-    slope = (1 - scale) * b - (scale * shift) * z
-    return scale * float(slope @ z) + radius * float(slope @ slope) ** 0.5
+def _gap(steepest: float, fall: float, shift: float, length: float, radius: float, scale: float) -> float:
+    """Return the Frank-Wolfe gap at `scale` times z: from b'b, b'z and |z|, where the slope at z is -shift z."""
+    own, left = scale * shift, 1 - scale  # the slope there is left b - own z
+    along = left * fall - own * length**2
+    square = left**2 * steepest - 2 * left * own * fall + (own * length) ** 2
+    return scale * along + radius * max(square, 0.0) ** 0.5
 
 
 def ball_qp_by_products(

@@ -13,28 +13,29 @@ from frankwolfe.backends.compile_policy import pays
 from frankwolfe.kernels.rows.column_layouts import Columns, SortedColumns
 from frankwolfe.kernels.rows.layouts import Layout, RowLayout, compiled
 
-COMPILED_FROM = 1 << 17  # entries from which a solve or two repays loading the kernels; plain NumPy below
+COMPILED_FROM = 1 << 17  # entries from which a solve or two repays loading the kernels; plain NumPy below,
+LOADED_FROM = 1 << 14  # but for kernels that are loaded anyway, which are no slower from here on
 WIDE = 1 << 17  # features from which a gradient does not fit the second-level cache
 WIDE_ENOUGH = 1 << 14  # features from which gradients with their own images repay sorting the columns
 BYTE_SCALES = (1.0, 1 / 255)  # grey values as they are, or divided by the largest
 
 
-def family_of(matrix: Any, solves: int, loss: str) -> tuple[str, int] | None:
+def family_of(matrix: Any, solves: int, loss: str, least: int | None = None) -> tuple[str, int] | None:
     """Return the family of kernels for a matrix and a loss of this name, and how many numbers a pass reads.
 
-    None where a matrix is too small for kernels to gain anything, or not one that they can read.
+    None where a matrix is too small for loading kernels to gain anything, or not one that they can read.
     """
     dense = isinstance(matrix, np.ndarray)
     entries = matrix.size if dense else matrix.nnz
-    if solves * entries < COMPILED_FROM or (dense and not matrix.flags.c_contiguous):
+    if solves * entries < (COMPILED_FROM if least is None else least) or (dense and not matrix.flags.c_contiguous):
         return None
     return f"{'dense' if dense else 'sparse'} {matrix.dtype} {loss}", entries
 
 
 def is_compiled(matrix: Any, solves: int, loss: str) -> bool:
     """Tell whether kernels are to read a matrix."""
-    family = family_of(matrix, solves, loss)
-    return family is not None and pays(*family, solves)
+    family = family_of(matrix, solves, loss, min(LOADED_FROM, COMPILED_FROM))
+    return family is not None and pays(*family, solves, solves * family[1] >= COMPILED_FROM)
 
 
 def dense_layout(A: np.ndarray, solves: int = 1, loss: str = "") -> RowLayout | None:

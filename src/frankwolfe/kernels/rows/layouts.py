@@ -18,6 +18,7 @@ from frankwolfe.kernels.threads import MOST_PARTS, calm, parts_of, share_out
 CACHE = 1 << 19  # bytes of rows that are read twice, the second time from cache
 CHUNK = 1024  # most rows whose margins are in cache at a time, and fewest whose sums are added up on their own
 LANES = 8  # doubles in a vector of the processor
+BLAS = 16  # times as many pairs of entries in a row it multiplies in the same time
 NONE = np.zeros(0)
 
 
@@ -35,11 +36,23 @@ class RowLosses(NamedTuple):
 
     def slope(self, m: np.ndarray) -> np.ndarray:
         """Return the gradient of the loss at the margins m."""
-        return self._derivatives(m, False)[0]
+        r = np.empty(m.size)
+        compiled("losses").derivatives_at(self, double(m), 0.0, r, NONE)
+        return r
 
-    def curvature(self, m: np.ndarray) -> np.ndarray:
-        """Return the second derivatives of the loss at the margins m."""
-        return self._derivatives(m, True)[1]
+    def curvature(self, m: np.ndarray, shift: float = 0.0) -> np.ndarray:
+        """Return the second derivatives of the loss at the margins m + shift."""
+        c = np.empty(m.size)
+        compiled("losses").derivatives_at(self, double(m), shift, NONE, c)
+        return c
+
+    def balanced(self, m: np.ndarray, shift: float) -> tuple[np.ndarray, float, float, float]:
+        """Return the gradient at m + shift, its heavier side scaled down to balance; value, inner product, that share.
+
+        See `frankwolfe.kernels.losses.balanced`.
+        """
+        r = np.empty(m.size)
+        return r, *compiled("losses").balanced(self, double(m), shift, r)
 
     def along(self, start: np.ndarray, step: np.ndarray, gamma: float) -> tuple[float, float]:
         """Return first and second derivative of the loss along start + gamma step."""
@@ -58,12 +71,6 @@ class RowLosses(NamedTuple):
         losses = compiled("losses")
         sums = np.zeros(6)
         return losses.balance(self, start, step, gamma, *map(float, bracket), self.loss.knee, ulp, sums), sums
-
-    def _derivatives(self, m: np.ndarray, second: bool) -> tuple[np.ndarray, np.ndarray]:
-        losses = compiled("losses")
-        r, c = np.empty(m.size), np.empty(m.size if second else 0)
-        losses.derivatives_at(self, double(m), r, c)
-        return r, c
 
 
 class Asked(NamedTuple):
@@ -109,7 +116,9 @@ class Layout(ABC):
     def cuts(self, parts: int) -> list[tuple[int, int]]:
         """Return so many ranges of rows (or columns) with about equally many entries each."""
         if parts not in self._cuts:
-            if len(self.arrays) == 1:
+            if parts == 1:
+                self._cuts[parts] = [(0, self.shape[0] if len(self.arrays) == 1 else len(self.arrays[0]) - 1)]
+            elif len(self.arrays) == 1:
                 ends = np.linspace(0, self.shape[0], parts + 1).round().astype(int).tolist()
                 self._cuts[parts] = list(pairwise(ends))
             else:
@@ -144,7 +153,7 @@ class Layout(ABC):
 
     @abstractmethod
     def _swept(self, asked: Asked) -> Sweep:
-        """Do so."""
+        """Read as asked."""
 
 
 class RowLayout(Layout):
@@ -193,12 +202,12 @@ class RowLayout(Layout):
         if self.has_hessian:
             rows = compiled("rows.sweep")
             share_out(lambda i: rows.outer(self.arrays, *cuts[i], c[cuts[i][0] :], H[i]), len(cuts))
-        else:
-            A, parts = self.arrays[0], [slice(*cut) for cut in cuts]
-            with calm():  # the parts have threads of their own
-                share_out(lambda i: dense_gram(A[parts[i]], c[parts[i]], H[i]), len(parts))
-        half = total(H, self.scale**2)
-        return half + half.T
+            half = total(H, self.scale**2)
+            return half + half.T
+        A, parts = self.arrays[0], [slice(*cut) for cut in cuts]
+        with calm(A.size):  # the parts have threads of their own
+            share_out(lambda i: dense_gram(A[parts[i]], c[parts[i]], H[i]), len(parts))
+        return total(H, self.scale**2)
 
     def _swept(self, asked: Asked) -> Sweep:
         loss, mixing, known, x, hessian, base, keep, _ = asked
@@ -223,30 +232,26 @@ class RowLayout(Layout):
 
     def _square_cuts(self) -> list[tuple[int, int]]:
         n, d = self.shape
-        work = self.entries * self.entries // (2 * n)  # pairs of entries in one row
+        work = self.entries * self.entries // (2 * n if self.has_hessian else BLAS * n)  # pairs of entries in one row
         return self.cuts(min(parts_of(work), max(1, self.entries // (4 * d * d))))
 
 
 def dense_gram(rows: np.ndarray, c: np.ndarray, out: np.ndarray) -> None:
-    """Set out, which is zero, to half of A'diag(c)A up to symmetry: out + out' is whole. No c is negative.
+    """Add A'diag(c)A to out; no c is negative.
 
-    By BLAS: NumPy's, where all weights are equal, takes a fifth less time than SciPy's, which can add to what there is.
-    Weights go to a few rows at a time, which are then still in cache; rows of no weight are left out.
+    By BLAS. Weights go to a few rows at a time, which are then still in cache; rows of no weight are left out.
     """
-    from scipy.linalg import blas
-
     if rows.dtype == np.float64 and bool((c == c[0]).all()):
-        np.matmul(rows.T, rows, out=out)
-        out *= 0.5 * float(c[0])
+        out += float(c[0]) * (rows.T @ rows)
         return
+    whole = bool(c.all())
     for low in range(0, len(rows), CHUNK):
         few, weights = rows[low : low + CHUNK], c[low : low + CHUNK]
-        used = np.flatnonzero(weights)
-        few, weights = (few, weights) if used.size == weights.size else (few[used], weights[used])
-        if len(few):
-            few = few * np.sqrt(weights)[:, None]
-            blas.dsyrk(1.0, few.T, beta=1.0, c=out.T, overwrite_c=1)  # pyright: ignore[reportAttributeAccessIssue]
-    out.flat[:: len(out) + 1] *= 0.5
+        if not whole:
+            used = np.flatnonzero(weights)
+            few, weights = few[used], weights[used]
+        few = few * np.sqrt(weights)[:, None]
+        out += few.T @ few  # which NumPy knows to be symmetric
 
 
 def evenly(indptr: np.ndarray, parts: int) -> list[tuple[int, int]]:

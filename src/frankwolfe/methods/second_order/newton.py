@@ -216,7 +216,7 @@ class NewtonFrankWolfe(Method):
             H = kept.at(g, here)
             kept = Bend(H, g, here, kept.age + 1, kept.fall)
         else:
-            H = _expansion(problem, x, 1)[1] if H is None else H
+            H = _hessian(problem, x) if H is None else H
             kept = None if relative > FAR or not may_keep(problem, len(g)) else Bend(H, g, here)
         rtol, radius = SEARCH, problem.ball_radius
         whole, objective = radius is not None or problem.coordinate_set is not None, problem.hessian_objective
@@ -299,12 +299,31 @@ def _expansion(problem: Problem, x: Point, every: int) -> tuple[Evaluation, np.n
     objective = problem.hessian_objective
     assert objective is not None
     n, d = objective.data.shape
-    same = objective.constant_hessian and objective.data_shape is not None
-    at_x, H = objective.evaluate_twice(x, 1 if same else max(1, min(every, n // (ROWS * d))))
-    if same:
-        problem.scratch["hessian"] = H
+    whole = _is_same(problem) or costs(problem)[0] < STEP  # some rows would save next to nothing
+    at_x, H = objective.evaluate_twice(x, 1 if whole else max(1, min(every, n // (ROWS * d))))
     problem.count(at_x)
-    return problem.judged(at_x, x), H
+    return problem.judged(at_x, x), _noted(problem, H)
+
+
+def _hessian(problem: Problem, x: Point) -> np.ndarray:
+    """Return the Hessian at x, where f and gradient are known."""
+    objective = problem.hessian_objective
+    assert objective is not None
+    problem.counts.n_pass += objective.data_shape is not None
+    return _noted(problem, objective.hessian(x))
+
+
+def _noted(problem: Problem, H: np.ndarray) -> np.ndarray:
+    """Return a Hessian, and keep one that is the same everywhere for the steps to come."""
+    if _is_same(problem):
+        problem.scratch["hessian"] = H
+    return H
+
+
+def _is_same(problem: Problem) -> bool:
+    """Tell whether the Hessian of the rows is the same everywhere."""
+    objective = problem.hessian_objective
+    return objective is not None and objective.constant_hessian and objective.data_shape is not None
 
 
 def may_keep(problem: Problem, d: int) -> bool:

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from frankwolfe.atoms import Atom, Dense, OneHot
 from frankwolfe.backends import Array, Scalar, all_finite, namespace, scaled
-from frankwolfe.backends.namespace import is_long, nonzero, position
+from frankwolfe.backends.namespace import nonzero, position
 from frankwolfe.sets.base import Ball, CoordinateSet, ProjectableSet, install, known_shape
-from frankwolfe.sets.norms import conjugate, dual_vectors, exponent, norm, slack, squares_are_safe
+from frankwolfe.sets.norms import conjugate, dual_vectors, exponent, norm, plain_length, slack
 from frankwolfe.sets.projections import project_lp
 
 
@@ -104,8 +104,8 @@ class L2Ball(NormBall):
     parallel_atoms: ClassVar[bool] = True
 
     def lmo(self, g: Array) -> Atom:
-        if is_long(g) and squares_are_safe(g):
-            return Dense((-self.radius / norm(g, 2)) * g)
+        if length := plain_length(g):
+            return Dense((-self.radius / length) * g)
         g = scaled(g)
         return Dense((-self.radius / nonzero(namespace(g).linalg.vector_norm(g))) * g)
 
