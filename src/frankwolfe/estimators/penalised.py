@@ -20,10 +20,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import xlogy
 
 from frankwolfe.estimators.scaling import Moments
-from frankwolfe.objectives.multinomial import Multinomial, softmax_losses
+from frankwolfe.objectives.multinomial import Multinomial, softmax_conjugate, softmax_losses
 
 MEMORY = 10  # pairs
 FLAT = 1e-12  # of the largest spread of a column: less is rounding
@@ -99,8 +98,7 @@ class Losses:
         """
         scaled = part[:, None] * slopes
         if self.many:
-            chances = np.maximum(scaled + self.truth[:, None], 0.0)
-            values = xlogy(chances, chances).sum(axis=0)
+            values = softmax_conjugate(scaled, self.truth[:, None])
         else:
             loss: Any = self.loss
             values = loss.conjugate(scaled[0], self.truth) - self.offset

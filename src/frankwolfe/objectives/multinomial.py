@@ -220,11 +220,8 @@ class Multinomial(WeightedMean):
         return value + self._conjugate(namespace(slope).reshape(slope, self.truth.shape) / nonzero(self.share))
 
     def _conjugate(self, residual: Array) -> Scalar:
-        """Return minus the mean entropy of the probabilities, from what they are off the truth by."""
-        xp = namespace(residual)
-        wrong = xp.maximum(residual, xp.zeros_like(residual))
-        missing = -xp.sum(xp.where(self.truth > 0, residual, xp.zeros_like(residual)), axis=0)
-        return vdot(self.share, xp.sum(wrong * xp.log(nonzero(wrong)), axis=0) + complement(missing))
+        """Return the convex conjugate of the mean loss."""
+        return vdot(self.share, softmax_conjugate(residual, self.truth))
 
     def bend(self, curvature: Array, image: Array) -> Array:
         xp = namespace(curvature)
@@ -338,6 +335,20 @@ def _fetched(loss: Scalar, mean: Array) -> tuple[float, np.ndarray]:
     xp = namespace(mean)
     both = np.asarray(host(xp.concat([xp.reshape(loss, (1,)), xp.astype(mean, loss.dtype)])), dtype=np.float64)
     return float(both[0]), both[1:]
+
+
+def softmax_conjugate(residual: Array, truth: Array) -> Array:
+    """Return minus the entropy of every row's probabilities, from what they are off the truth by: classes first.
+
+    Examples
+    --------
+    >>> softmax_conjugate(np.array([[-0.5], [0.5]]), np.array([[1.0], [0.0]]))
+    array([-0.69314718])
+    """
+    xp = namespace(residual)
+    wrong = xp.maximum(residual, xp.zeros_like(residual))
+    missing = -xp.sum(xp.where(truth > 0, residual, xp.zeros_like(residual)), axis=0)
+    return xp.sum(wrong * xp.log(nonzero(wrong)), axis=0) + complement(missing)
 
 
 def softmax_losses(scores: Array, truth: Array) -> tuple[Array, Array]:
