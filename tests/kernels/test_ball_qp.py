@@ -95,3 +95,11 @@ def test_products_end_where_another_way_costs_less() -> None:
     easy = ball_qp_by_products(bent, b, 1e-3, 1e-9, worth=20)  # a small ball: few products do
     assert easy is not None
     np.testing.assert_allclose(easy, ball_qp(H, b, 1e-3).z, atol=1e-7)
+
+
+@pytest.mark.parametrize("size", [1e-140, 1e140])
+def test_squares_of_the_radius_need_not_be_numbers(size: float) -> None:
+    """H z + b is scaled so that the answer is that of radius one, times the size."""
+    H, b = np.diag([1.0, 2.0, 0.0]), np.array([3.0, -1.0, 0.5])
+    z = small_ball_qp(H / size, b, size)
+    np.testing.assert_allclose(z / size, small_ball_qp(H, b, 1.0), rtol=1e-12)

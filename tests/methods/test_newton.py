@@ -138,3 +138,10 @@ def test_single_precision_reaches_optima_inside_large_balls(domain, intercept, s
     assert result.status is fw.Status.OPTIMAL
     assert result.n_iter <= 30
     assert result.lower_bound <= best.fun
+
+
+@pytest.mark.parametrize("domain", [fw.Simplex(5), fw.L1Ball(0.3), fw.L2Ball(0.3), fw.Box(-0.1, 0.1)], ids=repr)
+def test_a_quadratic_has_no_rows_to_leave_out(domain):
+    A = np.random.default_rng(0).standard_normal((20, 5))
+    result = fw.minimize(fw.Quadratic(A.T @ A, -A[0]), domain, method="newton", tol=1e-9)
+    assert result.success

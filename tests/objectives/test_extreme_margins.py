@@ -169,3 +169,19 @@ def test_rows_in_parts_find_the_same_intercept(kind: Any, scale: float, tmp_path
     assert float(parts.value(x)) == pytest.approx(float(whole.value(x)), rel=1e-12)
     size = np.abs(A).mean()
     np.testing.assert_allclose(parts.grad(x), whole.grad(x), atol=1e-9 * size)
+
+
+@pytest.mark.parametrize("method", ["auto", "fw", "away"])
+@pytest.mark.parametrize("domain", [fw.L1Ball(1e-160), fw.Box(-1e-160, 1e-160)], ids=["l1", "box"])
+def test_data_whose_squares_overflow_end_a_run_without_an_exception(domain: fw.Set, method: str) -> None:
+    """Then nothing is known of the curvature, nor of what rounding does."""
+    rng = np.random.default_rng(0)
+    A, b = 1e160 * rng.standard_normal((30, 4)), rng.standard_normal(30)
+    f = fw.LeastSquares(A, b)
+    with pytest.raises(ValueError, match="needs the smoothness constant"):
+        fw.minimize(f, domain, method="cgs")
+    result = fw.minimize(f, domain, method=method, max_iter=20)
+    assert np.isfinite(result.fun)
+    assert domain.contains(result.x)
+    least = fw.minimize(fw.LeastSquares(A * 1e-160, b), 1e160 * domain).fun
+    assert result.lower_bound <= least

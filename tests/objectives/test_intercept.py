@@ -261,3 +261,16 @@ def test_no_order_of_the_rows_hides_a_class_from_the_search() -> None:
     b = np.where(np.arange(n) % 64 == 0, 1.0, -1.0)
     turned = fw.Logistic(A, b, intercept=True).value(x[0, :1])
     assert turned == pytest.approx(fw.Logistic(A[order], b[order], intercept=True).value(x[0, :1]), rel=1e-12)
+
+
+@pytest.mark.parametrize("method", ["bpcg", "fcfw", "fw"])
+def test_exponentials_that_overflow_on_the_way_balance_nothing(method: str) -> None:
+    """Margins of thousands at the end of a segment: infinite sums of slopes, which tell a side and no root."""
+    A, far = np.array([[-9.0, -7.0], [2.0, 0.0], [3.0, -4.0]]), np.array([[-1.0, -533.9], [-1.0, 133.4], [1.0, 133.4]])
+    f = fw.Poisson(A, [4.0, 3.0, 1.0], sample_weight=[0.18, 0.71, 0.12], intercept=True)
+    step = fw.FrankWolfe(fw.ExactLineSearch()) if method == "fw" else method
+    with np.errstate(all="ignore"):
+        result = fw.minimize(f, fw.ConvexHull(far), method=step, tol=0, max_iter=40)
+    assert result.status == fw.Status.MAX_ITER
+    assert np.isfinite([result.fun, result.gap]).all()
+    assert result.fun < f.value(far[0])

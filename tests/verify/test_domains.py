@@ -10,6 +10,7 @@ import pytest
 import frankwolfe as fw
 from frankwolfe.verify.describe import describe_domain
 from frankwolfe.verify.domains import CannotShow, domain_of
+from frankwolfe.verify.polytopes import above_level
 
 D = 12
 RNG = np.random.default_rng(0)
@@ -176,6 +177,28 @@ def test_the_scale_of_a_polytope_does_not_matter():
         h = np.array([-1.0, 1e-11])
         assert judged.support(h) >= 1e-11 * upper[1]
         assert judged.support(h) <= 1e-11 * upper[1] * (1 + 1e-14)
+
+
+@pytest.mark.parametrize("size", [1e-14, 1e-12, 1e-9, 1e9])
+def test_linear_programmes_over_small_polytopes_are_solved_too(size):
+    """Their tolerances are absolute: over a set smaller than they are every point would be optimal."""
+    rng = np.random.default_rng(3)
+    rows, h = rng.standard_normal((12, 5)), rng.standard_normal(5)
+    bounds = []
+    for radius in (1.0, size):
+        domain = fw.Polytope(rows, np.full(12, radius), lower=-radius, upper=radius)
+        bounds.append(domain_of(describe_domain(domain)).support(h))
+    assert bounds[1] == pytest.approx(size * bounds[0], rel=1e-12)
+
+
+def test_rounding_leaves_the_nearest_point_of_a_simplex_nothing_to_stand_on():
+    np.testing.assert_array_equal(above_level(np.array([1e20, 0.0]), 1.0), [0.0, 0.0])
+
+
+def test_a_set_is_measured_no_more_sharply_than_its_parts():
+    group = fw.GroupBall(0.4, groups=GROUPS, s=np.inf, p=1.5)
+    for domain in (1e6 * group, group + np.ones(D), fw.Product(group, fw.Simplex(3), shapes=[D, 3])):
+        assert domain_of(describe_domain(domain)).ulps >= 32
 
 
 def test_the_corner_at_zero_is_in_a_polytope():

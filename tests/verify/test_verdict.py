@@ -258,3 +258,12 @@ def test_an_intercept_that_is_hard_to_find_is_found():
     f, X = fw.Logistic(A, [1, 0, 0, 1, 1], intercept=True, sample_weight=[1, 2, 1e-3, 1, 1]), fw.L2Ball(50.0)
     check = fw.verify(fw.minimize(f, X, tol=0, max_iter=2, method="fw"), f, X)
     assert not check.false
+
+
+def test_slopes_that_are_all_at_the_ends_of_their_domain_are_balanced():
+    """54 residuals above and 6 below balance 0.1 and 0.9, but for the rounding of 1 - 0.9."""
+    b = np.where(np.arange(60) % 10 == 3, 50.0, -50.0)
+    f = fw.Quantile(np.eye(60, 2), b, quantile=0.9, delta=1e-3, intercept=True)
+    result = fw.minimize(f, fw.L2Ball(0.1), tol=1e-8)
+    check = fw.verify(result, f, fw.L2Ball(0.1))
+    assert check.ok, check

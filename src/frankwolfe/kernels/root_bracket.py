@@ -13,14 +13,16 @@ def settled(left: float, size: float, bend: float, knee: float, ulp: float) -> b
     """Tell whether one more step of Newton's method reaches the root to rounding, or nothing can tell it from here.
 
     `left` is the sum of the slopes, `size` that of their sizes, `bend` that of the curvatures; a curvature stays about
-    the same for a length `knee`.
+    the same for a length `knee`. Sums that overflow tell only on which side the root is.
 
     Examples
     --------
     >>> settled(1e-12, 1.0, 0.25, 1.0, 2e-16), settled(1e-12, 1.0, 1e-80, 1.0, 2e-16)
     (True, False)
+    >>> settled(math.inf, math.inf, math.inf, 1.0, 2e-16)
+    False
     """
-    return not abs(left) > max(NEAR * knee * bend, ROUNDING * ulp * size)
+    return abs(left) <= max(NEAR * knee * bend, ROUNDING * ulp * size) < math.inf
 
 
 def narrow(

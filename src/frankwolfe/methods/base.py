@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
@@ -192,7 +193,7 @@ def require_set(method: Method, problem: Problem) -> None:
 def require_smoothness(method: Method, problem: Problem, given: float | None) -> float:
     """Return the smoothness constant, or raise a ValueError naming the remedies."""
     smoothness = problem.smoothness if given is None else given
-    if smoothness is None:
+    if smoothness is None or smoothness == math.inf:  # or squares of the data overflow
         raise ValueError(
             f"method {method.name!r} needs the smoothness constant of the objective: pass smoothness= to the "
             f"objective, L= to {type(method).__name__}, or use 'afw', which needs no constants"

@@ -138,7 +138,8 @@ class DataMatrix(Rows):
     def gram_norm(self, model: Any) -> float:
         from frankwolfe.kernels.spectral.lanczos import spectral_norm
 
-        return spectral_norm(WeightedRows(self, model.share)) ** 2
+        top = spectral_norm(WeightedRows(self, model.share))
+        return top * top  # infinite where it overflows
 
     def column_squares(self, weights: Array | None) -> np.ndarray | None:
         """Return the weighted sum of squares of each column, on the host; None for an operator, which hides them."""

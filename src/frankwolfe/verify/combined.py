@@ -280,7 +280,7 @@ class BallIntersection(Domain):
 
     def __init__(self, description: dict[str, Any]) -> None:
         super().__init__(description)
-        self.radius, self.ulps = self.ball.radius, self.part.ulps
+        self.radius = self.ball.radius
 
     def extent(self) -> float:
         return min(self.part.size, self.radius)

@@ -32,6 +32,8 @@ class Domain(ABC):
     def __init__(self, description: dict[str, Any]) -> None:
         for name, value in description.items():
             setattr(self, name, read(value))
+        parts = [part for value in vars(self).values() for part in (value if isinstance(value, list) else [value])]
+        self.ulps = max([self.ulps, *(part.ulps for part in parts if isinstance(part, Domain))])
 
     @cached_property
     def size(self) -> float:

@@ -181,7 +181,8 @@ class LinearModel(RowModel):
         above, below = (float(self.weights @ np.maximum(s * u, 0.0)) for s in (1.0, -1.0))
         if min(above, below) > 0:  # take what is over off the heavier side
             u = np.where(u > 0, u * min(1.0, below / above), u * min(1.0, above / below))
-        return u
+        # What balancing leaves over is less than this takes off: one slope must be able to move, if all are at ends.
+        return u * (1 - 2.0**-44) if np.max(self.weights * self.loss.room(u, self.b)) < 2.0**-44 * above else u
 
     def _dual(self, u: np.ndarray) -> tuple[Interval, list[np.ndarray], int, list[float]]:
         """Return -Σ share φ*(u), and weight * u as a sum of vectors, less some numbers on row j to balance it."""

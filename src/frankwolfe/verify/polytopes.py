@@ -75,7 +75,7 @@ def above_level(x: np.ndarray, total: float) -> np.ndarray:
     """Return what of x is above the level that leaves this total."""
     falling = np.sort(x)[::-1]
     levels = (np.cumsum(falling) - total) / np.arange(1, x.size + 1)
-    return np.maximum(x - levels[np.flatnonzero(falling > levels)[-1]], 0.0)
+    return np.maximum(x - levels[np.flatnonzero(falling >= levels)[-1]], 0.0)
 
 
 class Permutahedron(Domain):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from frankwolfe.verify.arithmetic import Interval, dot, running, sums
+from frankwolfe.verify.arithmetic import SMALLEST, Interval, dot, running, sums
 from frankwolfe.verify.domains import CannotShow, Domain, largest, magnitude, require
 from frankwolfe.verify.matrices import Matrix
 
@@ -126,12 +127,12 @@ class Polytope(Domain):
         """Return b_ub'y + b_eq'z for the dual solution, and d = h - A_ub'y - A_eq'z."""
         from scipy.optimize import linprog
 
-        scale = float(np.max(np.abs(h))) or 1.0
-        bounds = np.stack([self.lower, self.upper], axis=1)
+        scale, size = float(np.max(np.abs(h))) or 1.0, self.unit
+        bounds = np.stack([self.lower, self.upper], axis=1) / size
         found = linprog(
             -h / scale,
-            *((self.A_ub, self.b_ub) if self.b_ub.size else (None, None)),
-            *((self.A_eq, self.b_eq) if self.b_eq.size else (None, None)),
+            *((self.A_ub, self.b_ub / size) if self.b_ub.size else (None, None)),
+            *((self.A_eq, self.b_eq / size) if self.b_eq.size else (None, None)),
             bounds=bounds,
             method="highs-ds",
             options=SHARP,
@@ -140,11 +141,19 @@ class Polytope(Domain):
             raise CannotShow(f"the linear programme over the polytope was not solved: {found.message}")
         y = np.maximum(-scale * np.asarray(found.ineqlin.marginals, np.float64), 0.0)
         z = -scale * np.asarray(found.eqlin.marginals, np.float64)
-        y, z = self._sharpened(h, y, z, np.asarray(found.x))
+        y, z = self._sharpened(h, y, z, size * np.asarray(found.x))
         constant = Interval(0.0)
         for b, dual in ((self.b_ub, y), (self.b_eq, z)):
             constant = constant + dot(b, dual) if b.size else constant
         return constant, self._rest(h, y, z)
+
+    @cached_property
+    def unit(self) -> float:
+        """What points are divided by in linear programmes, whose tolerances would be all of a small set."""
+        sizes = [bound[np.isfinite(bound)] for bound in (self.lower, self.upper)]
+        for A, b in ((self.A_ub, self.b_ub), (self.A_eq, self.b_eq)):
+            sizes += [b / np.maximum(abs(A).max(axis=1).toarray().ravel(), SMALLEST)] if b.size else []
+        return min(2.0 ** math.floor(math.log2(magnitude(*sizes) or 1.0)), 1.0)
 
     def _rest(self, h: np.ndarray, y: np.ndarray, z: np.ndarray) -> Interval:
         rest = Interval(h)

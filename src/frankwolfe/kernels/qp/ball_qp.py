@@ -183,15 +183,15 @@ def small_ball_qp(H: np.ndarray, b: np.ndarray, radius: float) -> np.ndarray:
     array([1., 0.])
     """
     w, Q = np.linalg.eigh(H)
+    b = b / radius  # z in units of the radius: no square of it overflows or underflows
     # Neither the curvature nor, where there is none, the slope notices a shift of this size.
-    w = np.maximum(w, max(1e-14 * w[-1], 1e-14 * float(np.linalg.norm(b)) / radius, 1e-300))
-    along, shift, z = Q.T @ b, 0.0, np.zeros_like(b)
+    w = np.maximum(w, max(1e-14 * w[-1], 1e-14 * float(np.linalg.norm(b)), 1e-300))
+    along, shift, length, z = Q.T @ b, 0.0, 0.0, b
     for _ in range(60):
         z = along / (w + shift)
-        square = float(z @ z)
-        if square <= (radius * (1 + 1e-14)) ** 2:
+        length = float(z @ z) ** 0.5
+        if length <= 1 + 1e-14:
             break
-        steepness = float(z @ (z / (w + shift))) / square
-        shift += (square**0.5 / radius - 1) / steepness
-    length = float(z @ z) ** 0.5
-    return -(Q @ (z * min(1.0, radius / length) if length > 0 else z))
+        steepness = float(z @ (z / (w + shift))) / length**2
+        shift += (length - 1) / steepness
+    return -(Q @ (z * (radius / max(length, 1.0))))
