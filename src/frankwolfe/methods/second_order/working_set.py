@@ -41,7 +41,7 @@ FLAT = 1e-3  # curvature of rows that have none, in terms of the largest: a colu
 ROUND, TURN, FACTOR = 2, 4, 22  # operations on an entry: in a round, to turn it into a column; in one, of factors
 SOLVED, STEP = 12, 3e6  # on an entry, to solve a model that is f by rounds; of a step by Hessians besides the data
 FAR_OFF = 0.5  # share of the start whose multiple is best below which descent begins at that
-FEW = 16  # columns that matter up to which it is solved by them first: there may be no more
+FEW = 16  # columns that matter up to which they are solved for alone at first: there may be no more
 NEAR = 0.3  # gap, in terms of <gradient, x>, from which on a Hessian gains more than a decade
 
 
