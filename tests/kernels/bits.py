@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from frankwolfe.kernels.pattern import pattern_products
 from frankwolfe.kernels.pattern.pattern_matrix import Pattern
-from frankwolfe.kernels.qp.coordinate_descent import Model, descended
+from frankwolfe.kernels.qp.coordinate_descent import Model, Start, descended
 from frankwolfe.kernels.rows.column_layouts import Columns, SortedColumns
 from frankwolfe.kernels.rows.layouts import CHUNK, NONE, Layout, RowLayout, RowLosses, compiled
 from frankwolfe.kernels.spectral import lanczos
@@ -63,7 +63,8 @@ def sparse_columns() -> Iterator[Any]:
         yield from (layout.product(x), layout.adjoint(random().random(N)), *layout.sweep(loss(), AT_X, NONE, x))
     start = np.zeros(shape[1])
     slope, c = random().standard_normal(shape[1]), random().random(N) / N
-    yield from descended(Model(Columns(arrays, shape), np.arange(shape[1]), slope, c), 1.0, start, 0.0, True, 1e-9, 50)
+    model, begin = Model(Columns(arrays, shape), np.arange(shape[1]), slope, c), Start(start, 0.0)
+    yield from descended(model, 1.0, begin, True, 1e-9, 50)
 
 
 def intercepts() -> Iterator[Any]:

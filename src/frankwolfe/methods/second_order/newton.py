@@ -118,7 +118,8 @@ class NewtonFrankWolfe(Method):
     use and the best of those whose vertices the gradient prefers, a few dozen to begin with, then ever more. Steps on
     these columns read nothing else; the next gradient looks at all columns, certifies, and tells which ones to add. The
     number of variables is then no matter, only that of the columns in use is. Where so many sparse columns matter that
-    their Hessian would cost more, the model is minimised by coordinate descent instead, and none is formed.
+    their Hessian would cost more, the model is minimised by coordinate descent instead, and none is formed. Squares,
+    whose model is f itself, are then solved in one step.
 
     For `Logistic`, `LeastSquares`, `Huber` and `Quadratic`, on other sets (with closed-form oracles) of up to 5000
     variables.

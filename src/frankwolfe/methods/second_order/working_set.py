@@ -41,7 +41,7 @@ FLAT = 1e-3  # curvature of rows that have none, in terms of the largest: a colu
 ROUND, TURN, FACTOR = 2, 4, 22  # operations on an entry: in a round, to turn it into a column; in one, of factors
 SOLVED, STEP = 12, 3e6  # on an entry, to solve a model that is f by rounds; of a step by Hessians besides the data
 FAR_OFF = 0.5  # share of the start whose multiple is best below which descent begins at that
-FEW = 16  # columns that matter up to which it is solved by them first: there may be no more
+FEW = 16  # columns that seem to matter at first, up to which they are solved for alone: there may be no more
 NEAR = 0.3  # gap, in terms of <gradient, x>, from which on a Hessian gains more than a decade
 
 
@@ -83,6 +83,7 @@ class ColumnScan(NamedTuple):
     worth: np.ndarray  # of each column: how steep the way to its vertex is
     level: float  # that of the columns in use, the multiplier of the constraint
     matter: np.ndarray  # whether it is in use, or worth as much
+    first: bool = False  # whether that was told as if columns were orthogonal, for want of a level
 
 
 def scan_columns(problem: Problem, x: Point, at_x: Evaluation, gap: float, first: bool) -> ColumnScan:
@@ -96,7 +97,7 @@ def scan_columns(problem: Problem, x: Point, at_x: Evaluation, gap: float, first
         bend = data.squares(double(objective.loss_curvature(x.image))) + objective.ridge
         least = 0.0 if domain.signed else -np.inf
         level = entry = water_level(size(bend * x.array - at_x.slope), bend, domain.radius, least)
-    return ColumnScan(at_x, gap, worth, level, (x.coords != 0) | (worth > entry))
+    return ColumnScan(at_x, gap, worth, level, (x.coords != 0) | (worth > entry), first)
 
 
 def by_hessians(problem: Problem, state: Any, scan: ColumnScan, newton: Step) -> Any:
@@ -186,7 +187,7 @@ def descends(problem: Problem, scan: ColumnScan, rounds: int) -> bool:
     """
     objective, count = model_on(problem)[0], np.count_nonzero(scan.matter)
     data, exact = sparse(objective), objective.row_loss.quadratic
-    if data is None or (count <= (FEW if exact else FIRST) and not data.turned):
+    if data is None or (count <= (FEW if exact and scan.first else FIRST) and not data.turned):
         return False
     n, everything, entries = data.shape[0], data.matrix.nnz, float(data.lengths[scan.matter].sum())
     hessian = entries**2 / (2 * n) + everything + count**3 / FACTOR
