@@ -301,7 +301,8 @@ def _expansion(problem: Problem, x: Point, every: int) -> tuple[Evaluation, np.n
     assert objective is not None
     n, d = objective.data.shape
     priced = objective.data_shape is not None  # rows in main memory
-    whole = _is_same(problem) or (priced and costs(problem)[0] < STEP)  # some rows would save next to nothing
+    # Of a Hessian that costs less than the rest of a step some rows would save next to nothing.
+    whole = _is_same(problem) or (priced and costs(problem)[0] < STEP)
     at_x, H = objective.evaluate_twice(x, 1 if whole else max(1, min(every, n // (ROWS * d))))
     problem.count(at_x)
     return problem.judged(at_x, x), _noted(problem, H)
