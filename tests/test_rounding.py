@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -244,6 +245,15 @@ def test_a_quadratic_is_convex_where_its_eigenvalues_say_so() -> None:
     saddle = fw.Quadratic(np.diag([1.0, -1.0]), [0.1, 0.1])
     assert not saddle.proven
     assert fw.minimize(saddle, fw.L2Ball(1.0), [0.5, 0.0], method="fw", max_iter=50).status is fw.Status.NOT_CONVEX
+
+
+@pytest.mark.parametrize("method", ["auto", "fw", "newton", "fcfw", "apgd"])
+def test_nothing_is_proven_of_an_indefinite_quadratic(method: str) -> None:
+    """At a vertex that is a local minimum every tangent agrees with f; the optimum is elsewhere."""
+    hollow = fw.Quadratic(np.diag([1.0, -1.0, -3.0]))
+    result = fw.minimize(hollow, fw.Simplex(3), [0.0, 1.0, 0.0], method=method)
+    assert (result.status, result.lower_bound) == (fw.Status.NOT_CONVEX, -math.inf)
+    assert "eigenvalue of -3" in result.message
 
 
 @pytest.mark.parametrize("method", ["fw", "afw", "hfw", "extrafw"])

@@ -164,7 +164,8 @@ class Run:
     def _absorb(self, k: int, evidence: Evidence, elapsed: float) -> None:
         """Take in a step: certificate, best point, trace row. A step that went wrong is not taken in."""
         self.elapsed = elapsed
-        if not self.problem.objective.convex:
+        flaw = self.problem.objective.flaw
+        if flaw is not None or not self.problem.objective.convex:
             evidence = Evidence(evidence.seen)  # its tangents prove nothing
         values = [float(value) for value, _ in evidence.seen]
         if not all(map(math.isfinite, [*values, *(float(t.offset) for t, _ in evidence.minorants)])):
@@ -185,6 +186,8 @@ class Run:
         self.watch(k, values[0], slack / DOUBT)
         if k % self.trace_every == 0:
             self._row(k, values[0])
+        if flaw is not None:
+            self.trouble = (Status.NOT_CONVEX, flaw)
 
     def watch(self, k: int, value: float, noise: float) -> None:
         """Take note of whether step k, from a point of this value, has changed anything."""

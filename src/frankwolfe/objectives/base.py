@@ -63,6 +63,9 @@ class Objective(ABC):
     convex: bool = True
     """Whether f is convex; bounds on the optimum are claimed only then."""
 
+    flaw: str | None = None
+    """Why f is known not to be convex though it was given as such: a sentence that ends the run at its first step."""
+
     ours: bool = True
     """Whether value and gradient are formulae of this library; those of a user are tried before an answer is given."""
 

@@ -114,10 +114,18 @@ class Quadratic(HessianObjective):
 
     @cached_property
     def _hollow(self) -> float:
-        """How far below zero rounding may have put eigenvalues of Q: f is below its tangents by so much."""
-        below = -self._least_eigenvalue
-        rounding = self.data.shape[0] * float(np.finfo(np.float32).eps) * abs(self._extreme_eigenvalues[0])
-        return below if 0 < below <= rounding else 0.0
+        """How far below zero eigenvalues of Q may be: f is below its tangents by so much."""
+        return max(-self._least_eigenvalue, 0.0)
+
+    @cached_property
+    def flaw(self) -> str | None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        least, largest = -self._hollow, abs(self._extreme_eigenvalues[0])
+        if least >= -self.data.shape[0] * float(np.finfo(np.float32).eps) * largest:  # its entries may be rounded
+            return None
+        return (
+            f"the objective is not convex: Q has an eigenvalue of {least:.3g}. No bound on the optimum holds; "
+            "Function(f, grad, convex=False) is minimised without one"
+        )
 
     def column_norms(self, extent: Extent) -> np.ndarray | None:
         squares = self._column_squares  # of an operator they are unknown, and no more than those of its norm
