@@ -11,6 +11,7 @@ from frankwolfe.kernels.compiling import FUSED, kernel
 from frankwolfe.kernels.rows.sparse import FOUR, ONE, THREE, TWO
 
 FIRM = 4.0  # with orthogonal columns a round shrinks the error of the multiplier 1 + FIRM times
+NOTHING = 1e-9  # of the radius, a sum that is zero but for rounding
 SCALED = 4.0  # the gap that scaling the sum back to the radius costs, in terms of the first-order change
 
 
@@ -99,6 +100,8 @@ def descend(indptr, indices, values, columns, c, slope, bend, along, free, ridge
                 lifted += move * along[p]
                 z[p] = y
         level += firm * (total - radius)
+        if total <= NOTHING * radius:  # it is above all peaks: at the highest the first entry comes in
+            level = min(level, best)
         place[-1] = max(level, 0.0) if signed else level
         gaps[r] = max(inner + radius * best, SCALED * abs(place[-1] * (total - radius)))
         if gaps[r] <= tol:

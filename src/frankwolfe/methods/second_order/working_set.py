@@ -42,6 +42,7 @@ ROUND, TURN, FACTOR = 2, 4, 22  # operations on an entry: in a round, to turn it
 SOLVED, STEP = 12, 3e6  # on an entry, to solve a model that is f by rounds; of a step by Hessians besides the data
 FAR_OFF = 0.5  # share of the start whose multiple is best below which descent begins at that
 FEW = 16  # columns that seem to matter at first, up to which they are solved for alone: there may be no more
+GIVEN_UP = 1 << 30  # rounds, which cost more than any Hessian
 NEAR = 0.3  # gap, in terms of <gradient, x>, from which on a Hessian gains more than a decade
 
 
@@ -174,7 +175,10 @@ def by_coordinates(problem: Problem, state: Any, scan: ColumnScan) -> Any:
     if exact and found.done and problem.exact is None:
         return after._replace(x=Point.at(target))
     z = Point(target, ((1.0, Leaf(None, state.x.image + columns.product(target - x).astype(x.dtype, copy=False))),))
-    return after._replace(x=problem.mix(state.x, z, problem.line_search(state.x, z, rtol=1e-3)))
+    gamma = problem.line_search(state.x, z, rtol=1e-3)
+    if not gamma > 0:  # rounds from the same start would end at the same place
+        return after._replace(rounds=GIVEN_UP)
+    return after._replace(x=problem.mix(state.x, z, gamma))
 
 
 def descends(problem: Problem, scan: ColumnScan, rounds: int) -> bool:
