@@ -57,11 +57,11 @@ def explain(result: Any) -> Explanation:
     Examples
     --------
     >>> import numpy as np, frankwolfe as fw
-    >>> result = fw.minimize(fw.LeastSquares(np.eye(3), [3.0, 0.0, 1.0]), fw.L1Ball(2.0))
+    >>> result = fw.minimize(fw.LeastSquares(np.eye(3), [3.0, 0.0, 0.5]), fw.L1Ball(2.0))
     >>> print(fw.explain(result))
     Solved:   LeastSquares over L1Ball(2), with 3 variables, by method '...' (...).
     Answer:   1 of 3 entries is nonzero; the largest by size is x[0] = 2.
-    How good: f(x) = 0.333333, and no feasible point is better by more than ... (proven).
+    How good: f(x) = 0.208333, and no feasible point is better by more than ... (proven).
     Stopped:  because the certified gap is at most ..., after ... in ....
     Data:     read by array operations on row blocks, as often as ... reads of all rows.
     Next:     nothing: the answer is as good as was asked for. A smaller tol asks for more digits.

@@ -396,9 +396,8 @@ class LinearModel(WeightedMean, HessianObjective):
         return self.share[rows] * self.row_loss.curvature(t, self.b[rows], *self.row_loss)
 
     def distance_to_least(self, value: Scalar) -> Scalar:
-        """Return how much a mean loss is above the sum of the least losses of all rows, zero but for rounding."""
-        above = value + self.offset
-        return above * (above > 0)
+        """Return how far a mean loss is from that of the least losses of all rows, below which rounding alone puts it."""
+        return abs(value + self.offset)
 
     def _bracket(self, m: Array) -> tuple[float, float, float]:
         """Return a lower bound, a guess and an upper bound of the best intercept for margins m."""
