@@ -396,7 +396,7 @@ class LinearModel(WeightedMean, HessianObjective):
         return self.share[rows] * self.row_loss.curvature(t, self.b[rows], *self.row_loss)
 
     def distance_to_least(self, value: Scalar) -> Scalar:
-        """Return how far a mean loss is from that of the least losses of all rows, below which only rounding puts it."""
+        """Return how far a mean loss is from that of the least losses of all rows: less is rounding."""
         return abs(value + self.offset)
 
     def _bracket(self, m: Array) -> tuple[float, float, float]:
