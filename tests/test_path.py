@@ -219,13 +219,12 @@ def test_a_start_of_ones_own():
         fw.path(f, fw.L2Ball, RADII, method="afw", x0=np.ones(3))
 
 
-def test_a_column_that_goes_wrong_leaves_the_others_alone():
-    """An indefinite quadratic looks convex on a small ball and not on a large one."""
+def test_nothing_is_proven_of_an_indefinite_quadratic_at_any_radius():
+    """It looks convex on a small ball and not on a large one."""
     Q, c = np.diag([2.0, -0.5]), np.array([-1.0, 1e-3])
     path = fw.path(fw.Quadratic(Q, c), fw.L2Ball, [0.01, 100.0], method="afw", tol=1e-6, max_iter=500)
-    assert path[1].status is fw.Status.NOT_CONVEX
-    assert path[1].lower_bound == -np.inf
-    assert path[0].n_iter > path[1].n_iter or path[0].success
+    assert [r.status for r in path] == [fw.Status.NOT_CONVEX] * 2
+    assert [r.lower_bound for r in path] == [-np.inf] * 2
 
 
 def test_what_is_not_finite_ends_a_radius():

@@ -62,8 +62,9 @@ class Desk:
 
 
 def steps_together(method: Method, job: Job) -> bool:
-    """Tell whether a method's steps can be taken for all radii at once."""
-    return method.steps_in_arrays and job.members[0].closed_form and job.objective.takes_many
+    """Tell whether a method's steps can be taken for all radii at once: not where nothing they show is proven."""
+    proves = job.objective.convex and job.objective.flaw is None
+    return proves and method.steps_in_arrays and job.members[0].closed_form and job.objective.takes_many
 
 
 def pays_together(method: Method, objective: Objective) -> bool:
