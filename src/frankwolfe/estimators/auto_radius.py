@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import is_classifier
 
 from frankwolfe.estimators.price_search import price_search
-from frankwolfe.estimators.radius_search import SMALL, Fold, RadiusSearch, first_radius
+from frankwolfe.estimators.radius_search import Choice, RadiusSearch, Search, first_radius
 from frankwolfe.estimators.squared_search import squared_search
 from frankwolfe.rows.parts import odd, words
 from frankwolfe.rows.user_data import is_in_parts
@@ -38,17 +38,13 @@ def chosen_radius(model: Any, task: Any, X: Any, y: np.ndarray) -> float:
     parts = [(train, test) for train, test in parts if len(train) and len(test)]
     if not parts or first is None:
         return 1.0 if first is None else first
-    exact = squared_search(model, task, parts, "auto", weight=weight)
-    if exact is not None:
-        return exact.best()
-    tiny = math.prod(X.shape) < TINY
-    search: Any = None if tiny else price_search(model, task, y, parts, "auto", weight=weight)
+    search: Choice | None = squared_search(model, task, parts, "auto", weight=weight)
+    if search is None and math.prod(X.shape) >= TINY:
+        search = price_search(model, task, y, parts, "auto", weight=weight)
     if search is None:
-        search = RadiusSearch([Fold(model, task, y, *part, None, weight) for part in parts])
-        first = model._family(task, SMALL * first)[1]
-    else:
-        first = search.first
-    search.run(first, None)
+        search = RadiusSearch(model, task, y, parts, None, weight)
+    if isinstance(search, Search):
+        search.run()
     return search.best()
 
 

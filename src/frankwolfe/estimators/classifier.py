@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
@@ -15,9 +16,10 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from frankwolfe.estimators.in_parts import fetched, lazily
 from frankwolfe.estimators.incremental import Incremental
-from frankwolfe.estimators.linear import LinearEstimator, keep
+from frankwolfe.estimators.linear import LinearEstimator
+from frankwolfe.estimators.parameters import with_parameters
 from frankwolfe.objectives import CLASSIFICATION, Multinomial
-from frankwolfe.validation import named_options, nearest
+from frankwolfe.validation import nearest
 
 
 def _is_logistic(model: Any) -> bool:
@@ -26,14 +28,15 @@ def _is_logistic(model: Any) -> bool:
     return True
 
 
+@with_parameters
 class ClassifierBase(ClassifierMixin, SparseCoefMixin, LinearEstimator):
     """Prediction for linear classifiers, and their losses."""
 
-    classes_: np.ndarray
-    coef_: np.ndarray
-    intercept_: np.ndarray
-    class_weight: Any
-    loss: str
+    loss: str = "log_loss"
+    class_weight: Any = None
+    classes_: np.ndarray = field(init=False)
+    coef_: np.ndarray = field(init=False)
+    intercept_: np.ndarray = field(init=False)
     _loss_unit = 1.0  # nats
 
     @lazily
@@ -176,7 +179,8 @@ def log_chances(scores: np.ndarray) -> np.ndarray:
     return np.concatenate([log_expit(-scores), log_expit(scores)], axis=1)
 
 
-class FrankWolfeClassifier(ClassifierBase, Incremental):
+@with_parameters
+class FrankWolfeClassifier(Incremental, ClassifierBase):
     """Logistic regression, for two classes or more, with the coefficients in a set of your choice.
 
     Parameters
@@ -268,34 +272,6 @@ class FrankWolfeClassifier(ClassifierBase, Incremental):
     >>> model.score(X, y) > 0.95, bool(model.gap_ <= 1e-6)
     (True, True)
     """
-
-    @named_options
-    def __init__(
-        self,
-        constraint: Any = "l2",
-        radius: Any = "auto",
-        *,
-        standardize: Any = "auto",
-        positive: bool = False,
-        linear: Any = None,
-        loss: str = "log_loss",
-        p: float = 1.5,
-        k: int = 10,
-        groups: Any = None,
-        lower: Any = -1.0,
-        upper: Any = 1.0,
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        tol: float = 1e-6,
-        max_iter: int = 10_000,
-        method: Any = "auto",
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-        device: str | None = "auto",
-    ) -> None:
-        keep(self, locals())
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from some more rows, without those of earlier calls; scikit-learn's way to learn from a stream.

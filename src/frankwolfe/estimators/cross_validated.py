@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from contextlib import nullcontext
+from dataclasses import field
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,9 +20,10 @@ from sklearn.utils.validation import check_is_fitted
 from frankwolfe.estimators.classifier import ClassifierBase
 from frankwolfe.estimators.host_results import is_unsolved
 from frankwolfe.estimators.in_parts import fetched, parts_task
-from frankwolfe.estimators.linear import LinearEstimator, keep
+from frankwolfe.estimators.linear import LinearEstimator
+from frankwolfe.estimators.parameters import with_parameters
 from frankwolfe.estimators.price_search import PriceSearch, price_search
-from frankwolfe.estimators.radius_search import Choice, Fold, RadiusSearch, count_of, pulled, searched, warn_unsolved
+from frankwolfe.estimators.radius_search import Choice, RadiusSearch, Search, pulled
 from frankwolfe.estimators.regressor import RegressorBase
 from frankwolfe.estimators.squared_search import squared_search
 from frankwolfe.estimators.task import Task, quiet
@@ -29,25 +32,25 @@ from frankwolfe.minimize import minimize
 from frankwolfe.result import Result
 from frankwolfe.rows.user_data import is_in_parts
 from frankwolfe.sets import Set
-from frankwolfe.validation import named_options
 
 PRESS = 1.5  # how much harder than on the folds all rows may press against the constraint
 RAISE = 2**0.25  # the factor by which a radius that is too small for all rows grows
 BINDING = 0.99  # of the gauge of a solution inside its set: the radius at which the constraint just binds
 
 
+@with_parameters
 class CrossValidated(LinearEstimator):
     """A linear estimator whose radius is chosen on held-out folds."""
 
-    radii: Any
-    cv: Any
-    scoring: Any
-    selection: str
-    scores_: np.ndarray
-    radii_: np.ndarray
+    radii: Any = "auto"
+    cv: Any = None
+    scoring: Any = None
+    selection: str = "best"
+    tol: float = 1e-4
+    scores_: np.ndarray = field(init=False)
+    radii_: np.ndarray = field(init=False)
     _by_data = True  # pyright: ignore[reportAssignmentType]
-    warm_start = False
-    _targets: Callable[[np.ndarray], np.ndarray]  # what a splitter and a scorer see of the targets
+    _targets: ClassVar[Callable[..., np.ndarray]]  # what a splitter and a scorer see of the targets
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Choose the radius on held-out folds, and fit the model with it to all the data.
@@ -86,23 +89,15 @@ class CrossValidated(LinearEstimator):
         judge = None if self.scoring is None else self._judge(X, y, score_params)
         with limited(None), quiet(task):  # the number of threads is asked for once
             own = score_params.get("sample_weight")
-            exact = squared_search(self, task, parts, self.radii, judge, own)
-            if exact is not None:
-                place, goal = self._choose(exact, task)
-                domain, result = self._fit_radius(task, goal, exact.solutions[place])
-                self._keep(result, task, domain)
-                return self
-            priced = price_search(self, task, y, parts, self.radii, judge, own)
-            if priced is not None:
-                with calm():  # products with a few columns at a time
-                    count = count_of(self.radii)
-                    priced.find(self, priced.first * (4.0 if count == 1 else 1.0), count)
-                    self._take_priced(priced, task)
-                return self
-            folds = [Fold(self, task, y, train, test, judge, own) for train, test in parts]
-            n_jobs = 1 if task.on_device else self.n_jobs  # a device is busy with one fold
-            search = searched(self, task, folds, self.radii, n_jobs)
-            self._take(search, task)
+            search = (
+                squared_search(self, task, parts, self.radii, judge, own)
+                or price_search(self, task, y, parts, self.radii, judge, own)
+                or RadiusSearch(self, task, y, parts, judge, own, self.n_jobs)
+            )
+            with calm() if isinstance(search, PriceSearch) else nullcontext():  # products with a few columns
+                if isinstance(search, Search):
+                    search.find(self.radii)
+                self._take(search, task)
         return self
 
     def _judge(self, X: Any, y: np.ndarray, params: dict[str, Any]) -> Any:
@@ -118,47 +113,35 @@ class CrossValidated(LinearEstimator):
 
         return judge
 
-    def _choose(self, search: Choice, task: Task) -> tuple[int, float]:
-        """Set the radius by what the folds say, and how; return its place, and the gap that a fit has to reach."""
-        self.radii_, self.scores_, self.coefs_paths_ = search.radii, search.table("score"), search.table("coef")
-        place = search.place(self.selection)
-        self.radius_ = float(self.radii_[place])
-        self.cv_score_ = float(search.table("usual")[:, place].mean())
-        loss = float(search.table("loss")[:, place].mean())
-        return place, max(min(task.goal, 0.01 * loss), task.floor)
-
     def _fit_radius(self, task: Task, goal: float, start: np.ndarray | None = None) -> tuple[Set, Result]:
         """Fit to all rows with the radius there is."""
         domain = self._domain(task, self.radius_)
         return domain, minimize(task.objective, domain, start, tol=goal, **{**self._options(), "n_threads": None})
 
-    def _take_priced(self, search: PriceSearch, task: Task) -> None:
-        """Choose the price by what the folds say, and take for the radius what all rows make of it."""
-        place, goal = self._choose(search, task)
+    def _take(self, search: Choice, task: Task) -> None:
+        """Choose the radius by what the folds say, and fit with it to all rows."""
+        self.radii_, self.scores_, self.coefs_paths_ = search.radii, search.table("score"), search.table("coef")
+        place = search.place(self.selection)
+        self.cv_score_ = float(search.table("usual")[:, place].mean())
+        loss = float(search.table("loss")[:, place].mean())
+        goal = max(min(task.goal, 0.01 * loss), task.floor)
         self.radius_, start = search.finish(place, goal)
         self.radii_[place] = self.radius_
-        domain, result = self._fit_radius(task, goal, start.astype(task.dtype))
+        domain, result = self._fit_radius(task, goal, start)
+        if isinstance(search, RadiusSearch) and search.found:
+            trials = search.trials[self.radius_]
+            # With more rows a solution is longer: where all rows press harder than the folds did, the set is too small.
+            most = max(PRESS * float(np.mean([trial.pull for trial in trials])), goal / self.radius_)
+            while pulled(task, domain, self.radius_, result.x)[0] > most:
+                self.radius_ *= RAISE
+                domain, result = self._fit_radius(task, goal)
+            if domain.sparse_atoms and all(trial.free for trial in trials):
+                # Where nothing binds nothing is sparse: the radius is that of the solution itself, or just below.
+                self.radius_ = _gauge(lambda r: self._domain(task, r), result.x, self.radius_) * BINDING
+                domain, result = self._fit_radius(task, goal)
         self._keep(result, task, domain)
-        if not is_unsolved(self.result_):
-            warn_unsolved(self, search)
-
-    def _take(self, search: RadiusSearch, task: Task) -> None:
-        """Choose the radius by what the folds say, and fit with it to all rows."""
-        _, goal = self._choose(search, task)
-        domain, result = self._fit_radius(task, goal)  # from nowhere: what a plain fit would give
-        trials = search.trials[self.radius_]
-        # With more rows a solution is longer: where all rows press harder than the folds did, the set is too small.
-        most = max(PRESS * float(np.mean([trial.pull for trial in trials])), goal / self.radius_)
-        while search.found and pulled(task, domain, self.radius_, result.x)[0] > most:
-            self.radius_ *= RAISE
-            domain, result = self._fit_radius(task, goal)
-        if search.found and domain.sparse_atoms and all(trial.free for trial in trials):
-            # Where nothing binds nothing is sparse: the radius is that of the solution itself, or just below.
-            self.radius_ = _gauge(lambda r: self._domain(task, r), result.x, self.radius_) * BINDING
-            domain, result = self._fit_radius(task, goal)
-        self._keep(result, task, domain)
-        if not is_unsolved(self.result_):
-            warn_unsolved(self, search)
+        if isinstance(search, Search) and not is_unsolved(self.result_):
+            search.warn_unsolved()
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the score of predictions: `scoring` where it was given, else accuracy (classes) or R² (targets).
@@ -246,6 +229,7 @@ def _gauge(domain: Any, x: np.ndarray, radius: float) -> float:
     return high
 
 
+@with_parameters
 class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
     """Logistic regression with the coefficients in a set whose radius is chosen by cross-validation.
 
@@ -309,37 +293,8 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
     (True, True)
     """
 
-    @named_options
-    def __init__(
-        self,
-        constraint: Any = "l2",
-        *,
-        radii: Any = "auto",
-        standardize: Any = "auto",
-        positive: bool = False,
-        linear: Any = None,
-        cv: Any = None,
-        scoring: Any = None,
-        selection: str = "best",
-        p: float = 1.5,
-        k: int = 10,
-        groups: Any = None,
-        lower: Any = -1.0,
-        upper: Any = 1.0,
-        loss: str = "log_loss",
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        tol: float = 1e-4,
-        max_iter: int = 10_000,
-        method: Any = "auto",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-        device: str | None = "auto",
-    ) -> None:
-        keep(self, locals())
 
-
+@with_parameters
 class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
     """Linear regression with the coefficients in a set whose radius is chosen by cross-validation.
 
@@ -381,34 +336,3 @@ class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
     >>> round(model.score(X, y), 1), model.radius_ in model.radii_
     (0.5, True)
     """
-
-    @named_options
-    def __init__(
-        self,
-        constraint: Any = "l2",
-        *,
-        radii: Any = "auto",
-        standardize: Any = "auto",
-        positive: bool = False,
-        linear: Any = None,
-        cv: Any = None,
-        scoring: Any = None,
-        selection: str = "best",
-        loss: str = "squared_error",
-        delta: float = 1.35,
-        quantile: float = 0.5,
-        p: float = 1.5,
-        k: int = 10,
-        groups: Any = None,
-        lower: Any = -1.0,
-        upper: Any = 1.0,
-        fit_intercept: bool = True,
-        tol: float = 1e-4,
-        max_iter: int = 10_000,
-        method: Any = "auto",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-        device: str | None = "auto",
-    ) -> None:
-        keep(self, locals())

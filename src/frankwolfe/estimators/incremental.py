@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import field
 from types import SimpleNamespace
 from typing import Any, NamedTuple, Self
 
@@ -12,6 +13,7 @@ from scipy.special import softmax
 from sklearn.base import is_classifier
 
 from frankwolfe.estimators.linear import LinearEstimator
+from frankwolfe.estimators.parameters import with_parameters
 from frankwolfe.estimators.scaling import Scaling
 from frankwolfe.estimators.task import Task
 
@@ -29,12 +31,14 @@ class Memory(NamedTuple):
     radius: float | None
 
 
+@with_parameters
 class Incremental(LinearEstimator):
     """A linear estimator with `partial_fit`: stochastic Frank-Wolfe with averaged slopes."""
 
-    _memory: Memory | None = None
-    loss: str
-    _row_loss: Any
+    radius: Any = field(default="auto", kw_only=False)  # pyright: ignore[reportIncompatibleVariableOverride]
+    tol: float = 1e-6
+    warm_start: bool = False  # pyright: ignore[reportIncompatibleVariableOverride]
+    _memory: Memory | None = field(default=None, init=False)
 
     def _learn(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Self:
         """Make some moves with these rows: as many as there are batches of the root of their number.

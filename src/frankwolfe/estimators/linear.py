@@ -7,8 +7,8 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from copy import copy
-from dataclasses import replace
-from typing import Any, Self
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -22,6 +22,7 @@ from frankwolfe.estimators.auto_radius import chosen_radius
 from frankwolfe.estimators.constraints import BALLS, constraint_set
 from frankwolfe.estimators.host_results import is_unsolved, on_host
 from frankwolfe.estimators.in_parts import parts_task
+from frankwolfe.estimators.parameters import with_parameters
 from frankwolfe.estimators.screening import proven_zeros, strangled
 from frankwolfe.estimators.task import Task
 from frankwolfe.minimize import minimize
@@ -34,32 +35,35 @@ from frankwolfe.validation import positive
 DOUBLINGS = 60  # of a radius, until linear constraints leave something of the set
 
 
-def keep(estimator: BaseEstimator, arguments: dict[str, Any]) -> None:
-    """Set the arguments of a constructor, its `locals()`, under their own names: all that scikit-learn lets it do."""
-    vars(estimator).update({name: value for name, value in arguments.items() if name != "self"})
-
-
 def _is_number(kind: Any) -> bool:
     return getattr(kind, "kind", "O") in "biuf"
 
 
+@with_parameters
 class LinearEstimator(BaseEstimator):
     """A linear model with its coefficients in a set and, by default, an intercept outside it."""
 
-    constraint: Any
-    radius: Any = "auto"
-    standardize: Any
-    positive: bool
-    linear: Any
-    fit_intercept: bool
-    tol: float
-    max_iter: int
-    method: Any
-    warm_start: bool
-    n_jobs: int | None
-    verbose: int
-    random_state: Any
-    device: str | None = None
+    constraint: Any = field(default="l2", kw_only=False)
+    radius: ClassVar[Any] = "auto"
+    standardize: Any = "auto"
+    positive: bool = False
+    linear: Any = None
+    p: float = 1.5
+    k: int = 10
+    groups: Any = None
+    lower: Any = -1.0
+    upper: Any = 1.0
+    fit_intercept: bool = True
+    max_iter: int = 10_000
+    method: Any = "auto"
+    warm_start: ClassVar[bool] = False
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: Any = None
+    device: str | None = "auto"
+    if TYPE_CHECKING:  # of which each kind has its own default
+        loss: str = ""
+        tol: float = 0.0
 
     @abstractmethod
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
@@ -76,6 +80,11 @@ class LinearEstimator(BaseEstimator):
     @abstractmethod
     def _usual(self, scores: np.ndarray, y: np.ndarray) -> float:
         """Return the accuracy of classes, or R², from the linear part of predictions."""
+
+    @property
+    @abstractmethod
+    def _row_loss(self) -> Any:
+        """The loss of a row."""
 
     def _each(self, X: Any, y: Any, fit: Callable[[Any, np.ndarray], Any]) -> bool:
         """Fit a model to each of several targets, the columns of y, where there are several; tell whether."""

@@ -23,8 +23,6 @@ from frankwolfe.estimators.radius_search import (
     Search,
     Trial,
     check_classes,
-    count_of,
-    enough,
     goal_on_folds,
 )
 from frankwolfe.objectives import Multinomial
@@ -43,8 +41,8 @@ class PriceSearch(Search):
     def __init__(self, model: Any, task: Any, y: np.ndarray, parts: list[Any], judge: Any, weight: Any) -> None:
         for train, _ in parts:
             check_classes(model, y, train)
-        self.model, self.task, self.y, self.parts, self.judge, self.weight = model, task, y, parts, judge, weight
-        self.found, self.judged, self.trials, self.enough = True, judge is not None, {}, enough(task)
+        super().__init__(model, task, judge)
+        self.y, self.parts, self.weight = y, parts, weight
         n = len(y)
         self.shares = np.zeros((len(parts) + 1, n))
         for share, rows in zip(self.shares, [*(train for train, _ in parts), np.arange(n)], strict=True):
@@ -56,6 +54,9 @@ class PriceSearch(Search):
         self.places: dict[float, Place] = {}
         self.lowest = np.full(len(parts), math.inf)
         self.start, self.first = self._begin()
+
+    def begin(self, count: int | None) -> float:
+        return self.first * (4.0 if count == 1 else 1.0)
 
     @property
     def radii(self) -> np.ndarray:
@@ -155,7 +156,7 @@ class PriceSearch(Search):
 
         here, _ = solver.solve(solver.at(here.z[-1:]), size**-2.0, goals, min(self.model.max_iter, LAST))
         x = solver.losses.coefficients(here.z)[0]
-        return float(solver.lengths(here.z)[0]) or radius, x
+        return float(solver.lengths(here.z)[0]) or radius, x.astype(self.task.dtype)
 
 
 def price_search(
@@ -173,6 +174,5 @@ def price_search(
         return None
     if matrix.size * (len(f.classes) if several else 1) > LARGEST:
         return None
-    count_of(radii)
     search = PriceSearch(model, task, y, parts, judge, weight)
     return search if search.first > 0 else None

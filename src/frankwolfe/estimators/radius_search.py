@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -146,12 +146,23 @@ class Choice(ABC):
         """Return the smallest radius whose score cannot be told from the best."""
         return float(self.radii[self.place("best")])
 
+    def finish(self, place: int, goal: float) -> tuple[float, np.ndarray | None]:
+        """Return the radius at a place of the table, and where a fit of all rows to `goal` may start."""
+        return float(self.radii[place]), None
+
 
 class Search(Choice):
     """The sizes tried so far, with a trial of each on each fold: of radii, or of what grows with them."""
 
-    trials: dict[float, list[Trial]]
-    enough: float  # a held-out loss with which no larger size is needed
+    def __init__(self, model: Any, task: Any, judge: Any) -> None:
+        self.model, self.task, self.judge = model, task, judge
+        self.found, self.judged = True, judge is not None
+        self.enough = NOTHING * task.unit if task.unit < math.inf else -math.inf  # loss: no larger size is needed
+        self.trials: dict[float, list[Trial]] = {}
+
+    @abstractmethod
+    def begin(self, count: int | None) -> float:
+        """Return a small size to begin with; zero where the loss has no slope."""
 
     @property
     def sizes(self) -> np.ndarray:
@@ -169,10 +180,13 @@ class Search(Choice):
     def _best(self) -> float:
         return float(self.sizes[self.place("best")])
 
-    def run(self, first: float, count: int | None) -> None:
+    def run(self, count: int | None = None) -> None:
         """Go on from a small size until held-out rows gain no more or the constraint no longer binds; then refine."""
         growth = GROWTH if count is None or count >= FEW_RADII else GROWTH**2
-        size, worse, lowest = first, 0, math.inf
+        size, worse, lowest = self.begin(count), 0, math.inf
+        if not size > 0:
+            self.solve(1.0)
+            return
         for _ in range(MOST):
             found = self.solve(size)
             loss = float(np.mean([trial.loss for trial in found]))
@@ -229,27 +243,57 @@ class Search(Choice):
                 return
             self.solve(math.sqrt(sizes[place] * sizes[place - 1]))
 
-    def find(self, model: Any, first: float, count: int | None) -> None:
-        """Run, from a small size; warn where the best is the largest tried and a larger one might be better."""
-        self.run(first, count)
-        if count is None and model.selection == "one_se":
+    def find(self, radii: Any) -> None:
+        """Try radii as the caller of an estimator says; warn where one larger than all tried might be better."""
+        if isinstance(radii, Iterable) and not isinstance(radii, str):
+            self._try(radii)
+            return
+        if (isinstance(radii, str) and radii != "auto") or not isinstance(radii, str | int | np.integer):
+            raise TypeError(f"radii must be 'auto', a number of radii, or a list of positive ones, got {radii!r}")
+        count = None if isinstance(radii, str) else integer("radii", radii, 1)
+        self.run(count)
+        if count is None and self.model.selection == "one_se":
             self.sharpen()
         best = self._best()
         if len(self.trials) > 1 and best == self.sizes[-1] and not self._at_rest(self.trials[best]):
             warnings.warn(
-                f"{type(model).__name__}: the best radius, {self.best():.3g}, is the largest tried, and the "
+                f"{type(self.model).__name__}: the best radius, {self.best():.3g}, is the largest tried, and the "
                 "constraint still binds there; pass larger ones as radii, or scale the features",
                 UserWarning,
+                stacklevel=3,
+            )
+
+    def warn_unsolved(self) -> None:
+        """Warn once where problems on the folds were not solved."""
+        unsolved = self.table("unsolved")
+        if unsolved.any():
+            warnings.warn(
+                f"{type(self.model).__name__}: {min(self.model.max_iter, STEPS)} steps left {unsolved.sum()} of "
+                f"{unsolved.size} problems on the folds unsolved, the worst with a gap of "
+                f"{self.table('gap')[unsolved].max():.3g}: raise max_iter or tol",
+                ConvergenceWarning,
                 stacklevel=4,
             )
+
+    def _try(self, radii: Iterable[Any]) -> None:
+        """Try the radii that are given, and no others."""
+        self.found = False
+        given = [positive(f"radii[{i}]", radius) for i, radius in enumerate(radii)]
+        if not given:
+            raise ValueError("radii is empty; pass at least one positive number, or how many to try")
+        for radius in np.unique(given).tolist():
+            self.solve(radius)
 
 
 class RadiusSearch(Search):
     """The radii tried so far: each fold is solved on its own."""
 
-    def __init__(self, folds: list[Fold], n_jobs: int | None = None, *, found: bool = True) -> None:
-        self.folds, self.n_jobs, self.found, self.judged = folds, n_jobs, found, folds[0].score is not None
-        self.trials, self.enough = {}, enough(folds[0].task)
+    def __init__(
+        self, model: Any, task: Any, y: np.ndarray, parts: list[Any], judge: Any, weight: Any, n_jobs: int | None = None
+    ) -> None:
+        super().__init__(model, task, judge)
+        self.n_jobs = 1 if task.on_device else n_jobs  # a device is busy with one fold
+        self.folds = [Fold(model, task, y, train, test, judge, weight) for train, test in parts]
 
     @property
     def radii(self) -> np.ndarray:
@@ -260,10 +304,9 @@ class RadiusSearch(Search):
         self.trials[size] = found
         return found
 
-
-def enough(task: Any) -> float:
-    """Return the held-out loss with which no larger radius is needed."""
-    return NOTHING * task.unit if task.unit < math.inf else -math.inf
+    def begin(self, count: int | None) -> float:
+        first = first_radius(self.model, self.task)
+        return 0.0 if first is None else self.model._family(self.task, first if count == 1 else SMALL * first)[1]
 
 
 def pulled(task: Any, domain: Any, radius: float, x: Any) -> tuple[float, Any]:
@@ -283,36 +326,6 @@ def first_radius(model: Any, task: Any) -> float | None:
         if steepest <= ROUNDING * float(domain.support(largest)) / radius * math.sqrt(null):
             return None
     return null / steepest
-
-
-def count_of(radii: Any) -> int | None:
-    """Return how many radii to try, None for as many as it takes."""
-    if isinstance(radii, str) and radii == "auto":
-        return None
-    if isinstance(radii, str) or not isinstance(radii, int | np.integer):
-        raise TypeError(f"radii must be 'auto', a number of radii, or a list of positive ones, got {radii!r}")
-    return integer("radii", radii, 1)
-
-
-def searched(model: Any, task: Any, folds: list[Fold], radii: Any, n_jobs: int | None = None) -> RadiusSearch:
-    """Return the search over given radii, over a number of them, or over as many as it takes ("auto")."""
-    listed = isinstance(radii, Iterable) and not isinstance(radii, str)
-    search = RadiusSearch(folds, n_jobs, found=not listed)
-    if not listed:
-        count = count_of(radii)
-        first = first_radius(model, task)
-        if first is None:
-            search.solve(1.0)
-        else:
-            first = SMALL * first if count != 1 else first
-            search.find(model, model._family(task, first)[1], count)
-        return search
-    given = [positive(f"radii[{i}]", radius) for i, radius in enumerate(radii)]
-    if not given:
-        raise ValueError("radii is empty; pass at least one positive number, or how many to try")
-    for radius in np.unique(given).tolist():
-        search.solve(radius)
-    return search
 
 
 def best_place(scores: np.ndarray) -> int:
@@ -337,19 +350,3 @@ def choose(radii: np.ndarray, scores: np.ndarray, selection: str, slack: float =
     if selection == "one_se" and len(scores) > 1:
         slack = max(slack, float(scores[:, best].std(ddof=1)) / np.sqrt(len(scores)))
     return int(np.flatnonzero(mean >= mean[best] - slack)[0])
-
-
-Judge = Callable[[Any, np.ndarray, np.ndarray], float]  # of a model, the linear part of its predictions, and the rows
-
-
-def warn_unsolved(model: Any, search: Search) -> None:
-    """Warn once where problems on the folds were not solved."""
-    unsolved = search.table("unsolved")
-    if unsolved.any():
-        warnings.warn(
-            f"{type(model).__name__}: {min(model.max_iter, STEPS)} steps left {unsolved.sum()} of {unsolved.size} "
-            f"problems on the folds unsolved, the worst with a gap of {search.table('gap')[unsolved].max():.3g}: raise "
-            "max_iter or tol",
-            ConvergenceWarning,
-            stacklevel=4,
-        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
@@ -11,22 +12,24 @@ from sklearn.metrics import d2_pinball_score, d2_tweedie_score, r2_score
 
 from frankwolfe.estimators.in_parts import fetched, lazily
 from frankwolfe.estimators.incremental import Incremental
-from frankwolfe.estimators.linear import LinearEstimator, keep
+from frankwolfe.estimators.linear import LinearEstimator
+from frankwolfe.estimators.parameters import with_parameters
 from frankwolfe.objectives import REGRESSION
 from frankwolfe.rows.user_data import is_in_parts
-from frankwolfe.validation import named_options, nearest
+from frankwolfe.validation import nearest
 
 POWERS = {"poisson": 1, "gamma": 2}  # of Tweedie's deviance, for targets that are not negative
 
 
+@with_parameters
 class RegressorBase(MultiOutputMixin, RegressorMixin, LinearEstimator):
     """Prediction for linear regression, and its losses."""
 
-    coef_: np.ndarray
-    intercept_: Any
-    loss: str
-    delta: float
-    quantile: float
+    loss: str = "squared_error"
+    delta: float = 1.35
+    quantile: float = 0.5
+    coef_: np.ndarray = field(init=False)
+    intercept_: Any = field(init=False)
 
     @lazily
     def predict(self, X: Any) -> np.ndarray:
@@ -136,7 +139,8 @@ class RegressorBase(MultiOutputMixin, RegressorMixin, LinearEstimator):
         return intercept[0]
 
 
-class FrankWolfeRegressor(RegressorBase, Incremental):
+@with_parameters
+class FrankWolfeRegressor(Incremental, RegressorBase):
     """Linear regression with the coefficients in a set of your choice, by least squares or another loss.
 
     Parameters
@@ -223,35 +227,6 @@ class FrankWolfeRegressor(RegressorBase, Incremental):
     >>> int((model.coef_ != 0).sum()), round(model.score(X, y), 2)
     (4, 0.44)
     """
-
-    @named_options
-    def __init__(
-        self,
-        constraint: Any = "l2",
-        radius: Any = "auto",
-        *,
-        standardize: Any = "auto",
-        positive: bool = False,
-        linear: Any = None,
-        loss: str = "squared_error",
-        delta: float = 1.35,
-        quantile: float = 0.5,
-        p: float = 1.5,
-        k: int = 10,
-        groups: Any = None,
-        lower: Any = -1.0,
-        upper: Any = 1.0,
-        fit_intercept: bool = True,
-        tol: float = 1e-6,
-        max_iter: int = 10_000,
-        method: Any = "auto",
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-        device: str | None = "auto",
-    ) -> None:
-        keep(self, locals())
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from some more rows, without those of earlier calls; scikit-learn's way to learn from a stream.

@@ -248,6 +248,9 @@ class SquaredSearch(Choice):
     def radii(self) -> np.ndarray:
         return self.tried
 
+    def finish(self, place: int, goal: float) -> tuple[float, np.ndarray | None]:
+        return float(self.tried[place]), self.solutions[place]
+
     def table(self, what: str) -> np.ndarray:
         return self.facts[what]
 

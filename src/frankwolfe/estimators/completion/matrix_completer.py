@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
@@ -16,13 +17,15 @@ from frankwolfe.estimators.completion.completer_files import read_completer, wri
 from frankwolfe.estimators.completion.completion_solver import Completion, Ratings, Recipe, chosen, complete
 from frankwolfe.estimators.completion.ratings import Observed, read_observed
 from frankwolfe.estimators.host_results import on_host
+from frankwolfe.estimators.parameters import with_parameters
 from frankwolfe.result import Status
 from frankwolfe.rows.placement import torch_device
-from frankwolfe.validation import integer, named_options, nonnegative, positive
+from frankwolfe.validation import integer, nonnegative, positive
 
 MANY = 1 << 21  # ratings from which a GPU is ahead of two cores, its start-up counted
 
 
+@with_parameters
 class MatrixCompleter(BaseEstimator):
     """Low-rank completion of a matrix of ratings, by users and items with any identifiers.
 
@@ -105,39 +108,20 @@ class MatrixCompleter(BaseEstimator):
     3.33
     """
 
-    @named_options
-    def __init__(
-        self,
-        radius: float | str = "auto",
-        rank_limit: int | None = None,
-        *,
-        effects: bool = True,
-        shrinkage: float = 4.0,
-        weighting: float = 0.5,
-        relax: float | str = "auto",
-        clip: bool = True,
-        validation: float = 0.1,
-        tol: float = 2e-3,
-        max_iter: int = 200,
-        method: Any = "auto",
-        random_state: int = 0,
-        verbose: bool = False,
-        device: str | None = "auto",
-    ) -> None:
-        self.radius = radius
-        self.rank_limit = rank_limit
-        self.effects = effects
-        self.shrinkage = shrinkage
-        self.weighting = weighting
-        self.relax = relax
-        self.clip = clip
-        self.validation = validation
-        self.tol = tol
-        self.max_iter = max_iter
-        self.method = method
-        self.random_state = random_state
-        self.verbose = verbose
-        self.device = device
+    radius: float | str = field(default="auto", kw_only=False)
+    rank_limit: int | None = field(default=None, kw_only=False)
+    effects: bool = True
+    shrinkage: float = 4.0
+    weighting: float = 0.5
+    relax: float | str = "auto"
+    clip: bool = True
+    validation: float = 0.1
+    tol: float = 2e-3
+    max_iter: int = 200
+    method: Any = "auto"
+    random_state: int = 0
+    verbose: bool = False
+    device: str | None = "auto"
 
     def fit(self, rows: Any, cols: Any = None, values: Any = None, *, columns: Sequence[str] | None = None) -> Self:
         """Fit to ratings.
