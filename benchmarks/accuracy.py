@@ -20,7 +20,7 @@ import numpy as np
 
 import frankwolfe as fw
 from benchmarks import peers
-from benchmarks.report import command_line
+from benchmarks.report import command_line, held_to
 
 RELATIVE = 1e-6
 CASES = (
@@ -146,7 +146,7 @@ def measure(quick: bool) -> dict[str, Any]:
         bars += judged(case, medians, given_up)
         if norm == "l1" and radius != 1000.0:
             ratio, note = copt_bar(case, 1.0 if quick else 6.0)
-            bars.append(_bar(f"3: ahead of plain Frank-Wolfe (copt's rules) at 1e-3, {name}", ratio, 15.0))
+            bars.append(held_to(f"3: ahead of plain Frank-Wolfe (copt's rules) at 1e-3, {name}", ratio, 15.0))
             notes.append(note)
     notes.append("copt cannot be installed here: its Frank-Wolfe is reproduced in benchmarks/peers.py, in plain SciPy")
     notes.append("curves: auto by its certificate at every step, peers by the true error at every setting tried")
@@ -167,18 +167,14 @@ def judged(case: Case, medians: dict[str, float], given_up: dict[str, float]) ->
         return []
     theirs = {peer: seconds for peer, seconds in (medians | given_up).items() if peer != "auto"}
     if least > 1:
-        return [_bar(f"2: ahead of L-BFGS, {case.title}", theirs["lbfgs"] / ours, least)]
+        return [held_to(f"2: ahead of L-BFGS, {case.title}", theirs["lbfgs"] / ours, least)]
     best = min(theirs, key=lambda peer: theirs[peer])
     number = 2 if case.norm == "l2" else 3
-    return [_bar(f"{number}: {case.title}, best peer ({best}) over auto", theirs[best] / ours, least)]
+    return [held_to(f"{number}: {case.title}, best peer ({best}) over auto", theirs[best] / ours, least)]
 
 
 def _seconds(seconds: float, allowed: float) -> str:
     return f"{seconds:.2f} s" if np.isfinite(seconds) else f"> {allowed:g} s"
-
-
-def _bar(name: str, value: float, bar: float) -> dict[str, Any]:
-    return {"name": name, "value": float(value), "bar": bar, "sense": ">=", "unit": "x"}
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from typing import Any
 
 import frankwolfe as fw
 from benchmarks.auto_cases import CASES, Made
+from benchmarks.report import held_to
 from frankwolfe.methods import METHODS
 
 TOL = 1e-4
@@ -99,8 +100,8 @@ def measure(quick: bool = False, relative: bool = False, only: tuple[str, ...] =
         "columns": ["case", "auto ran", "ms", "best single method", "ms", "ratio", f"within {SHARE}x or 50 ms"],
         "rows": rows,
         "bars": [
-            {"name": "cases within the bar", "value": float(kept), "bar": float(len(rows)), "sense": ">=", "unit": ""},
-            {"name": "worst case, share of the bar", "value": worst, "bar": 1.0, "sense": "<=", "unit": ""},
+            held_to("cases within the bar", float(kept), float(len(rows)), unit=""),
+            held_to("worst case, share of the bar", worst, 1.0, "<=", ""),
         ],
         "notes": ["CPU seconds on one thread, the least of three runs; problems are made afresh for each run."],
     }

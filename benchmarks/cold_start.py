@@ -9,7 +9,6 @@ With --compile kernels are compiled at first use, whatever the policy says: what
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -18,7 +17,7 @@ import tempfile
 from collections import Counter
 from typing import Any
 
-from benchmarks.report import printed
+from benchmarks.report import command_line, held_to
 
 DENSE = """
 A = rng.standard_normal(({n}, {d})).astype({dtype})
@@ -134,7 +133,8 @@ def first_use(setup: str, fit: str, policy: str) -> tuple[list[float], dict[str,
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def measure(quick: bool, policy: str = "auto") -> dict:
+def measure(quick: bool, compile: bool = False) -> dict:
+    policy = "always" if compile else "auto"
     names = [name for i, name in enumerate(CASES) if not quick or i in QUICK]
     rows: list[list[Any]] = []
     kernels: Counter[str] = Counter()
@@ -144,7 +144,7 @@ def measure(quick: bool, policy: str = "auto") -> dict:
         kernels.update(own)
         print("  ".join([name, f"{first:.2f}", f"{second:.2f}", f"{first - second:+.2f}"]), flush=True)
     bars = [
-        {"name": f"first less second, {row[0]}", "value": row[4], "bar": bar, "sense": "<=", "unit": "s"}
+        held_to(f"first less second, {row[0]}", row[4], bar, "<=", "s")
         for row, bar in zip(rows, [5.0, *[2.0] * (len(rows) - 1)], strict=True)
     ]
     longest = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in kernels.most_common(40))
@@ -161,8 +161,4 @@ def measure(quick: bool, policy: str = "auto") -> dict:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="fewer cases")
-    parser.add_argument("--compile", action="store_true", help="compile at first use, whatever the policy says")
-    given = parser.parse_args()
-    print(printed(measure(given.quick, "always" if given.compile else "auto")))
+    command_line(measure, compile=(False, "compile at first use, whatever the policy says"))

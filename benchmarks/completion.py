@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 import frankwolfe as fw
 from benchmarks.completion_peers import RADIUS, certified, copt_style, own_fw, projected_agm, timed
 from benchmarks.memory import peak, resident, watch
-from benchmarks.report import command_line
+from benchmarks.report import command_line, held_to
 from frankwolfe import datasets
 from frankwolfe.kernels.pattern.pattern_matrix import Pattern, PatternMatrix
 from frankwolfe.kernels.pattern.pattern_products import fit
@@ -150,7 +150,7 @@ def against_peers(f: fw.MatrixCompletion, quick: bool) -> tuple[list, list[dict]
         rows.append(["", name + how, 1e3 * theirs, theirs / ours])
         if gap <= GOAL or not quick:
             least = "" if gap <= GOAL else " (a lower bound: stopped there)"
-            bars.append(_bar(f"auto against {name}{least}, {WHAT}", theirs / ours, wanted))
+            bars.append(held_to(f"auto against {name}{least}, {WHAT}", theirs / ours, wanted))
     curve = {"title": WHAT, "x": "CPU seconds", "y": "gap", "series": series}
     return rows, bars, notes, curve
 
@@ -209,10 +209,6 @@ def large(entries: int, steps: int) -> dict[str, float]:
     }  # fmt: skip
 
 
-def _bar(name: str, value: float, bar: float, sense: str = ">=", unit: str = "x") -> dict:
-    return {"name": name, "value": value, "bar": bar, "sense": sense, "unit": unit}
-
-
 def oracle(
     f: fw.MatrixCompletion, data: str, steps: dict[str, int], most: int, repeats: int
 ) -> tuple[list, list, list]:
@@ -232,7 +228,7 @@ def oracle(
             f"{data}, oracle of {method!r}: worst error {worst:.2g} of the allowed one; {taken} steps of "
             f"{1e6 * once:.0f} us, {1e9 * once / G.nnz:.2g} ns an entry, make {taken * once / ours:.0%} of the time"
         )
-        bars.append(_bar(f"top singular pair against ARPACK, calls of {method!r}, {data}", theirs / ours, 3.0))
+        bars.append(held_to(f"top singular pair against ARPACK, calls of {method!r}, {data}", theirs / ours, 3.0))
     return rows, bars, notes
 
 
@@ -259,14 +255,14 @@ def _measure(quick: bool) -> dict:
     for entries, taken in points:
         rows.append([f"one evaluation, 20 Lanczos steps: {entries:,} entries", "", 1e3 * taken, taken / points[0][1]])
     decades = np.log10(points[-1][0] / points[0][0])
-    bars.append(_bar(f"growth with the observed entries over {decades:.1f} decades", exponent, 1.1, "<=", ""))
+    bars.append(held_to(f"growth with the observed entries over {decades:.1f} decades", exponent, 1.1, "<=", ""))
 
     command = [sys.executable, "-c", CHILD, str(sizes[-1]), "2" if quick else "4"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parent.parent)
     got = json.loads(done.stdout)
     by = f"auto, rank up to {got['rank']}, all cores"
     rows.append([f"{got['entries']:,} entries, {got['steps']} steps", by, 1e3 * got["seconds"], 1.0])
-    bars.append(_bar("peak memory over data and state, largest size", got["peak"] / got["allowed"], 1.3, "<="))
+    bars.append(held_to("peak memory over data and state, largest size", got["peak"] / got["allowed"], 1.3, "<="))
     notes += [
         f"largest size: peak {got['peak'] / 1e9:.2f} GB over data and state {got['allowed'] / 1e9:.2f} GB; certified "
         f"relative gap {got['relative']:.2g} after {got['steps']} steps",

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 import frankwolfe as fw
-from benchmarks.report import command_line
+from benchmarks.report import command_line, held_to
 from frankwolfe.estimators import FrankWolfeClassifierCV
 
 STEPS = 40  # of one method, for the seconds of an iteration
@@ -39,14 +39,12 @@ def measure(quick: bool = False) -> dict:
         gains[name] = dict(zip(counts, np.median(times[:, :1] / times, axis=0).tolist(), strict=True))
         rows.append([name, float(np.median(times[:, 0])), *gains[name].values()])
     bars = [
-        {"name": f"{name}, 8 threads over one", "value": gains[name][8], "bar": 5.0, "sense": ">=", "unit": "x"}
+        held_to(f"{name}, 8 threads over one", gains[name][8], 5.0)
         for name in ("dense iteration", "sparse iteration")
         if 8 in counts
     ]
     lead, notes = against_sklearn(counts[-1], quick)
-    bars.append(
-        {"name": "auto, tall dense, ahead of scikit-learn", "value": lead, "bar": 2.0, "sense": ">=", "unit": "x"}
-    )
+    bars.append(held_to("auto, tall dense, ahead of scikit-learn", lead, 2.0))
     columns = ["task", "seconds, 1 thread", *(f"{k} threads" for k in counts)]
     return {"title": "Cores: gain over one thread", "columns": columns, "rows": rows, "bars": bars, "notes": notes}
 

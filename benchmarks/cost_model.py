@@ -13,7 +13,6 @@ Every figure is the fastest of several: on a busy machine the others measure the
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 from collections.abc import Callable
@@ -23,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.overhead import COLUMNS, Steps, in_memory, moved, on_cluster, round_trip
+from benchmarks.report import command_line, held_to
 from distributed import Client, LocalCluster
 from frankwolfe.kernels.threads import limited
 from frankwolfe.rows.parts import Part
@@ -86,7 +86,7 @@ def constants(trips: dict[int, float], client: Client, rows: int, repeats: int) 
     return Constants(max(float(trip), 0.0), max(float(task), 1e-5), bandwidth, tuple(rates), moved())
 
 
-def measure(quick: bool = False) -> dict:
+def measure(quick: bool = False, doc: str = "") -> dict:
     """Return predicted and measured seconds per iteration for 1, 2, 4 and 8 workers."""
     rows, repeats = (400_000, 25) if quick else (3_200_000, 15)
     nbytes = 8 * COLUMNS * rows
@@ -111,10 +111,9 @@ def measure(quick: bool = False) -> dict:
         table.append([workers, round(1e3 * predicted, 1), round(1e3 * seconds, 1), round(seconds / predicted, 2)])
         if workers <= 2:
             off = max(seconds / predicted, predicted / seconds)
-            bar = {"name": f"measured and predicted apart, {workers} worker(s)", "value": off}
-            bars.append(bar | {"bar": 1.5, "sense": "<=", "unit": "x"})
+            bars.append(held_to(f"measured and predicted apart, {workers} worker(s)", off, 1.5, "<="))
     rates = ", ".join(f"{rate / 1e9:.2f} GB/s with {i + 1}" for i, rate in enumerate(known.rates))
-    return {
+    found = {
         "title": "Cost model of an iteration on a cluster",
         "columns": ["workers", "predicted, ms", "measured, ms", "measured / predicted"],
         "rows": table,
@@ -125,13 +124,14 @@ def measure(quick: bool = False) -> dict:
             f"fused passes: {rates} core(s); {rows} x {COLUMNS} rows, {nbytes / 1e9:.2f} GB",
             f"{len(known.rates)} cores: more workers than that share them",
         ],
-        "constants": known._asdict(),
     }
+    if doc:
+        write(Path(doc), known, found)
+    return found
 
 
-def page(found: dict) -> str:
+def page(known: Constants, found: dict) -> str:
     """Return the measured part of docs/scaling.md."""
-    known = Constants(**{**found["constants"], "rates": tuple(found["constants"]["rates"])})
     lines = ["| constant | measured |", "|---|---|"]
     lines += [f"| round trip of a set of tasks | {1e3 * known.trip:.1f} ms |"]
     lines += [f"| each task more | {1e3 * known.task:.2f} ms |"]
@@ -172,24 +172,12 @@ def _break_even(known: Constants, workers: int) -> float:
     return gain * fixed * known.rates[0] / (1.0 - gain / workers)
 
 
-def write(path: Path, found: dict) -> None:
+def write(path: Path, known: Constants, found: dict) -> None:
+    """Write the measured part of this page."""
     text = path.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
-    path.write_text(f"{before}{BEGIN}\n{page(found)}\n{END}{rest.split(END)[1]}", encoding="utf-8")
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="smaller data")
-    parser.add_argument("--doc", type=Path, help="write the measured part of this page")
-    options = parser.parse_args()
-    found = measure(options.quick)
-    print(*found["notes"], sep="\n")
-    for row in found["rows"]:
-        print("{} worker(s): predicted {} ms, measured {} ms, ratio {}".format(*row))
-    if options.doc:
-        write(options.doc, found)
+    path.write_text(f"{before}{BEGIN}\n{page(known, found)}\n{END}{rest.split(END)[1]}", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    command_line(measure, doc=("", "write the measured part of this page"))

@@ -18,7 +18,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 import frankwolfe as fw
-from benchmarks.report import command_line
+from benchmarks.report import command_line, held_to
 from frankwolfe import datasets
 
 COUNT = 10  # radii, and strengths of the penalty
@@ -58,27 +58,9 @@ def measure(quick: bool, names: list[str] | None = None) -> dict[str, Any]:
         row = [name, len(y), mine, sklearns, accuracy, their_accuracy, loss, their_loss, ours.radius_, float(theirs.C_)]
         rows.append([round(v, 4) if isinstance(v, float) else v for v in map(_plain, row)])
         bars += [
-            {
-                "name": f"{name}: time beside LogisticRegressionCV",
-                "value": mine / sklearns,
-                "bar": 1.0,
-                "sense": "<=",
-                "unit": "x",
-            },
-            {
-                "name": f"{name}: accuracy below its",
-                "value": their_accuracy - accuracy,
-                "bar": WITHIN,
-                "sense": "<=",
-                "unit": "points",
-            },
-            {
-                "name": f"{name}: log loss above its",
-                "value": 100 * (loss - their_loss),
-                "bar": WITHIN,
-                "sense": "<=",
-                "unit": "nat/100",
-            },
+            held_to(f"{name}: time beside LogisticRegressionCV", mine / sklearns, 1.0, "<="),
+            held_to(f"{name}: accuracy below its", their_accuracy - accuracy, WITHIN, "<=", "points"),
+            held_to(f"{name}: log loss above its", 100 * (loss - their_loss), WITHIN, "<=", "nat/100"),
         ]
     return {
         "title": "Radius by cross-validation beside LogisticRegressionCV",

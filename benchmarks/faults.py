@@ -1,6 +1,6 @@
 """Runs in which workers are killed, slowed down, or the client dies: do they finish, and with the same answer?
 
-    python benchmarks/faults.py [--quick] [--out benchmarks/results/faults.txt]
+    python -m benchmarks.faults [--quick] [--out benchmarks/results/faults.txt]
 
 A run is accelerated Frank-Wolfe on logistic regression over a Dask cluster of two worker processes, whose rows come
 from a function that makes them afresh (as a file would be read again). The moment of every fault is random over the
@@ -9,7 +9,6 @@ whole run, loading included.
 
 from __future__ import annotations
 
-import argparse
 import logging
 import os
 import random
@@ -29,6 +28,7 @@ import dask
 import numpy as np
 
 import frankwolfe as fw
+from benchmarks.report import command_line, held_to
 from distributed import Client, LocalCluster
 
 ROWS, COLUMNS, BLOCKS, STEPS, TOL = 6_000, 20, 6, 40, 1e-10
@@ -130,7 +130,8 @@ def with_slow_worker(pid: int) -> np.ndarray:
 
 def with_killed_client(address: str, moment: float, folder: Path) -> np.ndarray:
     """Solve in a process of its own, kill it, and let a second one go on from the checkpoint."""
-    command = [sys.executable, __file__, "--client", address, str(folder)]
+    code = "import sys; from benchmarks.faults import client_process; client_process(*sys.argv[1:])"
+    command = [sys.executable, "-c", code, address, str(folder)]
     first = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 120
     while not (folder / "run.npz").exists() and time.monotonic() < deadline and first.poll() is None:
@@ -147,7 +148,7 @@ def client_process(address: str, folder: str) -> None:
         np.save(Path(folder) / "x.npy", solve(fw.Checkpoint(Path(folder) / "run.npz", every=0.1)))
 
 
-def measure(quick: bool = False, say: Callable[[str], None] = lambda line: None) -> dict:
+def measure(quick: bool = False) -> dict:
     """Return the table of faults, runs, runs that finished, and the largest error."""
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     warnings.simplefilter("ignore")
@@ -162,7 +163,7 @@ def measure(quick: bool = False, say: Callable[[str], None] = lambda line: None)
             began = time.perf_counter()
             answer = solve()
             duration = min(duration, time.perf_counter() - began)
-        say(f"undisturbed: {duration:.2f} s")
+        print(f"undisturbed: {duration:.2f} s")
         for fault, count in COUNTS.items():
             runs = max(1, count // 10) if quick else count
             finished, within, worst = 0, 0, 0.0
@@ -188,11 +189,11 @@ def measure(quick: bool = False, say: Callable[[str], None] = lambda line: None)
                     error = float(np.abs(x - answer).max() / np.abs(answer).max())
                 except Exception as failure:
                     error = np.inf
-                    say(f"  {type(failure).__name__}: {failure}")
+                    print(f"  {type(failure).__name__}: {failure}")
                 i += 1
                 worst = max(worst, error)
                 within += error <= TOL
-                say(f"  {fault}, run {i}: {time.perf_counter() - began:.1f} s, error {error:.1e}")
+                print(f"  {fault}, run {i}: {time.perf_counter() - began:.1f} s, error {error:.1e}", flush=True)
             rows.append([fault, runs, finished, within, worst])
             good, asked = good + within, asked + runs
     finally:
@@ -201,34 +202,10 @@ def measure(quick: bool = False, say: Callable[[str], None] = lambda line: None)
         "title": "Faults on a cluster of two worker processes",
         "columns": ["fault", "runs", "finished", "within 1e-10", "largest relative error"],
         "rows": rows,
-        "bars": [{"name": "runs with the undisturbed answer", "value": good, "bar": asked, "sense": ">=", "unit": ""}],
+        "bars": [held_to("runs with the undisturbed answer", good, asked, unit="")],
         "notes": [f"{ROWS} x {COLUMNS} rows in {BLOCKS} blocks, {STEPS} steps, {duration:.2f} s undisturbed"],
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="a tenth of the runs")
-    parser.add_argument("--out", type=Path, help="write the log to this file too")
-    parser.add_argument("--client", nargs=2, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.client:
-        client_process(*options.client)
-        return
-    lines: list[str] = []
-
-    def say(line: str) -> None:
-        print(line, flush=True)
-        lines.append(line)
-
-    found = measure(options.quick, say)
-    for fault, runs, finished, within, worst in found["rows"]:
-        say(f"{fault:<20} {runs:3d} runs, {finished:3d} finished, {within:3d} within 1e-10 (largest error {worst:.1e})")
-    (bar,) = found["bars"]
-    say(f"all: {bar['value']} of {bar['bar']} finished with the undisturbed answer")
-    if options.out:
-        options.out.write_text("\n".join(lines) + "\n")
-
-
 if __name__ == "__main__":
-    main()
+    command_line(measure)

@@ -1,6 +1,6 @@
 """Damaged and hostile files: every reader must refuse them with its own error, in good time, and run nothing.
 
-    python benchmarks/fuzz.py [--inputs 100000] [--seed 0] [--out benchmarks/results/fuzz.txt]
+    python -m benchmarks.fuzz [--inputs 100000] [--seed 0] [--out benchmarks/results/fuzz.txt]
 
 Inputs are mutations of good files: bits flipped, pieces cut out, doubled, swapped or spliced in from another file,
 numbers made absurd; and inside archives, where a plain mutation would only meet the checksum, members are mutated and
@@ -9,7 +9,6 @@ the archive is put together again with checksums that fit. An audit hook watches
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import gzip
 import io
@@ -31,6 +30,7 @@ from typing import Any
 import numpy as np
 
 import frankwolfe as fw
+from benchmarks.report import command_line, held_to
 from frankwolfe import checkpoint
 from frankwolfe.datasets.archives import unpack
 from frankwolfe.datasets.errors import DatasetError
@@ -350,13 +350,11 @@ def _our_own(event: tuple[str, str]) -> bool:
     return event[0] == "open" and any(name in event[1] for name in ("run.npz", "model.npz", "table.csv"))
 
 
-def measure(
-    quick: bool = False, inputs: int = 100_000, seed: int = 0, say: Callable[[str], None] = lambda line: None
-) -> dict:
+def measure(quick: bool = False, inputs: int = 100_000, seed: int = 0, say: Callable[[str], None] = print) -> dict:
     """Return a row for each reader: inputs, refused, accepted, crashes, hangs, forbidden acts."""
     inputs = 3_000 if quick else inputs
     before = resource.getrlimit(resource.RLIMIT_AS)
-    watch, rows, bad = Watch(), [], 0
+    watch, rows, bad = Watch(), [], []
     with tempfile.TemporaryDirectory() as folder:
         attacked = readers(Path(folder))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, before[1]))
@@ -368,38 +366,18 @@ def measure(
                 rows.append(
                     [name, count, *(ends[end] for end in ("refused", "accepted", "crash", "hang", "forbidden"))]
                 )
-                bad += len(faults)
+                bad += faults
                 say(f"{name:<11} {count} inputs in {time.perf_counter() - began:.0f} s: {dict(ends)}")
-                for fault in faults[:10]:
-                    say(f"  {fault}")
         finally:
             resource.setrlimit(resource.RLIMIT_AS, before)
     return {
         "title": "Mutated files",
         "columns": ["reader", "inputs", "refused", "accepted", "crashes", "hangs", "forbidden acts"],
         "rows": rows,
-        "bars": [{"name": "crashes, hangs and forbidden acts", "value": bad, "bar": 0, "sense": "<=", "unit": ""}],
-        "notes": [f"{sum(row[1] for row in rows)} inputs, seed {seed}"],
+        "bars": [held_to("crashes, hangs and forbidden acts", len(bad), 0, "<=", "")],
+        "notes": [f"{sum(row[1] for row in rows)} inputs, seed {seed}", *bad[:50]],
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--inputs", type=int, default=100_000, help="how many in all (default 100000)")
-    parser.add_argument("--seed", type=int, default=0, help="of the mutations (default 0)")
-    parser.add_argument("--out", type=Path, help="write the log to this file too")
-    options = parser.parse_args()
-    lines: list[str] = []
-
-    def say(line: str) -> None:
-        print(line, flush=True)
-        lines.append(line)
-
-    found = measure(inputs=options.inputs, seed=options.seed, say=say)
-    say(f"{found['notes'][0]}: {found['bars'][0]['value']} crashes, hangs or forbidden acts")
-    if options.out:
-        options.out.write_text("\n".join(lines) + "\n")
-
-
 if __name__ == "__main__":
-    main()
+    command_line(measure, inputs=(100_000, "how many in all (default 100000)"), seed=(0, "of the mutations"))

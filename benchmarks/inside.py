@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import frankwolfe as fw
+from benchmarks.report import command_line, held_to
 from benchmarks.unseen_cases import data
 from frankwolfe.datasets import DatasetError
 
@@ -106,14 +107,12 @@ def measure(quick: bool) -> dict[str, Any]:
         "columns": ["problem", "solve ms", "passes ms", "share"],
         "rows": sorted(rows, key=lambda row: row[3]),
         "bars": [
-            {"name": "2: share inside passes, median", "value": float(np.median(shares)), "bar": 0.6, "sense": ">="},
-            {"name": "2: share inside passes, least", "value": min(shares), "bar": 0.6, "sense": ">="},
-            {"name": "2: a solve of 1,000 x 20, slowest", "value": worst, "bar": 3.0, "sense": "<=", "unit": "ms"},
+            held_to("2: share inside passes, median", float(np.median(shares)), 0.6, unit=""),
+            held_to("2: share inside passes, least", min(shares), 0.6, unit=""),
+            held_to("2: a solve of 1,000 x 20, slowest", worst, 3.0, "<=", "ms"),
         ],
     }
 
 
 if __name__ == "__main__":
-    from benchmarks.report import printed
-
-    print(printed(measure(False)))
+    command_line(measure)

@@ -19,7 +19,7 @@ import numpy as np
 
 import frankwolfe as fw
 from benchmarks import peers
-from benchmarks.report import command_line
+from benchmarks.report import command_line, held_to
 from frankwolfe.kernels import threads
 from frankwolfe.kernels.rows.column_layouts import SortedColumns
 from frankwolfe.kernels.rows.layouts import CHUNK, NONE, Layout, RowLayout, RowLosses, compiled
@@ -201,10 +201,10 @@ def measure(quick: bool) -> dict[str, Any]:
             ratio, ours, least = ratios(*pair, repeats)
             name = f"dense {n} x {d} {np.dtype(dtype).name}"
             rows.append([name, "one read of the data", 1e3 * ours, 1e3 * least, ratio])
-            bars.append(_bar(f"1: {name}, {THREADS} threads, over the read floor", ratio, bar, "<="))
+            bars.append(held_to(f"1: {name}, {THREADS} threads, over the read floor", ratio, bar, "<="))
             ratio, watched, plain = ratios(step(layout, b), step(layout, b, watch=False), repeats)
             rows.append([name, "without f(x)", 1e3 * watched, 1e3 * plain, ratio])
-            bars.append(_bar(f"1: {name}, cost of tracking f(x)", ratio, 1.15, "<="))
+            bars.append(held_to(f"1: {name}, cost of tracking f(x)", ratio, 1.15, "<="))
             notes.append(profile(layout, b))
     wanted = {"a9a": 1.5, "rcv1 shape": 2.0} | ({} if quick else {"news20 shape": 4.0})
     for name, bar in wanted.items():
@@ -213,10 +213,10 @@ def measure(quick: bool) -> dict[str, Any]:
         assert layout is not None
         ratio, theirs, ours = ratios(naive(A, b), with_threads(step(layout, b), THREADS), repeats)
         rows.append([name, "naive SciPy", 1e3 * ours, 1e3 * theirs, 1 / ratio])
-        bars.append(_bar(f"1: {name}, {THREADS} threads, ahead of naive SciPy", ratio, bar, ">="))
+        bars.append(held_to(f"1: {name}, {THREADS} threads, ahead of naive SciPy", ratio, bar, ">="))
         ratio, theirs, ours = ratios(naive(A, b), with_threads(step(layout, b), 1), repeats)
         rows.append([name, "naive SciPy, one thread", 1e3 * ours, 1e3 * theirs, 1 / ratio])
-        bars.append(_bar(f"1: {name}, one thread, ahead of naive SciPy", ratio, 1.0, ">="))
+        bars.append(held_to(f"1: {name}, one thread, ahead of naive SciPy", ratio, 1.0, ">="))
         ratio, theirs, ours = ratios(products(A, b), with_threads(step(layout, b), 1), repeats)
         rows.append([name, "its two products alone", 1e3 * ours, 1e3 * theirs, 1 / ratio])
         steps = 200 if A.nnz < 1e6 else 20
@@ -227,7 +227,7 @@ def measure(quick: bool) -> dict[str, Any]:
     assert layout is not None
     ratio = busy_ratio(step(layout, np.sign(A[:, 0])), 20 * repeats)
     rows.append(["dense 100000 x 54, busy machine", "one thread", None, None, ratio])
-    bars.append(_bar("6: two threads over one on a busy machine", ratio, 1.2, "<="))
+    bars.append(held_to("6: two threads over one on a busy machine", ratio, 1.2, "<="))
     return {
         "title": "One iteration of logistic regression",
         "columns": ["data", "against", "ms", "ms of the other", "ratio"],
@@ -238,10 +238,6 @@ def measure(quick: bool) -> dict[str, Any]:
             *notes,
         ],
     }
-
-
-def _bar(name: str, value: float, bar: float, sense: str) -> dict[str, Any]:
-    return {"name": name, "value": float(value), "bar": bar, "sense": sense, "unit": "x"}
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.report import command_line
+from benchmarks.report import command_line, held_to
 
 CHILD = """
 import json, sys
@@ -91,8 +91,7 @@ def measure(quick: bool) -> dict:
         allowed = got["data"] + got["state"]
         ratio = got["peak"] / allowed
         rows.append([kind, got["data"] / 1e6, got["state"] / 1e6, got["peak"] / 1e6, ratio])
-        bars.append({"name": f"peak memory over data and state, {kind}", "value": ratio, "bar": 1.3, "sense": "<=",
-            "unit": "x"})  # fmt: skip
+        bars.append(held_to(f"peak memory over data and state, {kind}", ratio, 1.3, "<="))  # fmt: skip
     return {
         "title": "Memory: peak of a solve",
         "columns": ["problem", "data MB", "state MB", "peak MB", "peak / (data + state)"],

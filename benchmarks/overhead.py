@@ -9,20 +9,18 @@ two, and so do round trips of empty tasks with the same vectors, which is all th
 
 from __future__ import annotations
 
-import argparse
 import gc
 import pickle
 import statistics
 import time
-from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import dask
 import numpy as np
 
 import frankwolfe as fw
+from benchmarks.report import command_line, held_to
 from distributed import Client, LocalCluster
 from frankwolfe.distributed import shards
 from frankwolfe.engine import advance
@@ -104,7 +102,7 @@ def moved() -> int:
     return len(pickle.dumps((evaluation, (x, x)))) + len(pickle.dumps(answer))
 
 
-def compare(rows: int, workers: int, repeats: int, say: Callable[[str], None]) -> dict[str, float]:
+def compare(rows: int, workers: int, repeats: int) -> dict[str, float]:
     """Return medians of interleaved iterations: in memory, on the cluster, and of empty round trips."""
     options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": 0}
     with LocalCluster(**options) as local, Client(local):
@@ -126,32 +124,38 @@ def compare(rows: int, workers: int, repeats: int, say: Callable[[str], None]) -
         found["tasks"] = len(far.parts.held)
     found["ratio"] = (found["cluster"] - found["empty"]) / found["memory"]
     found["least"] = (least["cluster"] - least["empty"]) / least["memory"]
-    say(
+    print(
         f"{rows:>9} rows: {1e3 * found['memory']:8.1f} ms in memory, {1e3 * found['cluster']:8.1f} ms on the cluster, "
         f"{1e3 * found['empty']:6.1f} ms for empty tasks: {found['ratio']:.3f}x beyond them "
         f"({found['least']:.3f}x by the fastest of each); "
-        f"iterates differ by {found['difference']:.1e}"
+        f"iterates differ by {found['difference']:.1e}",
+        flush=True,
     )
     return found
 
 
-def measure(quick: bool = False, rows: int | None = None, say: Callable[[str], None] = lambda line: None) -> dict:
+def measure(quick: bool = False, rows: int = 0) -> dict:
     """Return time per iteration at several sizes, and the ratio at twenty times covtype's."""
     sizes = [rows] if rows else [COVTYPE] if quick else [COVTYPE, 5 * COVTYPE, 20 * COVTYPE]
     table = []
     for size in sizes:
-        found = compare(size, 2, 9 if size > 10**6 else 15, say)
+        found = compare(size, 2, 9 if size > 10**6 else 15)
         numbers = [round(1e3 * found[name], 2) for name in ("memory", "cluster", "empty")]
         numbers += [round(found["ratio"], 3), round(found["least"], 3)]
         table.append([size, *numbers, found["tasks"], f"{found['difference']:.1e}"])
     bytes_moved = moved()
     bars = [
-        {"name": "bytes moved per worker and iteration, beside the length of x", "value": bytes_moved / (8 * COLUMNS)}
-        | {"bar": 6.0, "sense": "<=", "unit": "vectors"}
+        held_to(
+            "bytes moved per worker and iteration, beside the length of x",
+            bytes_moved / (8 * COLUMNS),
+            6.0,
+            "<=",
+            "vectors",
+        )
     ]
     if sizes[-1] >= 20 * COVTYPE * 0.98:
         name = "time per iteration beyond empty tasks, at 20x covtype, beside in memory"
-        bars.insert(0, {"name": name, "value": table[-1][4], "bar": 1.15, "sense": "<=", "unit": "x"})
+        bars.insert(0, held_to(name, table[-1][4], 1.15, "<="))
     return {
         "title": "Overhead of a cluster: two worker processes against two threads on the same rows",
         "columns": [
@@ -164,27 +168,5 @@ def measure(quick: bool = False, rows: int | None = None, say: Callable[[str], N
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="covtype's own size only")
-    parser.add_argument("--rows", type=int, help="one size only")
-    parser.add_argument("--out", type=Path, help="add the result to this file too")
-    options = parser.parse_args()
-    lines: list[str] = []
-
-    def say(line: str) -> None:
-        print(line, flush=True)
-        lines.append(line)
-
-    found = measure(options.quick, options.rows, say)
-    for bar in found["bars"]:
-        kept = "yes" if bar["value"] <= bar["bar"] else "NO"
-        say(f"{bar['name']}: {bar['value']:.3g} {bar['unit']} <= {bar['bar']}: {kept}")
-    say(found["notes"][0])
-    if options.out:
-        with open(options.out, "a") as file:
-            file.write("\n".join(lines) + "\n")
-
-
 if __name__ == "__main__":
-    main()
+    command_line(measure, rows=(0, "one size only"))

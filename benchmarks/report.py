@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 
@@ -13,6 +16,11 @@ def cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
     return "" if value is None else str(value)
+
+
+def held_to(name: str, value: float, bar: float, sense: str = ">=", unit: str = "x") -> dict:
+    """Return a bar of a record: what was measured, and the limit that it is held to."""
+    return {"name": name, "value": float(value), "bar": float(bar), "sense": sense, "unit": unit}
 
 
 def holds(bar: dict) -> bool:
@@ -49,10 +57,20 @@ def printed(record: dict) -> str:
     return "\n".join(parts)
 
 
-def command_line(measure: Any) -> None:
-    """Run one benchmark from its own file: `python -m benchmarks.NAME [--quick]`."""
-    import argparse
+def command_line(measure: Callable[..., dict], **more: tuple[Any, str]) -> None:
+    """Run one benchmark from its own file: `python -m benchmarks.NAME [--quick] [--out FILE]`.
 
-    parser = argparse.ArgumentParser()
+    Further options of `measure` come with their default and what they mean.
+    """
+    about = sys.modules[measure.__module__].__doc__
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="smaller data and fewer repeats")
-    print(printed(measure(parser.parse_args().quick)))
+    parser.add_argument("--out", type=Path, help="write what was measured to this file too")
+    for name, (default, meaning) in more.items():
+        kind: dict[str, Any] = {"action": "store_true"} if default is False else {"type": type(default)}
+        parser.add_argument(f"--{name}", default=default, help=meaning, **kind)
+    given = vars(parser.parse_args())
+    out, text = given.pop("out"), printed(measure(**given))
+    print(text)
+    if out is not None:
+        out.write_text(f"{text}\n", encoding="utf-8")

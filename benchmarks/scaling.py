@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import frankwolfe as fw
-from benchmarks.report import command_line
+from benchmarks.report import command_line, held_to
 from frankwolfe.kernels.pattern.pattern_products import fit
 
 STEPS = 12
@@ -111,7 +111,7 @@ def measure(quick: bool) -> dict:
         curves.append({"title": name, "x": what, "y": "seconds a step", "series": series})
         if what in ("nonzeros", "observed entries"):
             title = f"growth with the {what} over {math.log10(sizes[-1] / sizes[0]):.0f} decades, {name}"
-            bars.append({"name": title, "value": exponent, "bar": 1.1, "sense": "<=", "unit": ""})
+            bars.append(held_to(title, exponent, 1.1, "<=", ""))
     return {
         "title": "Scaling: cost against size",
         "columns": ["problem", "size is", "from", "to", "ms a step, first", "ms a step, last", "exponent"],

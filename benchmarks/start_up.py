@@ -11,7 +11,7 @@ import statistics
 import subprocess
 import sys
 
-from benchmarks.report import command_line
+from benchmarks.report import command_line, held_to
 
 SNIPPETS = {
     "python alone": "pass",
@@ -44,8 +44,8 @@ def measure(quick: bool) -> dict:
         "columns": ["what", "median s", "least s", "most s"],
         "rows": [[name, taken[name], min(each), max(each)] for name, each in times.items()],
         "bars": [
-            {"name": "import frankwolfe", "value": taken["import frankwolfe"], "bar": 0.3, "sense": "<=", "unit": "s"},
-            {"name": "first small solve after it", "value": solve, "bar": 0.3, "sense": "<=", "unit": "s"},
+            held_to("import frankwolfe", taken["import frankwolfe"], 0.3, "<=", "s"),
+            held_to("first small solve after it", solve, 0.3, "<=", "s"),
         ],
         "notes": ["Fresh interpreters, interleaved."],
     }

@@ -1,6 +1,6 @@
 """More data than memory: a table on disk, solved by a process that may not hold a third of it.
 
-    python benchmarks/streaming.py [--quick] [--folder /tmp] [--out benchmarks/results/streaming.txt]
+    python -m benchmarks.streaming [--quick] [--folder /tmp] [--out benchmarks/results/streaming.txt]
 
 Writes at least 6 GiB of rows (quick: 1 GiB), then solves logistic regression over them to a certified gap of 1e-3 in a
 process whose address space is limited to 2 GiB (quick: whose resident memory is only measured), and prints the largest
@@ -9,17 +9,17 @@ resident memory that the kernel saw. The data are deleted afterwards.
 
 from __future__ import annotations
 
-import argparse
 import json
 import resource
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+
+from benchmarks.report import command_line, held_to
 
 GIB = 1 << 30
 COLUMNS = 100
@@ -63,15 +63,16 @@ def solve(path: str, limit: int) -> dict:
     }
 
 
-def measure(quick: bool = False, folder: str | None = None) -> dict:
+def measure(quick: bool = False, folder: str = "") -> dict:
     """Return size, limit, resident memory, certified gap and time."""
     size, limit = (1 * GIB, 0) if quick else (6 * GIB + GIB // 8, 2 * GIB)
     bar = GIB // 2 if quick else limit
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+    with tempfile.TemporaryDirectory(dir=folder or None) as scratch:
         path = Path(scratch) / "A.npy"
         np.save(Path(scratch) / "b.npy", write(path, size))
         on_disk = path.stat().st_size
-        command = [sys.executable, __file__, "--solve", str(path), str(limit)]
+        code = f"import json; from benchmarks.streaming import solve; print(json.dumps(solve({str(path)!r}, {limit})))"
+        command = [sys.executable, "-c", code]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     found = json.loads(done.stdout.splitlines()[-1])
     row = [
@@ -93,38 +94,12 @@ def measure(quick: bool = False, folder: str | None = None) -> dict:
         ],
         "rows": [row],
         "bars": [
-            {
-                "name": "resident memory",
-                "value": found["resident"] / GIB,
-                "bar": bar / GIB,
-                "sense": "<=",
-                "unit": "GiB",
-            },
-            {"name": "certified gap", "value": found["gap"], "bar": TOL, "sense": "<=", "unit": ""},
+            held_to("resident memory", found["resident"] / GIB, bar / GIB, "<=", "GiB"),
+            held_to("certified gap", found["gap"], TOL, "<=", ""),
         ],
         "notes": ["rows of 100 numbers in double precision; plain reads, 64 MiB at a time, one block ahead"],
     }
 
 
-def main(say: Callable[[str], None] = print) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="1 GiB instead of 6")
-    parser.add_argument("--folder", help="where to write the data (default: the system's folder for temporary files)")
-    parser.add_argument("--out", type=Path, help="write the result to this file too")
-    parser.add_argument("--solve", nargs=2, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.solve:
-        say(json.dumps(solve(options.solve[0], int(options.solve[1]))))
-        return
-    found = measure(options.quick, options.folder)
-    lines = [f"{name}: {value}" for name, value in zip(found["columns"], found["rows"][0], strict=True)]
-    for bar in found["bars"]:
-        kept = bar["value"] <= bar["bar"]
-        lines.append(f"{bar['name']} {bar['value']:.3g} {bar['unit']} <= {bar['bar']:.3g}: {'yes' if kept else 'NO'}")
-    say("\n".join(lines))
-    if options.out:
-        options.out.write_text("\n".join(lines) + "\n")
-
-
 if __name__ == "__main__":
-    main()
+    command_line(measure, folder=("", "where to write the data (default: the system's folder for temporary files)"))

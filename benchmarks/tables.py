@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import frankwolfe as fw
-from benchmarks.report import command_line
+from benchmarks.report import command_line, held_to
 
 BALLS, PEERS = ("l2", "l1"), ("ridge", "lasso")
 POINTS = {"accuracy": 0.005, "R²": 0.01}  # how far below the best of scikit-learn's
@@ -67,22 +67,16 @@ def measure(quick: bool) -> dict[str, Any]:
             [name, X.shape[0], X.shape[1], *(f"{found[label][0]:.4f} {found[label][1]:.2f} s" for label in models)]
         )
         bars.append(
-            {
-                "name": f"{name}: {score} of the default below the best of scikit-learn's ({best})",
-                "value": found[best][0] - found["l2"][0],
-                "bar": POINTS[score],
-                "sense": "<=",
-                "unit": score,
-            }
+            held_to(
+                f"{name}: {score} of the default below the best of scikit-learn's ({best})",
+                found[best][0] - found["l2"][0],
+                POINTS[score],
+                "<=",
+                score,
+            )
         )
         bars += [
-            {
-                "name": f"{name}: time of {ours} beside {theirs}",
-                "value": found[ours][1] / max(found[theirs][1], 1e-9),
-                "bar": 1.0,
-                "sense": "<=",
-                "unit": "x",
-            }
+            held_to(f"{name}: time of {ours} beside {theirs}", found[ours][1] / max(found[theirs][1], 1e-9), 1.0, "<=")
             for ours, theirs in zip(BALLS, PEERS, strict=True)
         ]
     return {

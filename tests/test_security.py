@@ -37,7 +37,7 @@ def harness(name: str):
 def test_mutated_files_are_refused_and_run_nothing() -> None:
     """The small form of benchmarks/fuzz.py, in a process of its own: its audit hook would stay with us."""
     code = (
-        "import sys; sys.path.insert(0, 'benchmarks'); import fuzz\n"
+        "from benchmarks import fuzz\n"
         "lines = []\n"
         "found = fuzz.measure(inputs=700, seed=7, say=lines.append)\n"
         "assert found['bars'][0]['value'] == 0, '\\n'.join(lines)\n"
@@ -49,7 +49,7 @@ def test_mutated_files_are_refused_and_run_nothing() -> None:
 def test_the_harness_sees_what_it_looks_for(tmp_path: Path) -> None:
     """A reader that crashes, one that hangs and one that writes are all found out."""
     code = (
-        "import sys; sys.path.insert(0, 'benchmarks'); import fuzz, random, time\n"
+        "import random, time; from benchmarks import fuzz\n"
         "fuzz.SECONDS = 0.05\n"
         "watch = fuzz.Watch()\n"
         "def crash(raw): raise KeyError\n"
