@@ -64,6 +64,23 @@ def test_every_weighting_is_solved_to_the_goal(name: str, l1: bool, sparse_data:
         assert (solver.gaps(here) < 1e-3).all()
 
 
+@pytest.mark.parametrize("name", ["Logistic", "SquaredHinge", "Huber", "Multinomial"])
+def test_sparse_models_of_columns_that_repeat_are_solved(name: str) -> None:
+    base, b = X[:, :3], TARGETS[name]
+    data = np.column_stack([base, base, -base[:, :1], np.ones(60), np.zeros(60)])
+    share = np.full((1, 60), 1 / 60)
+    solvers = []
+    for columns in (data, base):
+        losses = Losses(getattr(fw, name)(columns, b, intercept=True), share)
+        solver = Penalised(losses, sparse=True)
+        here = solver.at(np.zeros((1, losses.priced.size)))
+        for price in (0.1, 1e-3):
+            here, done = solver.solve(here, price, lambda _: (np.array([1e-7]), np.array([1e-7])), 200)
+            assert done.all()
+        solvers.append(float((here.fun + price * solver.lengths(here.z))[0]))
+    assert solvers[0] == pytest.approx(solvers[1], abs=3e-7)
+
+
 @pytest.mark.parametrize("shape", [(80, 30), (30, 80)])
 def test_features_that_vary_together_take_fewer_steps_along_principal_axes(shape: tuple[int, int]) -> None:
     n, d = shape

@@ -270,9 +270,9 @@ class FrankWolfeClassifierCV(CrossValidated, ClassifierBase):
         is raised where all rows press against it much harder than the folds did (with more rows a solution is longer),
         and lowered to where the constraint just binds where it does not bind at all.
     radii_ : array of shape (n_radii,)
-        The radii tried, increasing. Those of l2 balls, and of l1 balls for squared loss and for several classes, that
-        were not given stand for the price of the constraint (the multiplier) that they have on all rows: the folds are
-        solved at that price.
+        The radii tried, increasing. Those of l2 balls, and of l1 balls for squared loss, several classes or small
+        data, that were not given stand for the price of the constraint (the multiplier) that they have on all rows: the
+        folds are solved at that price.
     scores_ : array of shape (n_folds, n_radii)
         Score of each radius on each held-out fold.
     cv_score_ : float

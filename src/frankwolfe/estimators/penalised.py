@@ -6,7 +6,8 @@ For a weighting w of the rows and a price p, with intercepts c free,
 
 which is the best model within the ball of radius ‖x‖. All weightings are read together: one product with the data
 serves every fold. Steps are those of L-BFGS, in its compact form [1]_; with ‖x‖₁ they stay within an orthant [2]_. The
-pairs that it remembers are of the loss alone, so that they serve the next price too.
+pairs that it remembers are of the loss alone, so that they serve the next price too. With ‖x‖₁ and few coefficients
+they are those of `newton_steps.py`.
 
 References
 ----------
@@ -21,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from frankwolfe.estimators.newton_steps import NewtonSteps, pays
 from frankwolfe.estimators.scaling import Moments
 from frankwolfe.objectives.multinomial import Multinomial, softmax_conjugate, softmax_losses
 
@@ -46,7 +48,7 @@ class Losses:
             self.X = rows @ self.basis
         self.many = isinstance(objective, Multinomial)
         self.truth = np.asarray(objective.truth if self.many else objective.b, dtype=np.float64)
-        self.loss = None if self.many else objective.row_loss
+        self.loss: Any = None if self.many else objective.row_loss
         self.offset = 0.0 if self.many else objective.row_loss.constant(objective.exact_b)
         self.classes, self.features = len(self.truth) if self.many else 1, self.X.shape[1]
         self.unit = 1.0 if self.many or not objective.row_loss.residual else float(np.std(self.truth)) or 1.0
@@ -78,7 +80,7 @@ class Losses:
         return np.einsum("kn,kn->k", self.shares, values), g.transpose(1, 0, 2).reshape(len(z), -1)
 
     def _rows(self, m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        loss: Any = self.loss
+        loss = self.loss
         with np.errstate(over="ignore", invalid="ignore"):
             return loss.value(m[0], self.truth, *loss) + self.offset, loss.slope(m, self.truth, *loss)
 
@@ -86,6 +88,18 @@ class Losses:
         truth = self.truth[:, None]
         values, chances = softmax_losses(m, truth)
         return values, chances - truth
+
+    def hessians(self, m: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+        """Return the Hessian of each weighting, from the margins of dense rows and the slopes there."""
+        rows = np.concatenate([self.X, np.ones((len(self.X), int(self.intercept)))], axis=1)
+        H = np.empty((m.shape[1], self.classes, rows.shape[1], self.classes, rows.shape[1]))
+        chances, loss = slopes + self.truth[:, None] if self.many else slopes, self.loss
+        for c in range(self.classes):
+            for o in range(c + 1):
+                bends = chances[c] * ((c == o) - chances[o]) if self.many else loss.curvature(m[0], self.truth, *loss)
+                H[:, c, :, o] = np.matmul(rows.T * (self.shares * bends)[:, None], rows)
+                H[:, o, :, c] = H[:, c, :, o]
+        return H.reshape(len(H), self.priced.size, -1)
 
     def largest_terms(self, share: np.ndarray) -> float:
         """Return the largest sum of the magnitudes that a slope at the last models is added up from."""
@@ -100,8 +114,7 @@ class Losses:
         if self.many:
             values = softmax_conjugate(scaled, self.truth[:, None])
         else:
-            loss: Any = self.loss
-            values = loss.conjugate(scaled[0], self.truth) - self.offset
+            values = self.loss.conjugate(scaled[0], self.truth) - self.offset
         return -np.einsum("kn,kn->k", self.shares, values)
 
     def coefficients(self, z: np.ndarray) -> np.ndarray:
@@ -126,14 +139,14 @@ class Pairs:
             np.concatenate([old[:, keep], new[:, None]], axis=1) for old, new in ((self.S, s), (self.Y, y))
         )
 
-    def direction(self, g: np.ndarray, bend: np.ndarray, ridge: np.ndarray | float) -> np.ndarray | None:
-        """Return minus the inverse Hessian times g, with `ridge` added to the curvature; None without pairs.
+    def direction(self, g: np.ndarray, bend: np.ndarray, ridge: np.ndarray | float) -> np.ndarray:
+        """Return minus the inverse Hessian times g, with `ridge` added to the curvature.
 
         Where the pairs say nothing the curvature of the loss is a multiple of `bend`, that of squared loss.
         """
         S, Y = self.S, self.Y + ridge * self.S
         if not S.shape[1]:
-            return None
+            return -g / np.maximum(np.linalg.norm(g, axis=1, keepdims=True), 1.0)
         SY = S @ Y.transpose(0, 2, 1)
         D = np.einsum("kii->ki", SY)
         last = D.shape[1] - 1 - np.argmax(D[:, ::-1] > 0, axis=1)
@@ -173,6 +186,7 @@ class Penalised:
     def __init__(self, losses: Losses, sparse: bool) -> None:
         self.losses, self.sparse = losses, sparse
         self.pairs = Pairs(len(losses.shares), len(losses.priced))
+        self.newton = NewtonSteps(losses) if sparse and pays(losses.X, losses.classes) else None
         self.steps = 0
 
     def at(self, z: np.ndarray) -> Place:
@@ -202,22 +216,35 @@ class Penalised:
         done = np.zeros(len(here.z), bool)
         for _ in range(most):
             g, (goals, near) = self._steepest(here, price), goal(here)
-            d = self.pairs.direction(g, self.losses.bend, ridge)
-            d = -g / np.maximum(np.linalg.norm(g, axis=1, keepdims=True), 1.0) if d is None else d
-            if self.sparse:
-                d = np.where(d * g < 0, d, 0.0) * priced + d * (1 - priced)
-            promised = -np.einsum("kp,kp->k", d, g)
+            if self.newton is not None:
+                d = self.newton.direction(here, g, price)
+            else:
+                d = self.pairs.direction(g, self.losses.bend, ridge)
+                if self.sparse:
+                    d = np.where(d * g < 0, d, 0.0) * priced + d * (1 - priced)
+            promised = -self._promise(here, g, d, price)
             done = (self._missing(here, g, price, goals) <= goals) & (promised <= 2 * near)
             if done.all():
                 break
             self.steps += 1
-            d = np.where(done[:, None], 0.0, np.where(promised[:, None] > 0, d, -g))
-            ahead = self._along(here, g, d, price)
-            if ahead is None:
+            d[~(promised > 0)] = 0.0 if self.newton is not None else -g[~(promised > 0)]
+            d[done] = 0.0
+            ahead, share = self._along(here, g, d, price)
+            if self.newton is not None:
+                going = self.newton.learn(np.where(promised > 0, share, 0.0), done)
+            else:
+                self.pairs.add(ahead.z - here.z, ahead.slope - here.slope)
+                going = bool((ahead.z != here.z).any())
+            if not going:
                 break
-            self.pairs.add(ahead.z - here.z, ahead.slope - here.slope)
             here = ahead
         return here, done
+
+    def _promise(self, here: Place, g: np.ndarray, d: np.ndarray, price: float) -> np.ndarray:
+        """Return by how much loss and price change along d, as their slopes have it."""
+        if not self.sparse:
+            return np.einsum("kp,kp->k", g, d)
+        return np.einsum("kp,kp->k", here.slope, d) + price * (self.lengths(here.z + d) - self.lengths(here.z))
 
     def _steepest(self, here: Place, price: float) -> np.ndarray:
         """Return the slope of loss and price: of all there are, the shortest."""
@@ -241,21 +268,21 @@ class Penalised:
         part = np.minimum(1.0, price / np.maximum(steepest, 1e-300))
         return level + self._total(here, price) - self.losses.bounds(here.slopes, part)
 
-    def _along(self, here: Place, g: np.ndarray, d: np.ndarray, price: float) -> Place | None:
-        """Return places ahead, each as far along its direction as is an improvement; None where none is."""
+    def _along(self, here: Place, g: np.ndarray, d: np.ndarray, price: float) -> tuple[Place, np.ndarray]:
+        """Return places ahead, each as far along its direction as is an improvement, and how far that is."""
         before, t = self._total(here, price), np.ones((len(d), 1))
+        within = self.sparse and self.newton is None  # an orthant
         signs = np.where(here.z != 0, np.sign(here.z), -np.sign(g))
-        free = self.losses.priced == 0
         while True:
             z = here.z + t * d
-            if self.sparse:
-                z = np.where(free | (z * signs > 0), z, 0.0)
+            if within:
+                z = np.where((self.losses.priced == 0) | (z * signs > 0), z, 0.0)
             ahead = self.at(z)
-            promised = np.einsum("kp,kp->k", g, z - here.z)
+            promised = self._promise(here, g, z - here.z, price)
             with np.errstate(invalid="ignore"):
                 short = ~(self._total(ahead, price) <= before + ARMIJO * promised + 1e-15 * np.abs(before))
             if not short.any():
-                return None if (z == here.z).all() else ahead
+                return ahead, t[:, 0]
             t[short] *= 0.4
             t[t < SHORTEST] = 0.0
 

@@ -1,4 +1,4 @@
-"""The search for the radius of an l2 ball, or of an l1 ball for several classes, by the price of its constraint.
+"""The search for a radius by the price of its constraint: of l2 balls, of l1 balls for several classes or small data.
 
 A radius is what the coefficients take up on all rows at some price; on a fold it stands for that price, not for the
 same length: with fewer rows a solution is shorter. All folds, and all rows beside them, are solved together, see
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from frankwolfe.estimators.newton_steps import pays
 from frankwolfe.estimators.penalised import Losses, Penalised, Place
 from frankwolfe.estimators.radius_search import (
     FREE,
@@ -50,6 +51,8 @@ class PriceSearch(Search):
         self.shares /= self.shares.sum(axis=1, keepdims=True)
         l1 = isinstance(model._family(task)[0], L1Ball)
         self.solver = Penalised(Losses(task.objective, self.shares, turned=not l1), sparse=l1)
+        # A step of Newton's method is worth many digits.
+        self.close = CLOSE_SPARSE if l1 and self.solver.newton is None else CLOSE
         self.level = getattr(task.objective, "level", 0.0)  # what was taken off the targets
         self.places: dict[float, Place] = {}
         self.lowest = np.full(len(parts), math.inf)
@@ -132,7 +135,7 @@ class PriceSearch(Search):
         lowest = self.lowest if np.isfinite(self.lowest).all() else here.fun[:-1]
         goals = [goal_on_folds(self.task, float(loss)) for loss in lowest]
         lengths = self.solver.lengths(here.z)
-        near = self.price * (CLOSE_SPARSE * lengths if self.solver.sparse else CLOSE * lengths**2)
+        near = self.price * self.close * (lengths if self.solver.sparse else lengths**2)
         enough = np.maximum([*goals, max(goals)], self.task.floor)
         near = np.clip(near, self.task.floor, enough)
         # With ‖x‖² what is proven is far above what is left, by as much as the loss bends more than the price.
@@ -166,11 +169,12 @@ def price_search(
     f, kind = task.objective, type(model._family(task)[0])
     matrix: Any = getattr(f.data, "matrix", None)
     several = isinstance(f, Multinomial)
-    # One sparse score is found by coordinate descent, and faster.
-    known = isinstance(f, LinearModel | Multinomial) if kind is L2Ball else kind is L1Ball and several
+    known = kind in (L1Ball, L2Ball) and (several or isinstance(f, LinearModel))
     held = isinstance(matrix, np.ndarray) or sp.issparse(matrix)
     free = isinstance(radii, str | int | np.integer) and isinstance(model.method, str) and model.method == "auto"
     if not (known and held and free):
+        return None
+    if kind is L1Ball and not (several or pays(matrix, 1)):  # coordinate descent is faster
         return None
     if matrix.size * (len(f.classes) if several else 1) > LARGEST:
         return None
