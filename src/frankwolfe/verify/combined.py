@@ -134,55 +134,39 @@ class UnionHull(Combined):
         return np.vstack(found) if len(found) == len(self.parts) and sum(map(len, found)) <= MANY else None
 
 
-class Scaled(Domain):
-    """A number times a set."""
+class Moved(Domain, judges=("Scaled", "Shifted")):
+    """A number times a set, or a set moved by an offset: distances are relative to the size of set and offset."""
 
     part: Domain
-    factor: float
+    factor: float = 1.0
+    offset: np.ndarray | None = None
 
     def extent(self) -> float:
-        return abs(self.factor) * self.part.size
+        return abs(self.factor) * self.part.size + (0.0 if self.offset is None else magnitude(self.offset))
 
     def support(self, h: np.ndarray) -> float:
-        return float((Interval(self.part.support(h if self.factor > 0 else -h)) * abs(self.factor)).hi)
+        found = Interval(self.part.support(h if self.factor > 0 else -h)) * abs(self.factor)
+        if self.offset is not None:
+            require(h, self.offset.shape)
+            found = found + dot(h, self.offset)
+        return float(found.hi)
 
     def reach(self, e: np.ndarray) -> float:
-        return float((Interval(self.part.reach(e)) * abs(self.factor)).hi)
+        found = Interval(self.part.reach(e)) * abs(self.factor)
+        return float((found if self.offset is None else found + dot(e, np.abs(self.offset))).hi)
 
     def excess(self, x: Any) -> Interval:
+        if self.offset is not None:
+            require(x, self.offset.shape)
+            x = x - self.offset
         x = x | {"weights": x["weights"] / self.factor} if isinstance(x, dict) else x / self.factor
         # One rounding of every entry: no more than an ulp of the set's size.
-        return self.part.excess(x) + Interval(-2 * ULP, 2 * ULP)
+        share = abs(self.factor) * self.part.size / self.size
+        return self.part.excess(x) * share + Interval(-2 * ULP, 2 * ULP)
 
     def vertices(self, shape: tuple[int, ...]) -> np.ndarray | None:
         points = self.part.vertices(shape)
-        return None if points is None else self.factor * points
-
-
-class Shifted(Domain):
-    """A set moved by an offset; distances are relative to the size of both."""
-
-    part: Domain
-    offset: np.ndarray
-
-    def extent(self) -> float:
-        return self.part.size + magnitude(self.offset)
-
-    def support(self, h: np.ndarray) -> float:
-        require(h, self.offset.shape)
-        return float((Interval(self.part.support(h)) + dot(h, self.offset)).hi)
-
-    def reach(self, e: np.ndarray) -> float:
-        return float((Interval(self.part.reach(e)) + dot(e, np.abs(self.offset))).hi)
-
-    def excess(self, x: np.ndarray) -> Interval:
-        require(x, self.offset.shape)
-        found = self.part.excess(x - self.offset)
-        return found * (self.part.size / self.size) + Interval(-2 * ULP, 2 * ULP)
-
-    def vertices(self, shape: tuple[int, ...]) -> np.ndarray | None:
-        points = self.part.vertices(shape)
-        return None if points is None else points + np.ravel(self.offset)
+        return None if points is None else self.factor * points + (0.0 if self.offset is None else self.offset.ravel())
 
 
 class LinearImage(Domain):

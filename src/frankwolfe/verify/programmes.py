@@ -36,6 +36,8 @@ class Polytope(Domain):
         super().__init__(description)
         self.A_ub, self.A_eq = csr_array(self.A_ub), csr_array(self.A_eq)
         self.rows_ub, self.rows_eq = Matrix(self.A_ub), Matrix(self.A_eq)
+        both = ((self.A_ub, self.rows_ub, self.b_ub), (self.A_eq, self.rows_eq, self.b_eq))
+        self.sides = [side for side in both if side[2].size]
 
     def extent(self) -> float:
         return magnitude(*self.limits)
@@ -57,12 +59,15 @@ class Polytope(Domain):
         own = np.maximum(*ends)  # how far an entry can go, where that is known
         own = np.where(own > 0, own, top)
         parts = [(Interval(x) - self.upper) / own, (self.lower - Interval(x)) / own]
-        for A, rows, b in ((self.A_ub, self.rows_ub, self.b_ub), (self.A_eq, self.rows_eq, self.b_eq)):
-            if b.size:
-                scale = np.abs(b) + top * np.asarray(abs(A).sum(axis=1)).reshape(-1)
-                off = rows.times(x) - b
-                parts.append((off if A is self.A_ub else abs(off)) / np.where(scale > 0, scale, 1.0))
+        for A, rows, b in self.sides:
+            scale = np.abs(b) + top * np.asarray(abs(A).sum(axis=1)).reshape(-1)
+            off = rows.times(x) - b
+            parts.append((off if A is self.A_ub else abs(off)) / np.where(scale > 0, scale, 1.0))
         return largest(*parts)
+
+    def furthest(self, x: np.ndarray) -> Interval:
+        """Return the most that entries are below zero or above their bounds, and rows away from their sums."""
+        return largest(Interval(x) - self.upper, Interval(-x), abs(self.rows_eq.times(x) - self.b_eq))
 
     def nearest(self, x: np.ndarray) -> np.ndarray | None:
         """Return x moved by the least that meets the rows: nonnegative least squares for their multipliers [1]_.
@@ -151,8 +156,7 @@ class Polytope(Domain):
     def unit(self) -> float:
         """What points are divided by in linear programmes, whose tolerances would be all of a small set."""
         sizes = [bound[np.isfinite(bound)] for bound in (self.lower, self.upper)]
-        for A, b in ((self.A_ub, self.b_ub), (self.A_eq, self.b_eq)):
-            sizes += [b / np.maximum(abs(A).max(axis=1).toarray().ravel(), SMALLEST)] if b.size else []
+        sizes += [b / np.maximum(abs(A).max(axis=1).toarray().ravel(), SMALLEST) for A, _, b in self.sides]
         return min(2.0 ** math.floor(math.log2(magnitude(*sizes) or 1.0)), 1.0)
 
     def _rest(self, h: np.ndarray, y: np.ndarray, z: np.ndarray) -> Interval:
@@ -209,8 +213,7 @@ class FlowPolytope(Polytope):
 
     def excess(self, x: np.ndarray) -> Interval:
         require(x, self.lower.shape)
-        off = largest(Interval(x) - self.upper, Interval(-x), abs(self.rows_eq.times(x) - self.b_eq))
-        return off / self.radius
+        return self.furthest(x) / self.radius
 
 
 class TransportPolytope(Polytope):
@@ -235,9 +238,7 @@ class TransportPolytope(Polytope):
 
     def excess(self, x: np.ndarray) -> Interval:
         require(x, self.plan)
-        flat = x.reshape(-1)
-        off = largest(Interval(flat) - self.upper, Interval(-flat), abs(self.rows_eq.times(flat) - self.b_eq))
-        return off / self.size
+        return self.furthest(x.reshape(-1)) / self.size
 
 
 class TotalVariationBall(Domain):
