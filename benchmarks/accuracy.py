@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -21,6 +22,7 @@ import numpy as np
 import frankwolfe as fw
 from benchmarks import peers
 from benchmarks.report import command_line, held_to
+from benchmarks.unseen import Case, Name
 
 RELATIVE = 1e-6
 CASES = (
@@ -37,87 +39,78 @@ CASES = (
 )
 QUICK = tuple(case for case in CASES if case[0] in ("mushrooms", "a9a") or case[1:] == ("l1", 100.0))
 BARS = {("news20 shape", "l2"): 2.0, ("rcv1 shape", "l2"): None}  # ahead of the best peer; one where nothing is said
-L2_SOLVERS = ("lbfgs", "newton-cholesky", "newton-cg", "liblinear")
-L1_SOLVERS = ("liblinear", "saga")
+SOLVERS = {
+    "l2": ("lbfgs", "newton-cholesky", "newton-cg", "liblinear"),
+    "l1": ("liblinear", "saga", "skglm", "celer"),
+}
 HOPELESS = 15.0  # times as long as `auto`: a peer behind by more is not the best one
 CLOSE = 2.0  # times as long as the best peer: a peer behind by more is timed once
 PATIENCE, LONGEST = 0.5, 5.0  # seconds that every peer is given, and that it is given at most
 
 
-class Case:
-    """One problem: data, ball, the reference solution, and the peers with their penalty."""
+class Timed(Case):
+    """One problem: data, ball, the reference solution, and the peers with the penalty that has the same one."""
+
+    limits: Mapping[str, int] = {}
 
     def __init__(self, name: str, norm: str, radius: float) -> None:
-        self.name, self.norm, self.radius = name, norm, radius
-        self.title = f"{name}, {norm} ball R={radius:g}"
-        self.A, self.b = peers.load(name)
-        self.domain = fw.L2Ball(radius) if norm == "l2" else fw.L1Ball(radius)
+        super().__init__(Name(name, "logistic", norm, 1.0, False), peers.load(name))
+        self.radius, self.title = radius, f"{name}, {norm} ball R={radius:g}"
         f = fw.Logistic(self.A, self.b)
-        n, d = f.data.shape
-        self.start = float(f.value(np.zeros(d)))
-        best = fw.minimize(f, self.domain, tol=1e-9 * self.start)
-        self.x, self.value, self.f = best.x, best.fun, f
-        g = f.grad(best.x)
-        self.C = radius / (n * np.linalg.norm(g)) if norm == "l2" else 1 / (n * np.abs(g).max())
-        names = L1_SOLVERS if norm == "l1" else [s for s in L2_SOLVERS if s != "newton-cholesky" or d < 2000]
-        self.peers = {s: peers.scikit_learn(s, norm, self.A, self.b, self.C) for s in names}
-        if norm == "l1":
-            self.peers |= {s: peers.working_set(s, self.A, self.b, self.C) for s in ("skglm", "celer")}
-        self.best = self.penalised(self.x)
+        best = fw.minimize(f, self.domain(radius), tol=1e-9 * self.start)
+        self.value = best.fun
+        self.match(np.asarray(f.grad(best.x)), radius)
+        self.solvers = {name: fit for name, fit in self.peers().items() if name in SOLVERS[norm]}
+        self.best = self.penalised(best.x, 0.0)
 
-    def penalised(self, x: np.ndarray) -> float:
-        size = 0.5 * float(x @ x) if self.norm == "l2" else float(np.abs(x).sum())
-        return float(self.f.value(x)) + size / (self.C * len(self.b))
-
-    def error(self, x: np.ndarray) -> float:
+    def error(self, found: tuple[np.ndarray, float]) -> float:
         """Return the relative error of a peer in its own problem."""
-        return (self.penalised(x) - self.best) / (self.start - self.best)
+        return (self.penalised(*found) - self.best) / (self.start - self.best)
 
-    def auto(self, relative: float = RELATIVE) -> fw.Result:
-        result = fw.minimize(
-            fw.Logistic(self.A, self.b), self.domain, tol=relative * (self.start - self.value), progress=False
-        )
+    def ours(self, relative: float = RELATIVE) -> fw.Result:
+        tol = relative * (self.start - self.value)
+        result = fw.minimize(fw.Logistic(self.A, self.b), self.domain(self.radius), tol=tol, progress=False)
         assert result.success, result.message
         return result
 
 
-def race(case: Case, repeats: int) -> tuple[dict[str, float], dict[str, float], fw.Result, dict[str, list]]:
+def race(case: Timed, repeats: int) -> tuple[dict[str, float], dict[str, float], fw.Result, dict[str, list]]:
     """Return median seconds of those who arrived, lower bounds of the others, our result, and everybody's way there."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # peers warn about tolerances; we judge by the error reached
-        case.auto()  # compiled and warm, as the peers are after their search for a setting
-        result = case.auto()
+        case.ours()  # compiled and warm, as the peers are after their search for a setting
+        result = case.ours()
         allowed = max(min(HOPELESS * result.time, LONGEST), 3 * result.time, PATIENCE)
-        found = {name: peers.fastest(solve, case.error, RELATIVE, allowed) for name, solve in case.peers.items()}
+        found = {name: peers.fastest(solve, case.error, RELATIVE, allowed) for name, solve in case.solvers.items()}
         arrived = {name: search.seconds for name, search in found.items() if search.setting is not None}
         least = min(arrived.values(), default=0.0)
         settings = {n: s.setting for n, s in found.items() if s.setting is not None and s.seconds <= CLOSE * least}
-        solvers = {name: partial(case.peers[name], setting) for name, setting in settings.items()}
+        solvers = {name: partial(case.solvers[name], setting) for name, setting in settings.items()}
         times = {"auto": [], **{name: [] for name in solvers}}
         for _ in range(repeats):
             for name, each in times.items():
                 began = time.perf_counter()
-                solvers.get(name, case.auto)()
+                solvers.get(name, case.ours)()
                 each.append(time.perf_counter() - began)
     medians = arrived | {name: float(np.median(each)) for name, each in times.items()}
     ways = {"auto": path(result, case)} | {name: search.way for name, search in found.items()}
     return medians, {name: s.seconds for name, s in found.items() if name not in arrived}, result, ways
 
 
-def path(result: fw.Result, case: Case) -> list[list[float]]:
+def path(result: fw.Result, case: Timed) -> list[list[float]]:
     """Return seconds and relative error along a run of ours, as certified at each step."""
     gaps = (np.minimum.accumulate(result.trace.fun) - result.trace.lower_bound) / (case.start - case.value)
     points = [[float(t), float(e)] for t, e in zip(result.trace.time, gaps, strict=True)]
     return [point for i, point in enumerate(points) if i == 0 or point[1] < 0.999 * points[i - 1][1]]
 
 
-def copt_bar(case: Case, allowed: float) -> tuple[float, str]:
+def copt_bar(case: Timed, allowed: float) -> tuple[float, str]:
     """Return how far ahead of plain Frank-Wolfe we are at a relative error of 1e-3, and what was measured."""
     goal = case.value + 1e-3 * (case.start - case.value)
     times = []
     for _ in range(5):
         began = time.perf_counter()
-        case.auto(1e-3)
+        case.ours(1e-3)
         times.append(time.perf_counter() - began)
     ours = float(np.median(times))
     theirs = {
@@ -133,7 +126,7 @@ def measure(quick: bool) -> dict[str, Any]:
     """Race `auto` against the peers on every problem."""
     rows, bars, notes, curves = [], [], [], []
     for name, norm, radius in QUICK if quick else CASES:
-        case = Case(name, norm, radius)
+        case = Timed(name, norm, radius)
         few = quick or name in ("covtype", "mnist", "news20 shape")
         medians, given_up, result, ways = race(case, 3 if few else 7)
         ours = medians["auto"]
@@ -160,16 +153,16 @@ def measure(quick: bool) -> dict[str, Any]:
     }
 
 
-def judged(case: Case, medians: dict[str, float], given_up: dict[str, float]) -> list[dict[str, Any]]:
+def judged(case: Timed, medians: dict[str, float], given_up: dict[str, float]) -> list[dict[str, Any]]:
     """Return the bars of one problem."""
-    ours, least = medians["auto"], BARS.get((case.name, case.norm), 1.0)
+    ours, least = medians["auto"], BARS.get((case.name.data, case.name.kind), 1.0)
     if least is None:
         return []
     theirs = {peer: seconds for peer, seconds in (medians | given_up).items() if peer != "auto"}
     if least > 1:
         return [held_to(f"2: ahead of L-BFGS, {case.title}", theirs["lbfgs"] / ours, least)]
     best = min(theirs, key=lambda peer: theirs[peer])
-    number = 2 if case.norm == "l2" else 3
+    number = 2 if case.name.kind == "l2" else 3
     return [held_to(f"{number}: {case.title}, best peer ({best}) over auto", theirs[best] / ours, least)]
 
 

@@ -17,8 +17,8 @@ class Setting(NamedTuple):
     max_iter: int
 
 
-Solver = Callable[[Setting], np.ndarray]
-"""From a setting to a solution."""
+Fit = Callable[[Setting], tuple[np.ndarray, float]]
+"""From a setting to coefficients and intercept."""
 
 
 class Search(NamedTuple):
@@ -56,37 +56,6 @@ def load(name: str) -> tuple[Any, np.ndarray]:
 
     data = datasets.load(name)
     return data.A, data.b
-
-
-def scikit_learn(name: str, norm: str, A: Any, b: np.ndarray, C: float) -> Solver:
-    """Return scikit-learn's logistic regression by one of its solvers."""
-    from sklearn.linear_model import LogisticRegression
-
-    options = {"fit_intercept": False, "random_state": 0, "l1_ratio": 1.0 if norm == "l1" else 0.0}
-
-    def solve(setting: Setting) -> np.ndarray:
-        model = LogisticRegression(C=C, solver=name, tol=setting.tol, max_iter=setting.max_iter, **options)
-        return model.fit(A, b).coef_[0]
-
-    return solve
-
-
-def working_set(name: str, A: Any, b: np.ndarray, C: float) -> Solver:
-    """Return skglm's or celer's l1-penalised logistic regression (n C is their weight)."""
-    A = sp.csc_matrix(A) if sp.issparse(A) else np.asfortranarray(A)
-
-    def solve(setting: Setting) -> np.ndarray:
-        tol, max_iter = setting
-        if name == "celer":
-            from celer import LogisticRegression
-
-            return LogisticRegression(C=C, tol=tol, fit_intercept=False, max_iter=max_iter).fit(A, b).coef_[0]
-        from skglm import SparseLogisticRegression
-
-        model = SparseLogisticRegression(alpha=1 / (len(b) * C), tol=tol, fit_intercept=False, max_iter=max_iter)
-        return np.ravel(model.fit(A, b).coef_)
-
-    return solve
 
 
 def plain_frank_wolfe(A: Any, b: np.ndarray, radius: float, rule: str, goal: float, seconds: float) -> float:
@@ -130,8 +99,8 @@ ROUNDS = [Setting(1e-12, 2**k) for k in range(20)]
 
 
 def fastest(
-    solve: Solver,
-    error: Callable[[np.ndarray], float],
+    solve: Fit,
+    error: Callable[[tuple[np.ndarray, float]], float],
     goal: float,
     allowed: float,
     clock: Callable[[], float] = time.perf_counter,

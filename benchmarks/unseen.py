@@ -22,7 +22,7 @@ import argparse
 import json
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from functools import cached_property, partial
 from pathlib import Path
@@ -34,7 +34,7 @@ import scipy.sparse as sp
 import frankwolfe as fw
 from benchmarks import peers
 from benchmarks.report import aligned, held_to, printed
-from benchmarks.unseen_cases import DATA, SLOW, data
+from benchmarks.unseen_cases import DATA, SLOW, Data, data
 
 RELATIVE = 1e-6
 PENALTIES = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -49,11 +49,9 @@ ROUGH = {  # who is asked for the radius, to begin with, and how exactly
     "skglm": peers.Setting(1e-3, 10),
     "ridge cholesky": peers.Setting(1e-4, 500),
 }
-EPOCHS = 300  # of skglm and celer on one working set: more would hide how long a round takes
+EPOCHS = 300  # on one working set: more would hide how long a round takes
 KEPT = Path(__file__).parent / "results" / "unseen-peers.json"
 COLUMNS = ["ratio", "case", "auto ms", "peer ms", "best peer", "method", "steps", "passes", "nonzeros", "certified"]
-Fit = Callable[[peers.Setting], tuple[np.ndarray, float]]
-"""From a setting to coefficients and intercept."""
 
 
 class Name(NamedTuple):
@@ -87,8 +85,10 @@ def names(quick: bool) -> Iterator[Name]:
 class Case:
     """One problem, its penalised twin, and the peers that solve that."""
 
-    def __init__(self, name: Name) -> None:
-        self.name, (self.A, self.b) = name, data(name.data)
+    limits: Mapping[str, int] = {"max_epochs": EPOCHS}  # of skglm and celer
+
+    def __init__(self, name: Name, given: Data | None = None) -> None:
+        self.name, (self.A, self.b) = name, given or data(name.data)
         self.n, self.d = self.A.shape
         self.weight = 1 / (self.n * name.C)  # of |x|²/2 or of |x|_1 beside the mean loss
         self.model = fw.Logistic if name.loss == "logistic" else fw.LeastSquares
@@ -127,11 +127,16 @@ class Case:
         tol = relative * (self.start - value)
         return fw.minimize(f, self.domain(radius), tol=tol, n_threads=1, progress=False, max_iter=3000, time_limit=20.0)
 
-    def peers(self) -> dict[str, Fit]:
+    def match(self, slope: np.ndarray, radius: float) -> None:
+        """Set the penalty to the multiplier of the ball at its solution: both problems then have one solution."""
+        steepest = {"l2": np.linalg.norm(slope) / radius, "l1": np.abs(slope).max(), "simplex": -slope.min()}
+        self.weight = float(steepest[self.name.kind])
+
+    def peers(self) -> dict[str, peers.Fit]:
         return dict(_logistic(self) if self.name.loss == "logistic" else _squares(self))
 
 
-def _model(make: Callable[..., Any], A: Any, b: np.ndarray) -> Fit:
+def _model(make: Callable[..., Any], A: Any, b: np.ndarray) -> peers.Fit:
     def fit(setting: peers.Setting) -> tuple[np.ndarray, float]:
         model = make(setting).fit(A, b)
         return np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])
@@ -146,7 +151,7 @@ def _installed(name: str) -> Any:
         return None
 
 
-def _logistic(case: Case) -> Iterator[tuple[str, Fit]]:
+def _logistic(case: Case) -> Iterator[tuple[str, peers.Fit]]:
     """Return the peers of logistic regression; liblinear penalises an intercept, and celer has none."""
     from sklearn.linear_model import LogisticRegression
 
@@ -167,7 +172,7 @@ def _logistic(case: Case) -> Iterator[tuple[str, Fit]]:
             _model(lambda s, given=given: LogisticRegression(tol=s.tol, max_iter=s.max_iter, **given), case.A, case.b),
         )
     if l1 and (skglm := _installed("skglm")):
-        own = {"alpha": case.weight, "fit_intercept": name.intercept, "max_epochs": EPOCHS}
+        own = {"alpha": case.weight, "fit_intercept": name.intercept, **case.limits}
         sparse = skglm.SparseLogisticRegression
         yield "skglm", _model(lambda s: sparse(tol=s.tol, max_iter=s.max_iter, **own), case.columns, case.b)
     if l1 and not name.intercept and (celer := _installed("celer")):
@@ -175,14 +180,14 @@ def _logistic(case: Case) -> Iterator[tuple[str, Fit]]:
         yield (
             "celer",
             _model(
-                lambda s: make(C=case.C, tol=s.tol, max_iter=s.max_iter, fit_intercept=False, max_epochs=EPOCHS),
+                lambda s: make(C=case.C, tol=s.tol, max_iter=s.max_iter, fit_intercept=False, **case.limits),
                 case.columns,
                 case.b,
             ),
         )
 
 
-def _squares(case: Case) -> Iterator[tuple[str, Fit]]:
+def _squares(case: Case) -> Iterator[tuple[str, peers.Fit]]:
     from sklearn.linear_model import Lasso, Ridge
 
     name = case.name
@@ -247,14 +252,7 @@ def prepare(case: Case) -> Known | None:
     f = case.model(case.A, case.b, intercept=case.name.intercept)
     x = np.asarray(case.auto(radius, case.loss(x, c), 1e-3 * RELATIVE).x)
     c, slope = f.best_intercept(f.data.apply(x)), np.asarray(f.grad(x))
-    # The multiplier of the ball at its solution: the penalty that has the same solution.
-    case.weight = float(
-        np.linalg.norm(slope) / radius
-        if case.name.kind == "l2"
-        else np.abs(slope).max()
-        if case.name.kind == "l1"
-        else -slope.min()
-    )
+    case.match(slope, radius)
     if not case.weight > 0:
         return None
     fits, value, least = case.peers(), case.loss(x, c), case.penalised(x, c)
@@ -264,12 +262,12 @@ def prepare(case: Case) -> Known | None:
     case.auto(radius, value)
     allowed = min(max(TIMES * (time.process_time() - began), LEAST), MOST)
 
-    def error(x: Any) -> float:
+    def error(x: tuple[np.ndarray, float]) -> float:
         return (case.penalised(*x) - least) / (case.start - least)
 
     settings, given_up = {}, np.inf
     for peer, fit in fits.items():
-        search = peers.fastest(fit, error, RELATIVE, allowed, time.process_time)  # type: ignore[arg-type]
+        search = peers.fastest(fit, error, RELATIVE, allowed, time.process_time)
         if search.setting is None:
             given_up = min(given_up, search.seconds)
         else:

@@ -8,7 +8,7 @@ import numpy as np
 
 from frankwolfe.cli.tables import DECIMAL_COMMA, LARGEST, Table
 from frankwolfe.datasets import DatasetError
-from frankwolfe.estimators.columns import Column
+from frankwolfe.estimators.linear_files import Column
 
 MOST_LEVELS = 50  # different texts that a column may hold
 COUNTED = 10  # rows from which on a column that counts them is left out

@@ -13,7 +13,7 @@ from frankwolfe import datasets
 from frankwolfe.cli.encoding import encoded, planned
 from frankwolfe.cli.tables import PARQUET, TEXT, Table, existing, suffix
 from frankwolfe.datasets import DatasetError
-from frankwolfe.estimators.columns import Column
+from frankwolfe.estimators.linear_files import Column
 from frankwolfe.validation import optional
 
 MOST_CLASSES = 20  # whole numbers with more different values than this are taken for measurements

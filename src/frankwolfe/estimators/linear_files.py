@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from frankwolfe.estimators.completion.completer_files import certificate, damaged, finite_array, set_certificate
-from frankwolfe.estimators.model_files import ModelError, read_model, write_model
+from frankwolfe.estimators.model_files import (
+    ModelError,
+    certificate,
+    finite_array,
+    opened_model,
+    plain_values,
+    set_certificate,
+    write_model,
+)
 
 KINDS = ("FrankWolfeClassifier", "FrankWolfeRegressor")
 _KEPT = (
@@ -26,6 +33,25 @@ _KEPT = (
     "standardize",
     "positive",
 )
+
+
+class Column(NamedTuple):
+    """How a column becomes numbers: by its levels where it is text, else by what fills its empty cells.
+
+    Examples
+    --------
+    >>> Column("colour", ["blue", "red"]).names, Column("age", fill=41.0).names
+    (['colour=blue', 'colour=red'], ['age'])
+    """
+
+    name: str
+    levels: list[str] | None = None
+    fill: float | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the numbers that it becomes."""
+        return [self.name] if self.levels is None else [f"{self.name}={level}" for level in self.levels]
 
 
 @dataclass(frozen=True)
@@ -83,17 +109,10 @@ def read_linear(path: str | os.PathLike[str]) -> LinearModel:
     """Read a classifier or regressor, checking everything that it will rely on."""
     from frankwolfe import estimators
 
-    header, arrays = read_model(path)
-    if header["kind"] not in KINDS:
-        raise ModelError(
-            f"{os.fspath(path)} holds a {str(header['kind'])[:40]}, and a classifier or regressor is needed here"
-        )
-    with damaged(path):
+    with opened_model(path, KINDS, "a classifier or regressor") as (header, arrays):
         fitted = getattr(estimators, header["kind"])()
-        params = {name: value for name, value in header["params"].items() if name in fitted.get_params()}
-        if not all(v is None or isinstance(v, str | int | float) for v in params.values()):
-            raise ValueError("a parameter is not a plain value")
-        fitted.set_params(**params)
+        known = fitted.get_params()
+        fitted.set_params(**plain_values({name: v for name, v in header["params"].items() if name in known}))
         n = int(header["n_features"])
         rows = _classes(fitted, header["classes"]) if header["kind"] == KINDS[0] else None
         fitted.coef_ = finite_array(arrays["coef"], (n,) if rows is None else (rows, n))
@@ -135,8 +154,6 @@ def _path_read(path: Any) -> dict[str, list[float]] | None:
 
 def _plan(columns: Any, n: int) -> list[Any] | None:
     """Return how columns become features, checked."""
-    from frankwolfe.estimators.columns import Column
-
     if columns is None:
         return None
     plan = []

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
-import math
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from frankwolfe.estimators.completion.ratings import Ids
-from frankwolfe.estimators.model_files import ModelError, read_model, write_model
+from frankwolfe.estimators.model_files import (
+    certificate,
+    finite_array,
+    finite_number,
+    opened_model,
+    plain_values,
+    set_certificate,
+    write_model,
+)
 
 if TYPE_CHECKING:
     from frankwolfe.estimators.completion.matrix_completer import MatrixCompleter
@@ -54,10 +59,8 @@ def read_completer(cls: type[C], path: str | os.PathLike[str]) -> C:
     """Read a `MatrixCompleter`, checking everything that it will rely on."""
     from frankwolfe.estimators.completion.completion_solver import Tried
 
-    header, arrays = read_model(path)
-    of_kind(header, COMPLETER, path)
-    with damaged(path):
-        model = cls(**{name: _scalar(value) for name, value in header["params"].items()})
+    with opened_model(path, (COMPLETER,), f"a {COMPLETER}") as (header, arrays):
+        model = cls(**plain_values(header["params"]))
         for name in _NUMBERS:
             setattr(model, name, finite_number(header[name]))
         set_certificate(model, header)
@@ -78,56 +81,8 @@ def read_completer(cls: type[C], path: str | os.PathLike[str]) -> C:
     return model
 
 
-def certificate(model: Any) -> dict[str, Any]:
-    """Return the part of a header that says how well the model was fitted; null stands for what was not proven."""
-    proven = math.isfinite(model.lower_bound_)
-    return {
-        "n_iter_": int(model.n_iter_),
-        "method_": str(model.method_),
-        "gap_": float(model.gap_) if proven else None,
-        "lower_bound_": float(model.lower_bound_) if proven else None,
-    }
-
-
-def set_certificate(model: Any, header: dict[str, Any]) -> None:
-    """Set on a model what `certificate` said of it."""
-    gap, bound = header["gap_"], header["lower_bound_"]
-    model.n_iter_, model.method_ = int(header["n_iter_"]), str(header["method_"])
-    model.gap_ = math.inf if gap is None else finite_number(gap)
-    model.lower_bound_ = -math.inf if bound is None else finite_number(bound)
-
-
-@contextmanager
-def damaged(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn whatever is wrong with the content of a file into one error."""
-    try:
-        yield
-    except (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:
-        said = " ".join(str(error).split())[:100]
-        raise ModelError(f"{os.fspath(path)} is damaged ({said}); save the model again") from None
-
-
-def of_kind(header: dict[str, Any], kind: str, path: str | os.PathLike[str]) -> None:
-    """Refuse a model of another kind."""
-    if header["kind"] != kind:
-        raise ModelError(f"{os.fspath(path)} holds a {str(header['kind'])[:40]}, and a {kind} is needed here")
-
-
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _scalar(value: Any) -> Any:
-    if value is not None and not isinstance(value, str | int | float | bool):
-        raise ValueError("a parameter is not a plain value")
-    return value
-
-
-def finite_number(value: Any) -> float:
-    """Return a number from a header, if it is one."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"{value!r} stands where a number should")
-    return float(value)
 
 
 def _text(ids: list[Any]) -> np.ndarray:
@@ -139,13 +94,6 @@ def _ids(content: np.ndarray) -> list[Any]:
     if not isinstance(ids, list) or not ids or not all(isinstance(i, str | int | float) for i in ids):
         raise ValueError("the identifiers are not a list of text and numbers")
     return ids
-
-
-def finite_array(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Return an array of finite floats of this shape, if it is one."""
-    if array.dtype.kind != "f" or array.shape != shape or not np.all(np.isfinite(array)):
-        raise ValueError(f"an array is not {' x '.join(map(str, shape))} finite numbers")
-    return array
 
 
 def _pointers(start: np.ndarray, items: np.ndarray, m: int, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -84,15 +84,15 @@ def column_names(frame: Any) -> list[str]:
     return list(frame.column_names if type(frame).__module__.startswith("pyarrow") else frame.columns)
 
 
-def chosen_columns(frame: Any, columns: Sequence[str] | None, how_many: int = 3) -> list[Any]:
-    """Return the named columns of a frame as they are, or the first so many."""
+def chosen_columns(frame: Any, columns: Sequence[str] | None) -> list[Any]:
+    """Return the three named columns of a frame as they are, or the first three."""
     names = column_names(frame)
     if columns is None:
-        if len(names) < how_many:
+        if len(names) < 3:
             raise ValueError(f"the frame has {len(names)} columns, but user, item and rating are needed")
-        columns = names[:how_many]
-    elif isinstance(columns, str) or len(columns) != how_many:
-        raise ValueError(f"columns must be {how_many} names, such as ('user', 'item', 'rating'), got {columns!r}")
+        columns = names[:3]
+    elif isinstance(columns, str) or len(columns) != 3:
+        raise ValueError(f"columns must be 3 names, such as ('user', 'item', 'rating'), got {columns!r}")
     for name in columns:
         if name not in names:
             raise ValueError(f"no column {name!r}; {nearest(str(name), map(str, names))}")
