@@ -76,6 +76,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": True,  # all of them as scripts and as notebooks
     "show_memory": False,
+    "write_computation_times": False,
     "plot_gallery": True,
     "reference_url": {"frankwolfe": None},
     "doc_module": ("frankwolfe",),

@@ -30,6 +30,7 @@ from frankwolfe.paper.sections import (
     fig1,
     fig2,
     fig4,
+    iteration_cost,
     proven_constants,
     rate_reasons,
     rates_on_sets,
@@ -102,7 +103,8 @@ def test_who_is_ahead_is_told_as_a_range():
 
     class Runs(Found):
         def race(self, race):
-            return {"fw": plain, "afw": SimpleNamespace(k=k, highest=self.ours(k) / (k + 1), floor=floor)}
+            h = self.ours(k) / (k + 1)
+            return {"fw": plain, "afw": SimpleNamespace(k=k, highest=h, floor=floor, at=lambda _: h[-1])}
 
         def verdict(self, key, ours):
             self.ours = ours
@@ -113,6 +115,41 @@ def test_who_is_ahead_is_told_as_a_range():
     assert Runs().verdict("improves", lambda k: np.where(k < 100, 2.0, 0.5)) == FAILS  # ahead at the last k alone
     assert Runs(active=False).verdict("improves", lambda k: np.full(101, 2.0)) == OUTSIDE
     assert Runs(active=False).verdict("dominates", lambda k: np.full(101, 2.0)) == FAILS
+
+
+def test_the_radius_is_named_where_it_decides():
+    k = np.arange(101.0)
+
+    class Runs(Found):
+        def __init__(self, ahead):
+            super().__init__()
+            self.ahead = ahead
+
+        def race(self, race):
+            share = {"fw": 4.0, "afw": 0.1 if self.ahead(race.ball.radius) else 10.0, "agm": 1.0}
+            return {m: SimpleNamespace(k=k, highest=c / (k + 1), floor=1e-12) for m, c in share.items()}
+
+    larger, smaller = Runs(lambda radius: radius >= 20), Runs(lambda radius: radius < 20)
+    told = judge("l2-agm", larger)
+    assert told.verdict == PARTLY
+    assert "On mushrooms, mnist, covtype AFW ends ahead on the larger balls" in told.sentence
+    assert "larger balls" not in judge("l2-agm", smaller).sentence
+    assert "larger balls" not in judge("l2-agm", Runs(lambda radius: True)).sentence  # nothing to compare
+    told = judge("faster", larger)
+    assert told.verdict == PARTLY
+    behind = [c for c in told.cases if c.verdict == FAILS]
+    assert {c.name.partition(" R = ")[0] for c in behind} >= {"mushrooms l2", "mushrooms l1", "covtype l2"}
+    assert "mushrooms l2 R = 1, 5, 10" in told.sentence
+
+
+def test_sliding_is_judged_by_its_calls(monkeypatch):
+    counted = {"afw": 1.0, "cgs_mean": 3.0, "cgs_most": 9.0, "budget": 100.0, "h_afw": 2.0, "h_cgs": 1.0}
+    monkeypatch.setattr(iteration_cost, "sliding", lambda *_: counted)
+    told = judge("sliding", Found())
+    assert told.verdict == HOLDS  # the paper says how many steps are solved, not whose error is smaller
+    assert "smaller error in 0 of 4" in told.sentence
+    monkeypatch.setattr(iteration_cost, "sliding", lambda *_: counted | {"afw": 2.0})
+    assert judge("sliding", Found()).verdict == FAILS
 
 
 def walk(**columns):

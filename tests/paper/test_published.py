@@ -29,6 +29,19 @@ def test_it_was_written_by_the_current_claims(committed):
         assert told == [(c.key, c.text, c.quotation, c.where, c.figure) for c in claims], AGAIN
 
 
+def test_advice_quotes_the_slopes_and_ratios_that_were_measured(committed):
+    text = (ROOT / "docs" / "choosing.md").read_text(encoding="utf-8")
+    tables = {t.key: t for s in committed.sections for t in s.tables}
+    slopes = {row[0]: row for row in tables["beyond-slopes"].rows}
+    for ball, columns in {"l2 ball, R = 1": (1, 2), "l2 ball, R = 20": (1, 2), "l1 ball, R = 10": (1, 2)}.items():
+        for column in columns:
+            assert slopes[ball][column].split()[0].replace("-", "−") in text, (ball, column)
+    errors = {row[0].lstrip("★ "): float(row[2]) / float(row[3]) for row in tables["fig3-radii"].rows}
+    l1 = [errors[f"{name}, l1 ball, R = 60"] for name in ("mushrooms", "mnist", "covtype")]
+    assert f"by {min(l1):.0f} to {max(l1):.0f} times at radius 60" in text
+    assert f"by {1 / errors['mushrooms, l1 ball, R = 1']:.0f} times at radius 1 on mushrooms" in text
+
+
 def test_every_claim_has_a_verdict_a_number_a_sentence_and_a_figure(committed):
     figures = {f.key for s in committed.sections for f in s.figures}
     for row in (*committed.findings, *committed.claims):

@@ -20,7 +20,8 @@ def judge(key: str) -> Judge:
 class Claim(NamedTuple):
     """A claim, where it is made, and the figure that shows it, as ``text/claims.toml`` has them, and what was found.
 
-    `text` says it in our words or as a formula; `quotation` has the paper's own words, where they are what is judged;
+    `text` says it in our words or as a formula; `quotation` has the paper's own words, where they are what is judged,
+    and `quoted_from` where they stand if not in the same place;
     `number` and `sentence` are filled in with what the claim's judge found.
     """
 
@@ -31,6 +32,7 @@ class Claim(NamedTuple):
     sentence: str
     number: str = ""
     quotation: str = ""
+    quoted_from: str = ""
     verdict: str = ""
     cases: Sequence[Case] = ()
 

@@ -18,6 +18,8 @@ from frankwolfe.paper.claims.verdicts import (
     Case,
     Found,
     Judge,
+    counted,
+    listed,
     ordering,
     spread_of,
     stretches,
@@ -30,6 +32,7 @@ from frankwolfe.paper.sections import fig2, fig3, fig4, iteration_cost
 
 CLEARLY = 2.0  # "much faster": at most half the error
 COMPARABLE = 3.0  # "comparable": within this factor
+ABOUT = (1.2, 1.7)  # "about 1.4 times"
 UNSEEN = 0.1  # a ball that costs less than this share of the smallest error compared is as good as inactive
 RIPPLE = 0.05  # an error that never rises by more does not zig-zag
 CROSSING = 300  # past this k the ranks of FW and AFW have crossed
@@ -54,20 +57,22 @@ def inactive(results: Results, quick: bool) -> Found:
 
 
 def stable(results: Results, quick: bool) -> Found:
-    cases, first = [], ""
+    cases, values = [], {"window": fig2.WINDOW, "settled": fig2.SETTLED}
     for race in (*fig2.races(quick), *fig3.races(quick)):
         series = results.race(race)
         (plain, rise), (ours, our_rise) = (fig2.stability(series[m]) for m in ("fw", "afw"))
-        words = f"FW {plain:.3g} and {fig2.percent(rise)}, AFW {ours:.3g} and {fig2.percent(our_rise)}"
-        first = words if (race.data, race.main) == (fig2.DATA, True) else first
+        rises = fig2.percent(rise), fig2.percent(our_rise)
+        words = f"largest rise {rises[0]} for FW, {rises[1]} for AFW; median ratio {plain:.3g} and {ours:.3g}"
+        if (race.data, race.main) == (fig2.DATA, True):
+            values |= {"plain": plain, "ours": ours, "rise": rises[0], "our_rise": rises[1]}
         if max(rise, our_rise) < RIPPLE:
             cases.append(Case(race.short, OUTSIDE, words, "neither error rises by more than a twentieth"))
         else:
             kind = HOLDS if our_rise <= rise / 2 else PARTLY if our_rise < rise else FAILS
             cases.append(Case(race.short, kind, words))
-    names = [c.name for c in cases if c.verdict == FAILS]
-    more = f"AFW's error rises by more than FW's at {', '.join(names)}." if names else "AFW's never rises by more."
-    return Found(cases, {"first": first, "window": fig2.WINDOW, "settled": fig2.SETTLED, "against": more})
+    more = listed(cases, FAILS)
+    against = f"AFW's error rises by more than FW's at {more}." if more else "AFW's never rises by more."
+    return Found(cases, values | {"seen": listed(cases, HOLDS) or "no radius", "against": against})
 
 
 Test = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -93,9 +98,14 @@ def _compared(results: Results, race: Race, test: Test, against: str) -> tuple[C
 
 def faster(results: Results, quick: bool) -> Found:
     cases = [_compared(results, p, lambda fw, afw, agm: fw >= CLEARLY * afw, "fw")[0] for p in fig3.races(quick)]
-    missed = ", ".join(c.name for c in cases if c.verdict == FAILS)
-    words = f"Not seen at all at {missed}." if missed else "Seen, at least later in the run, in every case."
-    return Found(cases, {"missed": words})
+    late, missed = listed(cases, PARTLY), listed(cases, FAILS)
+    values = {
+        "l2": counted([c for c in cases if " l2 " in c.name]),
+        "l1": counted([c for c in cases if " l1 " in c.name]),
+        "late": f"Over a part of the run only at {late}." if late else "",
+        "missed": f"At hardly any k at {missed}." if missed else "",
+    }
+    return Found(cases, values)
 
 
 def against_agm(kind: str, expected: dict[str, str]) -> Judge:
@@ -108,17 +118,26 @@ def against_agm(kind: str, expected: dict[str, str]) -> Judge:
     def judge(results: Results, quick: bool) -> Found:
         races = fig3.races(quick, (kind,))
         found = [_compared(results, race, tests[expected[race.data.name]], "agm") for race in races]
-        ahead = [c.name for c, end in found if c.verdict != OUTSIDE and end > 1]
-        behind = sum(c.verdict != OUTSIDE and end <= 1 for c, end in found)
+        ends = [(race, case, end > 1) for race, (case, end) in zip(races, found, strict=True) if end]
         values = {
             "wanted": ", ".join(f"{name} {what}" for name, what in expected.items()),
             "extra": f" (comparable: within a factor {COMPARABLE:g})" if "comparable" in expected.values() else "",
-            "ahead": ", ".join(ahead) or "no radius",
-            "behind": behind,
+            "ahead": listed([c._replace(verdict=HOLDS) for _, c, ahead in ends if ahead], HOLDS) or "no radius",
+            "behind": sum(not ahead for *_, ahead in ends),
+            "radius": _decided_by_radius([(race, ahead) for race, _, ahead in ends]),
         }
         return Found([c for c, _ in found], values)
 
     return judge
+
+
+def _decided_by_radius(ends: list[tuple[Race, bool]]) -> str:
+    """Return a sentence on the datasets with balls on which either ends ahead, if AFW's are always the larger ones."""
+    radii = {ahead: [(r.data.name, r.ball.radius) for r, a in ends if a is ahead] for ahead in (True, False)}
+    pairs = [(name, won > lost) for name, won in radii[True] for other, lost in radii[False] if name == other]
+    names = ", ".join(dict.fromkeys(name for name, _ in pairs))
+    larger = pairs and all(larger for _, larger in pairs)
+    return f"On {names} AFW ends ahead on the larger balls and AGM on the smaller ones." if larger else ""
 
 
 l2_agm = against_agm("l2", {"mushrooms": "better", "mnist": "better", "covtype": "worse"})
@@ -131,12 +150,12 @@ def completion(results: Results, quick: bool) -> Found:
     for k, (error, steps) in both.items():
         reached = np.isfinite(steps)
         words = f"{steps:.2f} times the iterations" if reached else "FW does not get there"
-        kind = verdict(1.2 <= steps <= 1.7) if reached else UNKNOWN
+        kind = verdict(ABOUT[0] <= steps <= ABOUT[1]) if reached else UNKNOWN
         cases.append(Case(f"AFW at k = {k}", kind, f"{words}; {error:.2f} times the error"))
     early = [[s for k, (_, s) in found.items() if k <= 150 and np.isfinite(s)] for found in (both, zero)]
     times, from_zero = (f"{spread_of(found, 3)} times" if found else "more than" for found in early)
     errors = spread_of([error for error, _ in both.values()], 3)
-    return Found(cases, {"times": times, "zero": from_zero, "errors": errors})
+    return Found(cases, {"times": times, "zero": from_zero, "errors": errors, "low": ABOUT[0], "high": ABOUT[1]})
 
 
 def rank(results: Results, quick: bool) -> Found:
@@ -165,18 +184,19 @@ def free(results: Results, quick: bool) -> Found:
         words = f"{ratio:.3g} times FW's passes"
         cases.append(Case(race.short, verdict(ratio <= 1.1), words, "closed-form oracle"))
     plain, ours = (fig4.series(results, fig4.runs(quick))[m] for m in ("fw", "afw"))
-    for k in (k for k in (50, 150, 500) if k <= plain.k[-1]):
+    shown = [k for k in (50, 150, 500) if k <= plain.k[-1]]
+    for k in shown:
         at = int(np.searchsorted(plain.k, k))
         ratio = float(ours.outcome["n_matvec"][at] / max(plain.outcome["n_matvec"][at], 1.0))
         words = f"{ratio:.2g} times FW's products"
         cases.append(Case(f"MovieLens, k = {k}", verdict(ratio <= 1.1), words, "iterative oracle"))
-    return Found(cases, {"last": cases[-1].measured})
+    return Found(cases, {"last": cases[-1].measured, "at": shown[-1]})
 
 
 def expensive(results: Results, quick: bool) -> Found:
     cases, ratios, last, affordable = [], [], "", True
     for goal, (ours, agm) in fig4.cost(results, quick).items():
-        name = f"dearer at error {goal:.0e}"
+        name = f"more expensive at error {goal:.0e}"
         if not (np.isfinite(ours.count) and np.isfinite(agm.count)):
             cases.append(Case(name, UNKNOWN, "one of the two does not reach it in this run"))
             continue
@@ -194,15 +214,21 @@ def expensive(results: Results, quick: bool) -> Found:
 
 
 def sliding(results: Results, quick: bool) -> Found:
-    cases, means = [], []
-    for problem in iteration_cost.PROBLEMS:
-        s, name = iteration_cost.sliding(results, problem), problem.short
-        words = f"AFW {s['afw']:.0f} call a step; CGS {s['cgs_mean']:.2f} on average, {s['cgs_most']:.0f} at most"
-        cases.append(Case(f"{name}: calls", verdict(s["afw"] == 1 and s["cgs_mean"] > 1.05), words))
-        ahead = f"after {s['budget']:.0f} calls each: AFW {s['h_afw']:.1e}, CGS {s['h_cgs']:.1e}"
-        cases.append(Case(f"{name}: error for the same calls", verdict(s["h_afw"] < s["h_cgs"]), ahead))
-        means.append(s["cgs_mean"])
-    return Found(cases, {"means": spread_of(means, 3)})
+    found = [iteration_cost.sliding(results, problem) for problem in iteration_cost.PROBLEMS]
+    cases = []
+    for problem, s in zip(iteration_cost.PROBLEMS, found, strict=True):
+        words = (
+            f"AFW {s['afw']:.0f} call a step, CGS {s['cgs_mean']:.2f} on average and {s['cgs_most']:.0f} at most; "
+            f"errors after {s['budget']:.0f} calls: AFW {s['h_afw']:.1e}, CGS {s['h_cgs']:.1e}"
+        )
+        cases.append(Case(problem.short, verdict(s["afw"] == 1 and s["cgs_mean"] > 1.05), words))
+    values = {
+        "means": spread_of([s["cgs_mean"] for s in found], 3),
+        "most": max(s["cgs_most"] for s in found),
+        "ahead": sum(s["h_afw"] < s["h_cgs"] for s in found),
+        "total": len(found),
+    }
+    return Found(cases, values)
 
 
 def cheaper(results: Results, quick: bool) -> Found:

@@ -63,6 +63,21 @@ def counted(cases: Sequence[Case]) -> str:
     return f"{sum(c.verdict == HOLDS for c in inside)} of {len(inside)} cases"
 
 
+def listed(cases: Sequence[Case], *kinds: str) -> str:
+    """Return the names of the cases with these verdicts, those that differ in their radius alone as one.
+
+    Examples
+    --------
+    >>> cases = [Case("a9a l2 R = 5", HOLDS, ""), Case("mnist l1 R = 1", FAILS, ""), Case("a9a l2 R = 20", HOLDS, "")]
+    >>> listed(cases, HOLDS)
+    'a9a l2 R = 5, 20'
+    """
+    radii: dict[str, list[str]] = {}
+    for name, _, radius in (c.name.partition(" R = ") for c in cases if c.verdict in kinds):
+        radii.setdefault(name, []).append(radius)
+    return "; ".join(f"{name} R = {', '.join(r)}" if r[0] else name for name, r in radii.items())
+
+
 def verdict(true: bool | np.bool_) -> str:
     """Return the verdict of a plain yes or no."""
     return HOLDS if true else FAILS

@@ -72,6 +72,7 @@ def claims_table(rows: Sequence[Claim], anchors: set[str]) -> str:
     lines = []
     for row in rows:
         quotation = f"<q>{escape(row.quotation)}</q>" if row.quotation else ""
+        quotation += f" ({escape(row.quoted_from)})" if row.quoted_from else ""
         link = f'<a href="#{row.figure}">figure</a>' if row.figure in anchors else ""
         count = f"{len(row.cases)} case" + "s" * (len(row.cases) > 1)
         inner = "".join(map(_case, row.cases))

@@ -22,6 +22,7 @@ _DASHES: dict[str, Any] = {
 }
 
 TITLE = 48  # letters in a line of a panel's title
+SIZE = (4.3, 3.5)  # of a panel, in inches
 
 
 def save_pictures(figure: Figure, folder: Path) -> None:
@@ -32,14 +33,18 @@ def save_pictures(figure: Figure, folder: Path) -> None:
 
 
 def save_panels(figure: Figure, folder: Path) -> list[Path]:
-    """Draw the panels of a figure one by one, as SVG, so that a page can put them where it has room."""
+    """Draw the panels of a figure one by one, as SVG, so that a page can put them where it has room.
+
+    Where three stand side by side they are drawn smaller, so that the page shows their words no smaller.
+    """
     paths = [folder / f"{figure.key}-{i}.svg" for i in range(len(figure.panels))]
+    size = SIZE if figure.columns < 3 else (3.2, 2.7)
     for panel, path in zip(figure.panels, paths, strict=True):
-        _save(draw([panel], figure.axes[0]), path)
+        _save(draw([panel], figure.axes[0], size=size), path)
     return paths
 
 
-def draw(panels: Sequence[Panel], axis: str, columns: int = 1, size: tuple[float, float] = (4.3, 3.5)) -> Any:
+def draw(panels: Sequence[Panel], axis: str, columns: int = 1, size: tuple[float, float] = SIZE) -> Any:
     """Return a matplotlib figure of panels of this size, in inches, against one of their axes."""
     rows = math.ceil(len(panels) / columns)
     with style():

@@ -119,12 +119,12 @@ def section(results: Results, quick: bool) -> Section:
         for m, (c, f) in COUNTED.items()
     ]
     panels = [
-        error_panel(f"error, {BALL.label}", shown.values()),
+        error_panel(f"error, {BALL.label}", shown.values(), hidden=tuple(shown)[2:]),
         Panel("rank of xₖ", _ranks(shown), ylabel="rank", log=(True, False)),
         Panel("error against arithmetic", work, floor=optimum["gap"], xlabel="Gflop of products and SVDs"),
     ]
     tables = {"fig4-stations": stations, "fig4-readings": read, "fig4-cost": costs}
-    figure = words.figure("fig4", panels, 3, ("k", "time", "n_pass", "n_matvec"))
+    figure = words.figure("fig4", panels, 2, ("k", "time", "n_pass", "n_matvec"))
     return words.section([figure], [words.table(key, lines) for key, lines in tables.items()])
 
 

@@ -14,7 +14,7 @@ from frankwolfe.paper.sections import certificate_quality
 from frankwolfe.paper.sections.rate_reasons import Wandering
 from frankwolfe.paper.store import Outcome, Task
 from frankwolfe.paper.words import Words
-from frankwolfe.plotting.palette import BLUE, GREY, ORANGE, PURPLE, VERMILION
+from frankwolfe.plotting.palette import BLUE, GREY, PURPLE, VERMILION
 
 
 class Constants(NamedTuple):
@@ -124,7 +124,7 @@ def _distances(run: Curved) -> Panel:
         ("|θₖ₊₁ − ∇f(x*)|", run.walk["drift"], BLUE),
         ("Lemma 8", c.C2 / (np.sqrt(k + 3) - 1), BLUE, "dot"),
         ("|vₖ₊₁ − vₖ|", run.walk["move"], VERMILION),
-        ("Lemma 9", stated, ORANGE, "dot"),
+        ("Lemma 9", stated, VERMILION, "dot"),
     ]
     return Panel(run.title, [Curve(name, {"k": k + 1}, *look) for name, *look in curves], ylabel="distance")
 

@@ -16,7 +16,7 @@ from frankwolfe.paper.problems import METHODS, Data, Problem, objective
 from frankwolfe.paper.publication.figure_data import Curve, Panel, Section, method_curve
 from frankwolfe.paper.reference import solve
 from frankwolfe.paper.runner import Results
-from frankwolfe.paper.runs import thinned
+from frankwolfe.paper.runs import Race, thinned
 from frankwolfe.paper.sections import fig3
 from frankwolfe.paper.store import Outcome, Task
 from frankwolfe.paper.words import Words
@@ -316,6 +316,12 @@ def section(results: Results, quick: bool) -> Section:
     return words.section(figures, [words.table(key, found) for key, found in tables.items()])
 
 
+def start_share(results: Results, race: Race) -> float:
+    """Return λₖ⟨∇f(x*), x₀ − x*⟩/hₖ at the end of AFW's run from zero on an active l2 ball."""
+    k, gradient = race.iterations, results.optimum(race)["gradient"]
+    return 2 * race.ball.radius * gradient / ((k + 1) * (k + 2)) / results.race(race)["afw"].at(k)
+
+
 def _settling(results: Results) -> tuple[list[list[str]], list[float], list[float]]:
     """Return the table of when vertices settle, how many times sooner AFW's do, and the shares of x₀ in its error."""
     rows, sooner, shares = [], [], []
@@ -323,8 +329,7 @@ def _settling(results: Results) -> tuple[list[list[str]], list[float], list[floa
         facts, series = results.optimum(race), results.race(race)
         plain, ours = (series[m].at(race.iterations) for m in PAIR)
         settled = results[Settling(race.data, race.ball)].facts
-        start = 2 * race.ball.radius * facts["gradient"] / ((race.iterations + 1) * (race.iterations + 2))
-        shares.append(start / ours)
+        shares.append(start_share(results, race))
         sooner += [settled["fw"] / settled["afw"]] if all(settled.values()) else []
         known = f"{facts['mu'] or math.nan:.3g}", *(str(settled[m] or "not yet") for m in PAIR)
         rows.append([f"{race.ball.radius:g}", *known, f"{plain / ours:.3g}", f"{shares[-1]:.2g}"])
@@ -347,12 +352,11 @@ def _dimensions(survey: dict[str, list[float]]) -> Panel:
 
 def _vertex(results: Results) -> list[Panel]:
     runs = {m: results[Wandering(m)] for m in PAIR}
-    look: dict[str, Any] = {"dash": "dot", "width": 1.0}
-    modes = {"fw": "lines", "afw": "markers"}
-    places = [method_curve(m, {"k": r["k"]}, r["vertex"], mode=modes[m], **look) for m, r in runs.items()]
+    moved = {m: np.cumsum(np.diff(r["vertex"], prepend=r["vertex"][0]) != 0) for m, r in runs.items()}
+    moves = [method_curve(m, {"k": r["k"]}, moved[m]) for m, r in runs.items()]
     return [
         Panel("error", [method_curve(m, {"k": r["k"]}, r["h"]) for m, r in runs.items()]),
-        Panel("coordinate of the vertex", places, ylabel="coordinate", log=(True, False)),
+        Panel("how often v has moved", moves, ylabel="moves so far", log=(True, False)),
     ]
 
 
