@@ -201,11 +201,6 @@ def _simplex(s: Any, x: Any) -> Any:
     return max(abs(x.sum() / s.radius - 1), -x.min() / s.radius)
 
 
-def _polytope(s: Any, x: Any) -> Any:
-    size = 1.0
-    return max(0, *(np.max(v) for v in (x - 0.3, -0.1 - x, x.sum() - 0.9))) / size
-
-
 FORMULAE: dict[type, Callable[[Any, Any], Any]] = {
     fw.L1Ball: _norm(1),
     fw.L2Ball: _norm(2),

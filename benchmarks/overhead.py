@@ -44,11 +44,7 @@ def labels(seed: int, rows: int) -> np.ndarray:
 
 
 def in_memory(rows: int) -> fw.Objective:
-    A, b = np.empty((rows, COLUMNS)), np.empty(rows)
-    for seed, first in enumerate(range(0, rows, BLOCK)):
-        n = min(BLOCK, rows - first)
-        A[first : first + n], b[first : first + n] = block(seed, n), labels(seed, n)
-    return fw.Logistic(A, b)
+    return fw.Logistic(*_rows(0, rows))
 
 
 def on_cluster(rows: int, workers: int) -> fw.Objective:

@@ -8,14 +8,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from benchmarks.report import aligned, held_to, verdict
+
 
 def show(title: str, columns: list[str], rows: list[list[Any]]) -> None:
     """Print one table."""
-    print(f"\n{title}", flush=True)
-    cells = [columns, *([str(cell) for cell in row] for row in rows)]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
-    for row in cells:
-        print("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip(), flush=True)
+    print(f"\n{title}\n{aligned(columns, rows)}", flush=True)
 
 
 def main() -> None:
@@ -40,17 +38,15 @@ def main() -> None:
         table = parts.steps_table(parts.SHAPES[:2] if chosen.quick else parts.SHAPES, bandwidth)
         columns = ["n x d", "two-pass torch", "one-pass graph", "in minimize", "floor", "64 radii, each"]
         show("Microseconds a step, float32", columns, table)
-        _, two, graph, whole, floor, radii = table[-1 if chosen.quick else 2]
-        for name, value, sense, bar in (
-            ("one-pass graph / floor", graph / floor, "<=", 1.1),
-            ("minimize / floor", whole / floor, "<=", 1.1),
-            ("two-pass torch / one-pass graph", two / graph, ">=", 1.8),
-            ("two-pass torch / minimize", two / whole, ">=", 1.8),
-            ("64 radii / two-pass torch", 64 * radii / two, "<=", 2.0),
+        shape, two, graph, whole, floor, radii = table[-1 if chosen.quick else 2]
+        for bar in (
+            held_to(f"{shape}: one-pass graph / floor", graph / floor, 1.1, "<="),
+            held_to(f"{shape}: minimize / floor", whole / floor, 1.1, "<="),
+            held_to(f"{shape}: two-pass torch / one-pass graph", two / graph, 1.8),
+            held_to(f"{shape}: two-pass torch / minimize", two / whole, 1.8),
+            held_to(f"{shape}: 64 radii / two-pass torch", 64 * radii / two, 2.0, "<="),
         ):
-            met = value <= bar if sense == "<=" else value >= bar
-            shape, verdict = table[-1 if chosen.quick else 2][0], "met" if met else "MISSED"
-            print(f"  {shape}: {name} {value:.3f} (bar {sense} {bar}) {verdict}")
+            print(verdict(bar))
     if "radii" in chosen.only:
         shape = (60_000, 1024) if chosen.quick else (1_000_000, 1024)
         columns = ["", "seconds", "most steps", "largest certified gap", "solved"]

@@ -152,16 +152,8 @@ class FrankWolfeRegressor(Incremental, RegressorBase):
         Size of the set. A small one keeps coefficients small. "auto" takes the one that is best on rows held out, a
         third of them (all in turn, up to 2000 rows), along the path; of a simplex or a box it is one, of a Set its own.
         With a Set a number is its radius.
-    standardize : bool or "auto", default "auto"
-        Bring the features to one scale before their coefficients are constrained: dense data are centred (where there
-        is an intercept) and divided by their standard deviation, sparse data divided only. Coefficients are reported
-        for the data as given; `result_` is on the new scale. "auto" does so where the radius of a norm ball is "auto".
-    positive : bool, default False
-        No coefficient below zero; with "l1", "l2", "linf", "box" or "simplex".
-    linear : str, dict, scipy.optimize.LinearConstraint or list of these, optional
-        Linear constraints on the coefficients besides: "zero_sum" (for compositions), "increasing" or "decreasing"
-        along the features, `dict(A_ub=, b_ub=, A_eq=, b_eq=)` as in `Polytope`; with "l1", "l2", "linf", "box" or
-        "simplex".
+    standardize, positive, linear, p, k, groups, lower, upper
+        As in `FrankWolfeClassifier`.
     loss : {"squared_error", "huber", "poisson", "gamma", "quantile"}, default "squared_error"
         Half the mean square of the residuals; Huber's loss, which large residuals pull less; counts or positive
         amounts, whose logarithm is linear; or a quantile of the targets instead of their mean.
@@ -169,28 +161,11 @@ class FrankWolfeRegressor(Incremental, RegressorBase):
         Residual from which Huber's loss is linear, in the units of y.
     quantile : float, default 0.5
         Which quantile; the median by default.
-    p, k, groups, lower, upper
-        Options of the constraints, as in `FrankWolfeClassifier`.
-    fit_intercept : bool, default True
-        Add an intercept, which is not constrained.
     tol : float, default 1e-6
         Stop when the loss is proven to be within this part of the loss of the best constant from the optimum: a
         certified gap. No gap below 1e-9 of that loss (1e-4 in single precision) is asked for.
-    max_iter : int, default 10000
-        Largest number of steps.
-    method : str or Method, default "auto"
-        As in `frankwolfe.minimize`.
-    warm_start : bool, default False
-        Start from the last solution.
-    n_jobs : int, optional
-        Threads of the linear algebra.
-    verbose : int, default 0
-        Show progress.
-    random_state : int or RandomState, optional
-        Seed of iterative oracles.
-    device : str or None, default "auto"
-        Where the data are worked on: "auto" is the GPU where there is one and the data are large enough to gain, "cpu"
-        (or None) NumPy on the CPU, "cuda" or "cuda:1" that GPU, through torch. What is fitted is NumPy's in any case.
+    fit_intercept, max_iter, method, warm_start, n_jobs, verbose, random_state, device
+        As in `FrankWolfeClassifier`.
 
     Attributes
     ----------
@@ -198,26 +173,10 @@ class FrankWolfeRegressor(Incremental, RegressorBase):
         Coefficients. Several targets are fitted one by one, each with a radius of its own (`estimators_`).
     intercept_ : float, or array of shape (n_targets,)
         Intercept.
-    radius_ : float
-        The radius used.
-    proven_zero_ : array of bool, of the shape of coef_
-        Coefficients that the certificate proves to be zero in the best model ("l1", "simplex", "group").
-    support_ : array of int
-        Features with a coefficient that is not proven to be zero.
-    n_iter_ : int
-        Steps taken.
-    gap_, lower_bound_ : float
-        Proven bound on the distance of the mean loss from its optimum, and on the optimum.
-    trace_ : Trace
-        Value and bound, step by step.
-    method_ : str
-        The method that ran.
-    result_ : Result
-        All that `frankwolfe.minimize` returned.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : array of str
-        Their names, where X had some.
+    radius_, proven_zero_, support_, n_iter_, gap_, lower_bound_, trace_, method_, result_
+        As in `FrankWolfeClassifier`; the loss is that of `loss`.
+    n_features_in_, feature_names_in_
+        Number of features; their names, where X had some.
 
     Examples
     --------

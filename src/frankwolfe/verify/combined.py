@@ -55,6 +55,13 @@ class Combined(Domain):
         return best
 
 
+def _at_most(high: float, trouble: str) -> Interval:
+    """Return what is known of a distance by an attempt at putting x together: nothing if that has failed."""
+    if high > 0.01:
+        raise CannotShow(trouble)
+    return Interval(-1.0, high)
+
+
 def _total(numbers: list[float]) -> float:
     return float(sums(np.array(numbers)).hi)
 
@@ -99,9 +106,7 @@ class MinkowskiSum(Combined):
                 best = min(best, max(float(off.hi), float(rest.hi) * last.size / self.size + 2 * ULP))
         if np.all(self.weights == 1):
             best = min(best, self.mixed(x))
-        if best > 0.01:
-            raise CannotShow("no parts of x in the sets that are added up are known")
-        return Interval(-1.0, best)
+        return _at_most(best, "no parts of x in the sets that are added up are known")
 
     def vertices(self, shape: tuple[int, ...], without: int = -1) -> np.ndarray | None:
         total = np.zeros((1, math.prod(shape)))
@@ -125,9 +130,7 @@ class UnionHull(Combined):
             return distance_from_hull(np.ravel(x), points) / self.size
         if abs(np.sum(self.weights) - 1) <= 2.0**-50:
             high = min(high, self.mixed(x))
-        if high > 0.01:
-            raise CannotShow("x is in none of the sets alone, and no mixture of points of them is known")
-        return Interval(-1.0, high)
+        return _at_most(high, "x is in none of the sets alone, and no mixture of points of them is known")
 
     def vertices(self, shape: tuple[int, ...]) -> np.ndarray | None:
         found = [points for part in self.parts if (points := part.vertices(shape)) is not None]
@@ -197,10 +200,7 @@ class LinearImage(Domain):
         z = np.linalg.lstsq(self.matrix, x, rcond=None)[0]
         inside = self.part.excess(z.reshape(self.inner))
         off = largest(abs(self.rows.times(z) - x)) / self.size
-        high = max(float(inside.hi), float(off.hi))
-        if high > 0.01:
-            raise CannotShow("no point of the set is known that the matrix takes to x")
-        return Interval(-1.0, high)
+        return _at_most(max(float(inside.hi), float(off.hi)), "no point of the set is known that the matrix takes to x")
 
     def vertices(self, shape: tuple[int, ...]) -> np.ndarray | None:
         points = self.part.vertices(self.inner)

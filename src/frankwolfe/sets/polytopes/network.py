@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,23 +79,15 @@ class Layers(NamedTuple):
     def of(cls, edges: np.ndarray, useful: np.ndarray, source: int, target: int) -> Layers | None:
         """Return the layers of the useful edges, or None where these have a cycle."""
         ids = np.flatnonzero(useful)
-        tails, heads = edges[ids].T
-        nodes = int(edges.max()) + 1
-        waiting = np.bincount(heads, minlength=nodes)
+        heads, nodes = edges[ids, 1], int(edges.max()) + 1
+        before: dict[int, list[int]] = {}
+        for tail, head in edges[ids].tolist():
+            before.setdefault(head, []).append(tail)
         depth = np.zeros(nodes, dtype=np.int64)
-        order = np.argsort(tails, kind="stable")
-        begins = np.searchsorted(tails[order], np.arange(nodes + 1))
-        ready, done = [source] if waiting[source] == 0 else [], 0
-        while ready:
-            node = ready.pop()
-            for e in order[begins[node] : begins[node + 1]]:
-                head = heads[e]
-                depth[head] = max(depth[head], depth[node] + 1)
-                waiting[head] -= 1
-                done += 1
-                if waiting[head] == 0:
-                    ready.append(int(head))
-        if done < ids.size:
+        try:
+            for node in TopologicalSorter(before).static_order():
+                depth[node] = max((depth[tail] + 1 for tail in before.get(node, ())), default=0)
+        except CycleError:
             return None
         layers = []
         by_head = np.lexsort((ids, heads, depth[heads]))
