@@ -89,6 +89,8 @@ def profile(layout: RowLayout, b: np.ndarray) -> str:
     few, g, rows = (layout.arrays[0][:CHUNK],), np.zeros(layout.width), compiled("rows.sweep")
     near, images, out = (layout.arrays[0][:NEAR],), np.empty((2, NEAR)), (np.zeros((0, 0)), np.zeros(3))
     form = (
+        layout.step,
+        layout.block,
         np.ones(layout.width) / d,
         NONE,
         (0.4, 0.6, 0.5, 0.5),
@@ -106,7 +108,7 @@ def profile(layout: RowLayout, b: np.ndarray) -> str:
         "loss at one point": lambda: loss.value(m),
         "loss and slope at another": lambda: loss.slope(m),
         "all together": step(layout, b),
-        "all together from cache": lambda: [rows.sweep(near, 0, NEAR, layout.step, *form) for _ in range(n // NEAR)],
+        "all together from cache": lambda: [rows.sweep(near, 0, NEAR, *form) for _ in range(n // NEAR)],
     }
     with threads.limited(1):
         taken = {name: min(seconds(task) for _ in range(7)) for name, task in parts.items()}

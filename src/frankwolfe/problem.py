@@ -340,38 +340,39 @@ class Problem:
     @cached_property
     def extent(self) -> Extent:
         """How far the set reaches, for the noise of tangents."""
-        return Extent(self._reach, self._largest_norm, self._largest_margin)
+        domain = self.domain
+        if not isinstance(domain, SetBatch):
+            return Extent(self._reach, self._largest_norm, self._largest_margin)
+        each = replace(self, shape=self.shape and self.shape[1:])
+        extents = [replace(each, domain=member).extent for member in domain.members]
 
-    def _largest_margin(self) -> Any:
+        def of_all(name: str) -> Any:
+            numbers = [getattr(one, name) for one in extents]
+            return None if numbers[0] is None else as_like(numbers, domain.like)
+
+        return Extent(*(partial(of_all, name) for name in ("reach", "norm", "margin")))
+
+    def _largest_margin(self) -> float | None:
         domain, sizes = self.domain, self.objective.row_sizes
         if domain is None or sizes is None:
             return None
-        if isinstance(domain, SetBatch):
-            each = replace(self, shape=self.shape and self.shape[1:])
-            return as_like([replace(each, domain=member)._largest_margin() for member in domain.members], domain.like)
         entries, length = sizes
         # At most the product of norms, and at most what the largest entries of the columns would make.
         return MARGIN * min(domain.reach(entries), length * self._largest_norm())
 
-    def _largest_norm(self) -> Any:
-        domain, objective = self.domain, self.objective
+    def _largest_norm(self) -> float:
+        domain = self.domain
         if domain is None:
             return 0.0
-        if isinstance(domain, SetBatch):
-            each = replace(self, shape=self.shape and self.shape[1:])
-            return as_like([replace(each, domain=member)._largest_norm() for member in domain.members], domain.like)
-        shape = self.shape or objective.shape
+        shape = self.shape or self.objective.shape
         # A ball is centred at zero.
         corner = 0.0 if isinstance(domain, Ball) else norm(domain.lmo(np.zeros(shape or ())).toarray(), 2)
         return MARGIN * (float(corner) + domain.diameter(shape))
 
-    def _reach(self) -> Any:
+    def _reach(self) -> float:
         domain = self.domain
         if domain is None:
             return 0.0
-        if isinstance(domain, SetBatch):
-            each = replace(self, shape=self.shape and self.shape[1:])
-            return as_like([replace(each, domain=member)._reach() for member in domain.members], domain.like)
         # Column norms of a quadratic depend on the norm, those of rows do not.
         c = self.objective.column_norms(self.extent)
         return self.extent.norm if c is None else MARGIN * domain.reach(c)

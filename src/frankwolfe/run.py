@@ -16,7 +16,7 @@ from frankwolfe.engine.evidence_numbers import fetched
 from frankwolfe.methods.base import Evidence
 from frankwolfe.methods.drift import settled as settled_point
 from frankwolfe.objectives.gradient_check import contradicts
-from frankwolfe.points import Point, Tangent, mix
+from frankwolfe.points import Point, mix
 from frankwolfe.problem import Counts, Problem
 from frankwolfe.result import Status
 from frankwolfe.rows.out_of_memory import is_out_of_memory
@@ -30,30 +30,30 @@ PATIENCE = 32  # steps in which a gap that is mostly rounding must lose half of 
 TRIAL_KEY = 1 << 61  # random numbers of trials are apart from those of steps and proofs
 
 
+KEPT: dict[str, Callable[[Any], Any]] = {
+    "best_value": float,
+    "elapsed": float,
+    "checked": lambda point: point,
+    "checked_value": float,
+    "halved": lambda pair: (int(pair[0]), float(pair[1])),
+    "start_value": float,
+    "rest": lambda rest: Rest(*rest),
+    "tried": bool,
+    "drift": float,
+}
+"""What a checkpoint keeps of a run beside state, best point, certificate, counts and trace, and of what kind it is."""
+
+
 @plain
 class Saved(NamedTuple):
     """A run as plain data, for checkpoints."""
 
     state: Any
-    best_value: float
     best: Point
-    lower_bound: float
-    failure: float
-    next_proof: int
-    unproven: Tangent | None
+    kept: tuple[Any, ...]  # as `KEPT` lists it
+    proven: tuple[Any, ...]  # of the certificates
     counts: tuple[Any, ...]
     trace: np.ndarray
-    elapsed: float
-    unverified: float
-    noise: float
-    tangents: Any
-    checked: Point | None
-    checked_value: float
-    drift: float
-    halved: tuple[int, float]
-    start_value: float
-    rest: Rest
-    tried: bool
 
 
 class Driven(Protocol):
@@ -386,28 +386,11 @@ class Run:
 
     def saved(self) -> Saved:
         """Return the run as plain data."""
-        return Saved(
-            state=self.state,
-            best_value=self.best_value,
-            best=self.state.x if self.best is None else self.best,
-            lower_bound=self.certificate.lower_bound,
-            failure=self.certificate.failure,
-            next_proof=self.certificate.next_proof,
-            unproven=self.certificate.unproven,
-            counts=tuple(self.problem.counts.asdict().values()),
-            trace=self.trace.to_array(),
-            elapsed=self.elapsed,
-            unverified=self.unverified.lower_bound,
-            noise=self.certificate.noise,
-            tangents=self.certificate.tangents,
-            checked=self.checked,
-            checked_value=self.checked_value,
-            drift=self.drift,
-            halved=self.halved,
-            start_value=self.start_value,
-            rest=self.rest,
-            tried=self.tried,
-        )
+        known, best = self.certificate, self.state.x if self.best is None else self.best
+        proven = known.lower_bound, known.failure, known.next_proof, known.noise, self.unverified.lower_bound
+        kept = tuple(getattr(self, name) for name in KEPT)
+        counts = tuple(self.problem.counts.asdict().values())
+        return Saved(self.state, best, kept, (*proven, known.unproven, known.tangents), counts, self.trace.to_array())
 
     def restore(self, saved: Saved) -> None:
         """Go back to where a saved run was."""
@@ -415,19 +398,15 @@ class Run:
             best: Any = saved.best
             if type(saved.state) is not type(self.state) or not isinstance(best, Point):
                 raise TypeError("the state of another method")
-            found = float(saved.best_value), float(saved.elapsed), int(saved.state.k)
-            numbers = float(saved.lower_bound), float(saved.failure), int(saved.next_proof)
-            unverified, noise = float(saved.unverified), float(saved.noise)
-            checked_value, drift = float(saved.checked_value), float(saved.drift)
-            halved = int(saved.halved[0]), float(saved.halved[1])
-            self.start_value, self.rest = float(saved.start_value), Rest(*saved.rest)
-            self.tried = bool(saved.tried)
-            trace, counts = Trace.from_array(saved.trace), Counts(*saved.counts)
+            _ = int(saved.state.k)
+            kept = {name: kind(value) for (name, kind), value in zip(KEPT.items(), saved.kept, strict=True)}
+            lower, failure, next_proof, noise, unverified, unproven, tangents = saved.proven
+            certificate = Certificate(
+                float(lower), float(failure), int(next_proof), unproven, known=tangents, noise=float(noise)
+            )
+            met, trace, counts = Certificate(float(unverified)), Trace.from_array(saved.trace), Counts(*saved.counts)
         except Exception as error:  # a file put together by hand
             raise CheckpointError(f"the checkpoint holds no run ({error}); delete it to start afresh") from None
-        self.state, self.best_value, self.elapsed = saved.state, found[0], found[1]
-        self.best = saved.best if math.isfinite(found[0]) else None
-        self.certificate = Certificate(*numbers, saved.unproven, known=saved.tangents, noise=noise)
-        self.checked, self.checked_value, self.drift, self.halved = saved.checked, checked_value, drift, halved
-        self.unverified.lower_bound = unverified
-        self.problem.counts, self.trace = counts, trace
+        vars(self).update(kept, state=saved.state, certificate=certificate, unverified=met, trace=trace)
+        self.best = best if math.isfinite(self.best_value) else None
+        self.problem.counts = counts

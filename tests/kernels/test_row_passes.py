@@ -217,7 +217,7 @@ def test_equal_weights_are_kept_once() -> None:
     assert equal.grad(x).tobytes() == given_.grad(x).tobytes()
     assert equal.compiled.curvature(m).tobytes() == given_.compiled.curvature(m).tobytes()
     assert equal.compiled.along(m, b, 0.3) == given_.compiled.along(m, b, 0.3)
-    low, high = equal._bracket(m)[0], equal._bracket(m)[2]
+    low, _, high = equal.row_loss.bracket(m, equal.b, equal.share, equal.zero_intercept)
     assert (
         equal.compiled.balance(m, b, 0.3, (low, 0.0, high), 1e-9)[0]
         == given_.compiled.balance(m, b, 0.3, (low, 0.0, high), 1e-9)[0]

@@ -47,11 +47,9 @@ def test_logistic_loss_of_a_margin(label: float) -> None:
     values = [one.value(np.array([m])) for m in MARGINS]
     for got, of, most in zip((values, r, c), wanted, (2.0, 2.0, 3.0), strict=True):
         assert worst(got, list(of)) <= most
-    f = fw.Logistic(np.ones((MARGINS.size, 1)), np.where(np.arange(MARGINS.size) == 0, -1, 1))
-    f.b, f.share = b, np.ones(MARGINS.size)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        plain = f.losses(MARGINS), f._slope(MARGINS, slice(None)), f._curvature(MARGINS, slice(None))
+        plain = LogisticLoss.value(MARGINS, b), LogisticLoss.slope(MARGINS, b), LogisticLoss.curvature(MARGINS, b)
     for got, of, most in zip(plain, wanted, (2.0, 3.0, 3.0), strict=True):
         assert worst(got, list(of)) <= most
 

@@ -95,7 +95,8 @@ def test_the_compiled_search_finds_the_same(name: str, m: np.ndarray, b: np.ndar
     compiled = fw.Logistic(np.ones((m.size, 1)), b, sample_weight=w, intercept=True)
     vars(compiled)["compiled"] = RowLosses(LogisticLoss(), b, w / w.sum())
     assert float(compiled.loss(m)) == pytest.approx(float(f.loss(m)), rel=4e-13, abs=1e-290)
-    for low, high in ((-np.inf, np.inf), compiled._bracket(m)[::2]):
+    bracket = f.row_loss.bracket(m, f.b, f.share, f.zero_intercept)
+    for low, high in ((-np.inf, np.inf), bracket[::2]):
         (_, c, _), sums = compiled.compiled.balance(
             m, NONE, 0.0, (low, 0.5 * low if low > -np.inf else 0.0, high), 2e-16
         )

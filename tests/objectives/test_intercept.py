@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from scipy.optimize import minimize as scipy_minimize
 
 import frankwolfe as fw
+from frankwolfe.objectives import profiled_intercept
 from frankwolfe.objectives.class_intercepts import solved
 
 RNG = np.random.default_rng(3)
@@ -155,12 +156,12 @@ def test_the_tangent_holds_even_if_the_intercept_is_wrong(monkeypatch: pytest.Mo
         f = build(sample_weight=W, intercept=True)
         x, others = rng.standard_normal(f.shape), rng.standard_normal((20, *f.shape))
         values = [float(f.value(z)) for z in others]
-        solve, balance = type(f)._solve, fw.Multinomial._balance
+        find, balance = profiled_intercept.find_intercept, fw.Multinomial._balance
         with monkeypatch.context() as patch:
             if name == "multinomial":
                 patch.setattr(type(f), "_balance", lambda *a, b=balance: _perturbed(a[0], b(*a), a[1]))
             else:
-                patch.setattr(type(f), "_solve", lambda self, m, solve=solve: solve(self, m) + 0.05)
+                patch.setattr(profiled_intercept, "find_intercept", lambda f, m, find=find: find(f, m) + 0.05)
             f._last = None
             point = Point.at(x)
             tangent = f.evaluate(point, point).tangent
@@ -180,8 +181,8 @@ def test_compiled_and_plain_slopes_are_balanced_alike(
     f = loss(data, target, intercept=True)
     points = 0.2 * rng.standard_normal((6, 60))
     values = [float(f.value(x)) for x in points]
-    solve = loss._solve
-    monkeypatch.setattr(loss, "_solve", lambda self, m: solve(self, m) + shift)
+    find = profiled_intercept.find_intercept
+    monkeypatch.setattr(profiled_intercept, "find_intercept", lambda f, m: find(f, m) + shift)
     m, seen = data @ points[0], []
     for choice in ("always", "never"):
         monkeypatch.setenv("FRANKWOLFE_COMPILE", choice)

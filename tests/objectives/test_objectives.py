@@ -16,7 +16,7 @@ from tests.problems import completion, logistic_data
 import frankwolfe as fw
 from frankwolfe.objectives.line_search import minimise_on_segment
 from frankwolfe.points import Point, mix
-from frankwolfe.rows.data_matrix import BLOCK_BYTES, DenseMatrix
+from frankwolfe.rows.host_matrix import BLOCK_BYTES, DenseMatrix
 from frankwolfe.rows.sparse_matrix import CSRMatrix
 
 A, B = logistic_data()
@@ -165,7 +165,7 @@ def test_blocks_equal_the_naive_products(n: int, d: int, density: float, block: 
     rng = np.random.default_rng(seed)
     M = rng.standard_normal((n, d)) * (rng.random((n, d)) < density)
     x, v = rng.standard_normal((2, d))
-    with mock.patch("frankwolfe.rows.data_matrix.BLOCK_BYTES", block):
+    with mock.patch("frankwolfe.rows.host_matrix.BLOCK_BYTES", block):
         for data in (DenseMatrix(M), CSRMatrix(sp.csr_array(M)), CSRMatrix(sp.csr_array(M)).by_columns()):
             np.testing.assert_allclose(data.product(x), M @ x, atol=1e-12)
             r = rng.standard_normal(n)

@@ -23,8 +23,7 @@ def along(part: Part, x: Any, v: Any) -> Sums:
     """First and second derivative at x on the way to v."""
     f = part.objective
     m = f.map.apply(x)
-    step = f.map.apply(v) - m
-    return vdot(f.loss_slope(m), step), vdot(f.bend(f.loss_curvature(m), step), step)
+    return f.along(m, f.map.apply(v) - m, 0.0)
 
 
 def residuals(part: Part, point: Any, weight: float) -> Sums:

@@ -128,8 +128,8 @@ class Composite(ImageObjective):
         """Return φ(m)."""
 
     @abstractmethod
-    def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
-        """Return the gradient of φ at m, restricted to `rows` of the image (m holds only those)."""
+    def loss_slope(self, m: Array) -> Array:
+        """Return the gradient of φ at m."""
 
     @abstractmethod
     def loss_curvature(self, m: Array) -> Array:
@@ -147,6 +147,11 @@ class Composite(ImageObjective):
     def bend(self, curvature: Array, image: Array) -> Array:
         """Return the Hessian of φ times an image, or each of several (stacked along the first axis)."""
         return curvature * image
+
+    def along(self, start: Array, step: Array, gamma: Scalar) -> tuple[Scalar, Scalar]:
+        """Return first and second derivative of φ along start + gamma step."""
+        m = start + gamma * step
+        return vdot(self.loss_slope(m), step), vdot(self.bend(self.loss_curvature(m), step), step)
 
     def quadratic_form(self, curvature: Array, images: Any) -> np.ndarray:
         """Return V'HV, on the host: H the Hessian of φ, V the images, columns of an array or a sparse matrix (CSC)."""
@@ -223,10 +228,8 @@ class _ImageLine(ArrayLine):
         return has_triton()
 
     def along(self, gamma: Scalar) -> tuple[Scalar, Scalar]:
-        m = self.start + gamma * self.step
-        first = vdot(self.objective.loss_slope(m), self.step) + self.ridge[0] + gamma * self.ridge[1]
-        second = vdot(self.objective.bend(self.objective.loss_curvature(m), self.step), self.step) + self.ridge[1]
-        return first, second
+        first, second = self.objective.along(self.start, self.step, gamma)
+        return first + self.ridge[0] + gamma * self.ridge[1], second + self.ridge[1]
 
 
 def ridge_along(ridge: float, x: Point, v: Point) -> tuple[Scalar, Scalar]:

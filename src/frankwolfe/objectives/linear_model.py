@@ -18,6 +18,7 @@ from frankwolfe.kernels.row_sample import rows_drawn
 from frankwolfe.kernels.rows.layouts import CHUNK, RowLosses, double
 from frankwolfe.kernels.spectral.lanczos import least_eigenvalue
 from frankwolfe.losses import Loss, SquaredLoss
+from frankwolfe.objectives.array_losses import ArrayLosses
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.composite import Composite, HessianObjective, HessianProduct, ridge_along
 from frankwolfe.objectives.derive import TARGETS, derive
@@ -26,10 +27,8 @@ from frankwolfe.objectives.profiled_intercept import (
     COARSE,
     InterceptLine,
     Profiled,
-    ProfiledLine,
     SummedLine,
     balanced_slope,
-    find_intercept,
     intercepts_by_sums,
     mean_loss,
     profiled,
@@ -133,10 +132,8 @@ class WeightedMean(Composite):
         return self._evaluation(self.data.sweep(self, Query(y, watch, vectors=self.vectors)), y, watch)
 
     def value_at(self, x: Point) -> tuple[Scalar, float]:
-        if self.holds_images:
-            return super().value_at(x)
-        (image,) = self.data.keep([x.coords]) if self.intercept else [x.coords]
-        return self.loss(image) + (self._ridge(x) + self.offset), 1.0
+        image, passes = self.data.image_of(self, x)
+        return self.loss(image) + (self._ridge(x) + self.offset), passes
 
     def resolve(self, x: Point) -> float:
         if self.holds_images:
@@ -260,10 +257,10 @@ class LinearModel(WeightedMean, HessianObjective):
 
     def _check_intercept(self) -> None:
         if self.intercept:
-            _ = self._odds
+            _ = self.zero_intercept
 
     @cached_property
-    def _odds(self) -> float:
+    def zero_intercept(self) -> float:
         """The best intercept of margins that are all zero, where the loss has a use for it."""
         return self.row_loss.level(*self.total(_target_totals))
 
@@ -327,7 +324,7 @@ class LinearModel(WeightedMean, HessianObjective):
         loss, (size, spread, square) = self.row_loss, map(float, self.total(_target_sizes))
         return RowFacts(
             self.least_share,
-            (self.intercept and abs(self._odds)) or spread,
+            (self.intercept and abs(self.zero_intercept)) or spread,
             loss.bend(size),
             loss.steep,
             loss.unit + 2 * abs(self.offset),
@@ -378,37 +375,26 @@ class LinearModel(WeightedMean, HessianObjective):
             gram, mass = gram - np.outer(mean, mean), 4 * mass  # what cancels was rounded before
         return max(least_eigenvalue(gram, n + 4, mass), 0.0) + self.ridge
 
-    @property
-    def knee(self) -> float:
-        """How far a margin may move while the curvature of its loss stays about the same."""
-        return self.row_loss.knee
+    def array_losses(self, rows: Any = None) -> ArrayLosses:
+        """Return the losses of all rows, or of some, as array operations."""
+        if rows is None:
+            return ArrayLosses(self.row_loss, self.b, self.share)
+        return ArrayLosses(self.row_loss, self.b[rows], self.share[rows])
 
-    def losses(self, m: Array, rows: slice = slice(None)) -> Array:
-        """Return the loss of each entry of m, before weights; m may have leading axes (many points at once)."""
-        return self.row_loss.value(m, self.b[rows], *self.row_loss)
-
-    def _slope(self, t: Array, rows: Any) -> Array:
-        """Return the gradient of the mean loss on some rows."""
-        return self.share[rows] * self.row_loss.slope(t, self.b[rows], *self.row_loss)
-
-    def _curvature(self, t: Array, rows: Any) -> Array:
-        """Return the second derivatives of the mean loss on some rows."""
-        return self.share[rows] * self.row_loss.curvature(t, self.b[rows], *self.row_loss)
+    def row_losses(self, m: Array) -> RowLosses | ArrayLosses:
+        """Return the losses of all rows for such margins: compiled at one point, where the kernels read the data."""
+        return self.array_losses() if self.compiled is None or m.ndim > 1 else self.compiled
 
     def distance_to_least(self, value: Scalar) -> Scalar:
         """Return how far a mean loss is from that of the least losses of all rows: less is rounding."""
         return abs(value + self.offset)
-
-    def _bracket(self, m: Array) -> tuple[float, float, float]:
-        """Return a lower bound, a guess and an upper bound of the best intercept for margins m."""
-        return self.row_loss.bracket(m, self.b, self.share, self._odds)
 
     def tail(self, m: Array) -> Scalar | None:
         """Return a number t with gg' <= tH by Cauchy's inequality, for losses with exponential tails; None for others.
 
         It is nearly f where most losses are in their tails.
         """
-        t = self.row_loss.tail(self._shifted(m), self.b)
+        t = self.row_loss.tail(m + self.intercept_at(m) if self.intercept else m, self.b)
         return None if t is None else vdot(self.share, t)
 
     def steepest_bend(self, x: Point, v: Point) -> Scalar:
@@ -428,11 +414,11 @@ class LinearModel(WeightedMean, HessianObjective):
         return None if self.data.layout is None else self._compiled_losses()
 
     @cached_property
-    def few_rows(self) -> tuple[np.ndarray, RowLosses | None]:
-        """Some of the rows, drawn at random, from which an intercept is guessed; and their losses, compiled."""
+    def few_rows(self) -> tuple[np.ndarray, RowLosses | ArrayLosses]:
+        """Some of the rows, drawn at random, from which an intercept is guessed; and their losses."""
         rows = rows_drawn(self.data.shape[0], COARSE)
         if self.compiled is None:
-            return rows, None
+            return rows, self.array_losses(rows)
         share = double(self.exact_share[rows] if self.weighted else np.ones(rows.size))
         return rows, RowLosses(self.row_loss, self.exact_b[rows], share)
 
@@ -507,7 +493,7 @@ class LinearModel(WeightedMean, HessianObjective):
         plain = self.compiled is None and (self.separable or is_foreign(self.share))
         if plain or (self.intercept and self.row_loss.quadratic):
             return super().line(x, v)
-        return (SummedLine if self.separable else ProfiledLine).between(self, x, v)
+        return (SummedLine if self.separable else InterceptLine).between(self, x, v)
 
     def derivatives(self, x: Point, v: Point, gamma: Array) -> tuple[Array, Array]:
         """Return first and second derivative along x + gamma (v - x), for each of many points with known images."""
@@ -523,25 +509,16 @@ class LinearModel(WeightedMean, HessianObjective):
     def loss(self, m: Any) -> Scalar:
         if self.intercept and self.holds_images:
             return self._profiled(m).value
-        return self.total(mean_loss, self._shift(m) if self.intercept else None, images=[m])[0]
+        return self.total(mean_loss, self.intercept_at(m), images=[m])[0]
 
-    def loss_at(self, t: Array) -> Scalar:
-        """Return the mean loss at margins that hold the intercept."""
-        if self.compiled is None:
-            return products(self.losses(t), self.share)
-        return self.compiled.value(t) if t.ndim == 1 else np.array([self.compiled.value(m) for m in t])
-
-    def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
-        if self.intercept:
-            return self._profiled(m).slope
-        if self.compiled is None or m.shape != self.b.shape:
-            return self._slope(m, rows)
-        return self.compiled.slope(m).astype(m.dtype, copy=False)
+    def loss_slope(self, m: Array) -> Array:
+        return self._profiled(m).slope if self.intercept else self.row_losses(m).slope(m)
 
     def loss_curvature(self, m: Array) -> Array:
-        if self.compiled is None:
-            return self._curvature(self._shifted(m), slice(None))
-        return self.compiled.curvature(m, self._shift(m) if self.intercept else 0.0)
+        return self.row_losses(m).curvature(m, self.intercept_at(m))
+
+    def along(self, start: Array, step: Array, gamma: float) -> tuple[Scalar, Scalar]:
+        return super().along(start, step, gamma) if self.intercept else self.row_losses(start).along(start, step, gamma)
 
     def loss_inner(self, m: Array, slope: Array, value: Scalar) -> Scalar:
         return self._profiled(m).inner if self.intercept else products(slope, m)
@@ -559,7 +536,7 @@ class LinearModel(WeightedMean, HessianObjective):
 
     def balanced_slope(self, images: list[KeptImage]) -> tuple[np.ndarray, float, list[float]]:
         """Return the gradient at the first of some images of rows in parts, its product with x, and all values."""
-        found = intercepts_by_sums(self, images, self._remembered or 0.0)
+        found = intercepts_by_sums(self, images, self.last_intercept or 0.0)
         self._last = Profiled(images[0], found[0].c)
         shifts, factors = [one.c for one in found], found[0].factors
         slope, inner, values = self.total(balanced_slope, shifts, factors, images=images, reads=True)
@@ -575,7 +552,11 @@ class LinearModel(WeightedMean, HessianObjective):
         >>> fw.LeastSquares(np.eye(2), [2.0, 4.0], intercept=True).best_intercept(np.zeros(2))
         3.0
         """
-        return self._shift(m) + self.level if self.intercept else 0.0
+        return self.intercept_at(m) + self.level
+
+    def intercept_at(self, m: Any) -> float:
+        """Return the same for the targets as the model keeps them."""
+        return self._profiled(m).c if self.intercept else 0.0
 
     def _profiled(self, m: Any) -> Profiled:
         if self._last is None or self._last.image is not m:
@@ -585,19 +566,10 @@ class LinearModel(WeightedMean, HessianObjective):
                 self._last = Profiled(m, intercepts_by_sums(self, [m], 0.0)[0].c)
         return self._last
 
-    def _shift(self, m: Any) -> float:
-        return self._profiled(m).c
-
     @property
-    def _remembered(self) -> float | None:
+    def last_intercept(self) -> float | None:
+        """Where a search may start, if it may."""
         return self._last.c if self.warm_intercepts and self._last is not None else None
-
-    def _solve(self, m: Array) -> float:
-        known = self.row_loss.intercept(m, self.b, self.share, self._odds)
-        return find_intercept(self, m, self._remembered) if known is None else known
-
-    def _shifted(self, m: Array) -> Array:
-        return m + self._shift(m) if self.intercept else m
 
     def fingerprint(self, start: Any) -> list[Any]:
         return [*self.row_loss, *super().fingerprint(start), self.level]

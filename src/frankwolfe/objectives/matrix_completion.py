@@ -109,9 +109,9 @@ class MatrixCompletion(Composite):
         residual = m - self.values
         return 0.5 * vdot(residual, residual if self.weights is None else self.weights * residual)
 
-    def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
-        residual = m - self.values[rows]
-        return residual if self.weights is None else self.weights[rows] * residual
+    def loss_slope(self, m: Array) -> Array:
+        residual = m - self.values
+        return residual if self.weights is None else self.weights * residual
 
     def loss_curvature(self, m: Array) -> Array:
         return namespace(m).ones_like(m) if self.weights is None else self.weights

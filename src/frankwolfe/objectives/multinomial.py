@@ -202,7 +202,7 @@ class Multinomial(WeightedMean):
         slope, entropy = self.total(balanced_slope, found[0].intercepts, *mixed, **of_first)
         return slope, found[0].loss + entropy, [trial.loss for trial in found]
 
-    def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
+    def loss_slope(self, m: Array) -> Array:
         slope = self.share * self._residual(self._balanced(self._softmax(m).chances))
         return namespace(m).reshape(slope, (-1,))
 

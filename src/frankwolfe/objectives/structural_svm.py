@@ -99,8 +99,8 @@ class StructuralSVM(Composite):
     def loss(self, m: Array) -> Scalar:
         return 0.5 * self.lam * float(m[:-1] @ m[:-1]) - m[-1]
 
-    def loss_slope(self, m: Array, rows: slice = slice(None)) -> Array:
-        return np.append(self.lam * m[:-1], -1.0)[rows]
+    def loss_slope(self, m: Array) -> Array:
+        return np.append(self.lam * m[:-1], -1.0)
 
     def loss_curvature(self, m: Array) -> Array:
         return np.append(np.full(self.d, self.lam), 0.0)

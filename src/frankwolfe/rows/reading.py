@@ -107,14 +107,15 @@ class ArrayBlocks(Path):
             for pieces, piece in zip(images, new, strict=True):
                 pieces.append(piece)
             m = _mixed(y, fresh, new, few)
-            residual = model.loss_slope(m, few)
+            losses = model.array_losses(few)
+            residual = losses.slope(m)
             part = residual @ block if size else block.T @ residual
             slope = part if slope is None else slope + part
             # <residual, m> rather than <slope, y>: the tangent is then below f even if rounding moved the image.
-            numbers = [products(model.losses(m, few), model.share[few]), products(residual, m)]
+            numbers = [losses.value(m), products(residual, m)]
             if watch is not y:
                 m = _mixed(watch, fresh, new, few)
-                numbers.append(products(model.losses(m, few), model.share[few]))
+                numbers.append(losses.value(m))
             watched.append(m)
             sums = [a + b for a, b in zip(sums, numbers, strict=True)] if sums else numbers
         if query.keep and not size:

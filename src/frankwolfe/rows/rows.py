@@ -66,6 +66,11 @@ class Rows(ABC):
         """
         return task(model, *images, *args)
 
+    def image_of(self, model: Any, x: Point) -> tuple[Any, float]:
+        """Return the image of a point, or what the rows make it from in `reduce`, and the reads that took."""
+        passes = model.resolve(x)
+        return x.image, passes
+
     def segment(self, model: Any, x: Point, v: Point) -> tuple[Any, Any, float]:
         """Return the image of x, its change on the way to v, and the reads that took."""
         passes = model.resolve(x) + model.resolve(v)

@@ -122,6 +122,9 @@ class RowsInParts(Rows):
         kept = self.parts.keep(images_of, points)
         return [KeptImage(kept, i) for i in range(len(points))]
 
+    def image_of(self, model: Any, x: Point) -> tuple[Any, float]:
+        return self.apply(x.coords) if model.intercept else x.coords, 1.0
+
     def segment(self, model: Any, x: Point, v: Point) -> tuple[KeptImage, KeptImage, float]:
         kept = self.parts.keep(segment_of, x.coords, v.coords)
         return KeptImage(kept, 0), KeptImage(kept, 1), 1.0

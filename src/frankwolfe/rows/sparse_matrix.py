@@ -12,19 +12,19 @@ from frankwolfe.backends import Array
 from frankwolfe.kernels.rows.compact_storage import as_scipy, columns_of, sparse_layout, turned
 from frankwolfe.kernels.rows.layouts import Layout, RowLayout, compiled, double
 from frankwolfe.objectives.derive import derive
-from frankwolfe.rows import data_matrix
+from frankwolfe.rows import host_matrix
 from frankwolfe.rows.compiled_paths import Compiled
-from frankwolfe.rows.data_matrix import IN_ARRAYS, SAME, DataMatrix, RowBlocks
+from frankwolfe.rows.data_matrix import IN_ARRAYS, SAME, DataMatrix
+from frankwolfe.rows.host_matrix import HostMatrix, RowBlocks
 
 ENOUGH = 1000  # rows from which the curvatures along the columns are estimated
 TURN_AFTER = 8  # columns picked out of sparse rows after which turning them pays
 
 
-class SparseMatrix(DataMatrix):
+class SparseMatrix(HostMatrix):
     """A sparse matrix of SciPy, stored in its three arrays."""
 
     paths = (Compiled(), *IN_ARRAYS)
-    on_host = True
 
     def stacked(self, x: Array) -> Array:
         return np.ascontiguousarray(x @ self.matrix.T)
@@ -45,7 +45,7 @@ class CSRMatrix(SparseMatrix, RowBlocks):
     @property
     def block_bytes(self) -> float:
         # Every block adds a vector of length d to the gradient: keep that small beside the block itself.
-        return max(2 * data_matrix.BLOCK_BYTES, 8 * self.matrix.data.itemsize * self.shape[1])
+        return max(2 * host_matrix.BLOCK_BYTES, 8 * self.matrix.data.itemsize * self.shape[1])
 
     @cached_property
     def blocks(self) -> list[tuple[slice, Any, Any]]:

@@ -10,7 +10,8 @@ import numpy as np
 
 from frankwolfe.backends import all_finite
 from frankwolfe.objectives.derive import SPECTRUM, TARGETS, derive
-from frankwolfe.rows.data_matrix import DataMatrix, DenseMatrix, OperatorMatrix
+from frankwolfe.rows.data_matrix import DataMatrix, OperatorMatrix
+from frankwolfe.rows.host_matrix import ArrayMatrix, DenseMatrix
 from frankwolfe.rows.sparse_matrix import CSCMatrix, CSRMatrix
 from frankwolfe.validation import floating, plain
 
@@ -95,7 +96,7 @@ def picked(data: DataMatrix, columns: np.ndarray) -> DataMatrix:
         few: DataMatrix = CSRMatrix(csr_array(rows, shape=(data.shape[0], columns.size)))
     else:
         chosen = data.columns(columns)
-        few = CSRMatrix(chosen.tocsr()) if hasattr(chosen, "tocsr") else DenseMatrix(chosen)
+        few = CSRMatrix(chosen.tocsr()) if hasattr(chosen, "tocsr") else _dense(chosen)
     few.dtype, few.loss = data.dtype, data.loss
     few.solves = REPEATED if data.layout is not None else 1  # where the kernels are loaded, any size repays them
     return few
@@ -145,7 +146,11 @@ def data_matrix(name: str, matrix: Any) -> DataMatrix:
         matrix = floating(name, matrix)
     if not all_finite(matrix):
         raise ValueError(f"{name} contains NaN or infinity; clean or impute the data first")
-    return DenseMatrix(matrix)
+    return _dense(matrix)
+
+
+def _dense(matrix: Any) -> DataMatrix:
+    return DenseMatrix(matrix) if isinstance(matrix, np.ndarray) else ArrayMatrix(matrix)
 
 
 def _nonempty(name: str, matrix: Any) -> Any:

@@ -31,14 +31,13 @@ class RowLosses(NamedTuple):
 
     def value(self, m: np.ndarray) -> float:
         """Return the loss at the margins m."""
-        losses = compiled("losses")
-        return losses.value_at(self, double(m))
+        return compiled("losses").value_at(self, double(m))
 
     def slope(self, m: np.ndarray) -> np.ndarray:
         """Return the gradient of the loss at the margins m."""
         r = np.empty(m.size)
         compiled("losses").derivatives_at(self, double(m), 0.0, r, NONE)
-        return r
+        return r.astype(m.dtype, copy=False)
 
     def curvature(self, m: np.ndarray, shift: float = 0.0) -> np.ndarray:
         """Return the second derivatives of the loss at the margins m + shift."""
@@ -56,8 +55,7 @@ class RowLosses(NamedTuple):
 
     def along(self, start: np.ndarray, step: np.ndarray, gamma: float) -> tuple[float, float]:
         """Return first and second derivative of the loss along start + gamma step."""
-        losses = compiled("losses")
-        return losses.along_line(self, start, step, gamma)
+        return compiled("losses").along_line(self, double(start), double(step), gamma)
 
     def balance(
         self, start: np.ndarray, step: np.ndarray, gamma: float, bracket: tuple[float, float, float], ulp: float
@@ -68,9 +66,8 @@ class RowLosses(NamedTuple):
         sums are those of the slopes, of their sizes, of slope times step, of the curvatures, and of curvature times
         step and step squared. Margins are right to `ulp`.
         """
-        losses = compiled("losses")
-        sums = np.zeros(6)
-        return losses.balance(self, start, step, gamma, *map(float, bracket), self.loss.knee, ulp, sums), sums
+        sums, numbers = np.zeros(6), (*map(float, bracket), self.loss.knee, ulp)
+        return compiled("losses").balance(self, double(start), double(step), gamma, *numbers, sums), sums
 
 
 class Asked(NamedTuple):

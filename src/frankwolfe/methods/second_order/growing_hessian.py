@@ -9,7 +9,7 @@ import numpy as np
 from frankwolfe.kernels.rows.layouts import CHUNK, double, total
 from frankwolfe.kernels.threads import MOST_PARTS, calm, share_out
 from frankwolfe.objectives.linear_model import LinearModel
-from frankwolfe.rows.data_matrix import DenseMatrix
+from frankwolfe.rows.host_matrix import DenseMatrix
 
 LARGEST = 5000  # variables up to which it is kept
 HALF = 0.5  # share of the columns from which on all are taken: that costs no more than what was done
@@ -21,7 +21,7 @@ Asked = tuple[np.ndarray, ...]
 def applies(objective: LinearModel) -> bool:
     """Tell whether the Hessian is the same everywhere, and that of dense numbers in double precision."""
     data = objective.data
-    dense = isinstance(data, DenseMatrix) and isinstance(data.matrix, np.ndarray) and data.matrix.dtype == np.float64
+    dense = isinstance(data, DenseMatrix) and data.matrix.dtype == np.float64
     return dense and objective.row_loss.quadratic and data.shape[1] <= LARGEST
 
 

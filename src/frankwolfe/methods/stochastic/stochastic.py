@@ -175,8 +175,9 @@ class _Rows:
         if self.on_device:
             batch = as_index(batch, f.b)
         rows = f.data.rows_at(batch) if self.on_device else self.matrix[batch]
-        residual, shift = f.loss_slope(rows @ x, batch), x
+        losses = f.array_losses(batch)
+        residual, shift = losses.slope(rows @ x), x
         if minus is not None:
-            residual, shift = residual - f.loss_slope(rows @ minus, batch), x - minus
+            residual, shift = residual - losses.slope(rows @ minus), x - minus
         g = (self.n / batch.shape[0]) * (rows.T @ residual)
         return g + f.ridge * shift if f.ridge else g
