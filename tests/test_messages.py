@@ -65,6 +65,20 @@ MISTAKES = {
         lambda: fw.FrankWolfeRegressor("l1", 0.1, linear={"A_eq": np.ones((1, 3)), "b_eq": [1.0]}).fit(A, Y),
         "of radius 0.1 meet the linear constraints; raise the radius",
     ),
+    "text of polars": (
+        lambda: fw.FrankWolfeRegressorCV().fit(
+            pytest.importorskip("polars").DataFrame({"town": ["x", "y"], "size": [1, 2]}), [1, 2]
+        ),
+        "X holds text or dates in 'town'; make numbers of it",
+    ),
+    "dates": (
+        lambda: fw.FrankWolfeRegressorCV().fit(frame()[["size"]].assign(day=np.arange(3).astype("M8[ns]")), [1, 2, 3]),
+        "X holds text or dates in 'day'; make numbers of it",
+    ),
+    "a radius where several are tried": (
+        lambda: fw.FrankWolfeRegressorCV(radius=3.0),  # type: ignore[call-arg]
+        "FrankWolfeRegressorCV has no option 'radius'; did you mean 'radii'",
+    ),
     "text": (lambda: fw.LeastSquares(frame(), [1.0, 2.0, 3.0]), "column 'town' holds text"),
 }
 

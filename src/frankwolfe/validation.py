@@ -158,6 +158,9 @@ RENAMED = {
     "x_init": "x0",
     "n_jobs": "n_threads",
     "constraint": "domain",
+    "radius": "radii",
+    "Cs": "radii",
+    "alphas": "radii",
 }
 PENALTY = (
     "a penalty is a set here: pass constraint='l2' or 'l1', and leave radius='auto', or make it large for a weak one"

@@ -139,3 +139,13 @@ def test_a_number_of_radii_is_kept_to() -> None:
     model = fw.FrankWolfeClassifierCV("l2", radii=12, scoring="accuracy").fit(data, labels)
     assert model.radii_.size <= 16
     assert model.scores_.max() > 0.95
+
+
+def test_classes_in_order_are_solved_on_every_fold() -> None:
+    own = np.random.default_rng(3)
+    data = own.normal(size=(300, 12))
+    score = data @ own.normal(size=12)
+    labels = np.digitize(score, np.quantile(score, [0.2, 0.4, 0.6, 0.8]))
+    model = fw.FrankWolfeClassifierCV("l1").fit(data, labels)  # a warning, an error here, would say what was not
+    assert model.scores_.mean(axis=0).max() > -0.4
+    assert model.score(data, labels) > 0.95

@@ -126,3 +126,11 @@ def test_with_fewer_rows_than_features_folds_are_solved_in_their_span(kind: Any)
             x = fw.minimize(f, fw.L2Ball(radius), tol=1e-12).x
             off = WIDE[test] @ x + np.mean(targets[train] - WIDE[train] @ x) - targets[test]
             assert -score == pytest.approx(float(np.mean(off**2)) / 2, rel=1e-4)
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e-8, 1e8, 1e140])
+@pytest.mark.parametrize("constraint", ["l1", "l2"])
+def test_units_of_targets_change_nothing_but_the_units(constraint: str, unit: float) -> None:
+    here, there = (fw.FrankWolfeRegressorCV(constraint).fit(X, scale * Y) for scale in (1.0, unit))
+    np.testing.assert_allclose(there.coef_, unit * here.coef_, rtol=1e-6)
+    assert there.radius_ == pytest.approx(unit * here.radius_, rel=1e-6)

@@ -35,8 +35,13 @@ from frankwolfe.validation import positive
 DOUBLINGS = 60  # of a radius, until linear constraints leave something of the set
 
 
-def _is_number(kind: Any) -> bool:
-    return getattr(kind, "kind", "O") in "biuf"
+def _is_number(column: Any) -> bool:
+    """Tell whether the entries of a column are numbers, or text or objects that stand for some."""
+    values = np.asarray(column)
+    try:
+        return values.dtype.kind not in "mM" and values.astype(np.float64) is not None
+    except (ValueError, TypeError):
+        return False
 
 
 @with_parameters
@@ -191,13 +196,13 @@ class LinearEstimator(BaseEstimator):
             read: Any = validate_data(
                 self, X, y, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), **checks
             )
-        except ValueError as error:
-            if "could not convert string" not in str(error) or not hasattr(X, "columns"):
+        except (ValueError, TypeError):
+            names = [str(name) for name in getattr(X, "columns", ()) if not _is_number(X[name])]
+            if not names:
                 raise
-            texts = [str(name) for name, kind in zip(X.columns, X.dtypes, strict=True) if not _is_number(kind)]
             raise ValueError(
-                f"X holds text in {', '.join(map(repr, texts[:5]))} ({error}); make numbers of it first, for instance "
-                "with pandas.get_dummies or sklearn.preprocessing.OneHotEncoder"
+                f"X holds text or dates in {', '.join(map(repr, names[:5]))}; make numbers of it first: of text for "
+                "instance with pandas.get_dummies or sklearn.preprocessing.OneHotEncoder"
             ) from None
         return read
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-LARGEST = 64  # coefficients of a model: of more the equations cost more than many steps of L-BFGS,
-WORK = 1 << 20  # and a Hessian where this is less than rows times the square of coefficients
+SMALL, WORK = 64, 1 << 20  # coefficients of a model, and work on a Hessian, with which these steps are the fast ones
+LARGEST = 100  # coefficients with which they still are where others are many
 FREEING = 10  # times that coefficients may leave zero; after as many more without that no model is asked any longer
 DAMPING = (1e-6, 1e-3, 1e3)  # of the spread of the features, added to the curvature: least, first and most
 LOWER, RAISE = 0.1, 10.0  # factors of it after a full step, and after a shortened one or none
@@ -26,10 +26,14 @@ AGREES = 1 + 1e-6  # of the price: a slope that holds a coefficient at zero
 
 
 def pays(data: Any, classes: int) -> bool:
-    """Tell whether these steps are the fast ones for some data: small and dense."""
-    n, d = data.shape
-    size = classes * (d + 1)
-    return isinstance(data, np.ndarray) and size <= LARGEST and n * size**2 <= WORK
+    """Tell whether these steps are the fast ones for some data."""
+    size = classes * (data.shape[1] + 1)
+    return isinstance(data, np.ndarray) and size <= SMALL and len(data) * size**2 <= WORK
+
+
+def may_pay(data: Any, classes: int) -> bool:
+    """Tell whether these steps are the fast ones for some data where others are many."""
+    return isinstance(data, np.ndarray) and classes * (data.shape[1] + 1) <= LARGEST
 
 
 class NewtonSteps:

@@ -22,13 +22,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from frankwolfe.estimators.newton_steps import NewtonSteps, pays
+from frankwolfe.estimators.newton_steps import NewtonSteps, may_pay, pays
 from frankwolfe.estimators.scaling import Moments
 from frankwolfe.objectives.multinomial import Multinomial, softmax_conjugate, softmax_losses
 
 MEMORY = 10  # pairs
 FLAT = 1e-12  # of the largest spread of a column: less is rounding
 TURNED = 1000  # columns, or rows: of no more than that the principal axes are found
+PATIENCE = 150  # steps of L-BFGS at one price, after which those of Newton are tried
 ARMIJO, SHORTEST = 1e-4, 1e-10  # of the decrease that the slope promises; the shortest part of a step that is tried
 
 
@@ -214,7 +215,9 @@ class Penalised:
         """
         priced, ridge = self.losses.priced, 0.0 if self.sparse else price * self.losses.priced
         done = np.zeros(len(here.z), bool)
-        for _ in range(most):
+        for turn in range(most):
+            if turn == PATIENCE and self.newton is None and self.sparse and may_pay(self.losses.X, self.losses.classes):
+                self.newton = NewtonSteps(self.losses)
             g, (goals, near) = self._steepest(here, price), goal(here)
             if self.newton is not None:
                 d = self.newton.direction(here, g, price)

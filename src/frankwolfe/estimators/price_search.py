@@ -51,8 +51,6 @@ class PriceSearch(Search):
         self.shares /= self.shares.sum(axis=1, keepdims=True)
         l1 = isinstance(model._family(task)[0], L1Ball)
         self.solver = Penalised(Losses(task.objective, self.shares, turned=not l1), sparse=l1)
-        # A step of Newton's method is worth many digits.
-        self.close = CLOSE_SPARSE if l1 and self.solver.newton is None else CLOSE
         self.level = getattr(task.objective, "level", 0.0)  # what was taken off the targets
         self.places: dict[float, Place] = {}
         self.lowest = np.full(len(parts), math.inf)
@@ -135,7 +133,8 @@ class PriceSearch(Search):
         lowest = self.lowest if np.isfinite(self.lowest).all() else here.fun[:-1]
         goals = [goal_on_folds(self.task, float(loss)) for loss in lowest]
         lengths = self.solver.lengths(here.z)
-        near = self.price * self.close * (lengths if self.solver.sparse else lengths**2)
+        rough = self.solver.sparse and self.solver.newton is None  # whose steps are worth many digits
+        near = self.price * (CLOSE_SPARSE if rough else CLOSE) * (lengths if self.solver.sparse else lengths**2)
         enough = np.maximum([*goals, max(goals)], self.task.floor)
         near = np.clip(near, self.task.floor, enough)
         # With ‖x‖² what is proven is far above what is left, by as much as the loss bends more than the price.

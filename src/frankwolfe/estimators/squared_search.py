@@ -195,12 +195,15 @@ class LassoPaths(Paths):
         super().__init__(G, c, spread)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a path that ends early is told by its gaps
+            # Small numbers end the path, so the largest are brought to one.
+            units = [(np.abs(row).max() or 1.0, np.abs(square).max() or 1.0) for row, square in zip(c, G, strict=True)]
             found: list[Any] = [
-                lars_path_gram(row, square, n_samples=1, method="lasso", max_iter=8 * len(row))
-                for row, square in zip(c, G, strict=True)
+                lars_path_gram(row / unit, square / bend, n_samples=1, method="lasso", max_iter=8 * len(row))
+                for row, square, (unit, bend) in zip(c, G, units, strict=True)
             ]
-        self.models = [corners.T for _, _, corners in found]
-        self.kinks = [-np.maximum.accumulate(prices[::-1])[::-1] for prices, _, _ in found]  # minus the prices: rising
+        self.models = [corners.T * (unit / bend) for (_, _, corners), (unit, bend) in zip(found, units, strict=True)]
+        falling = [prices[::-1] * unit for (prices, _, _), (unit, _) in zip(found, units, strict=True)]
+        self.kinks = [-np.maximum.accumulate(prices)[::-1] for prices in falling]  # minus the prices: rising
         self.lengths = [np.maximum.accumulate(np.abs(corners).sum(axis=1)) for corners in self.models]
 
     def largest_price(self) -> float:
