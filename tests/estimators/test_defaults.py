@@ -220,7 +220,7 @@ def test_several_targets_at_once() -> None:
 
 def test_text_in_a_frame_is_named() -> None:
     frame = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "colour": ["red", "blue", "red", "blue"]})
-    with pytest.raises(ValueError, match=r"text in 'colour'.*get_dummies"):
+    with pytest.raises(ValueError, match=r"text or dates in 'colour'.*get_dummies"):
         fw.FrankWolfeRegressor().fit(frame, [1.0, 2.0, 3.0, 4.0])
 
 
