@@ -132,7 +132,7 @@ def test_the_radius_is_named_where_it_decides():
     larger, smaller = Runs(lambda radius: radius >= 20), Runs(lambda radius: radius < 20)
     told = judge("l2-agm", larger)
     assert told.verdict == PARTLY
-    assert "On mushrooms, mnist, covtype AFW ends ahead on the larger balls" in told.sentence
+    assert "On mushrooms, mnist and covtype AFW ends ahead on the larger balls" in told.sentence
     assert "larger balls" not in judge("l2-agm", smaller).sentence
     assert "larger balls" not in judge("l2-agm", Runs(lambda radius: True)).sentence  # nothing to compare
     told = judge("faster", larger)

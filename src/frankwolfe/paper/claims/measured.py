@@ -135,7 +135,8 @@ def _decided_by_radius(ends: list[tuple[Race, bool]]) -> str:
     """Return a sentence on the datasets with balls on which either ends ahead, if AFW's are always the larger ones."""
     radii = {ahead: [(r.data.name, r.ball.radius) for r, a in ends if a is ahead] for ahead in (True, False)}
     pairs = [(name, won > lost) for name, won in radii[True] for other, lost in radii[False] if name == other]
-    names = ", ".join(dict.fromkeys(name for name, _ in pairs))
+    *others, last = dict.fromkeys(name for name, _ in pairs) or [""]
+    names = f"{', '.join(others)} and {last}" if others else last
     larger = pairs and all(larger for _, larger in pairs)
     return f"On {names} AFW ends ahead on the larger balls and AGM on the smaller ones." if larger else ""
 

@@ -72,14 +72,14 @@ def claims_table(rows: Sequence[Claim], anchors: set[str]) -> str:
     lines = []
     for row in rows:
         quotation = f"<q>{escape(row.quotation)}</q>" if row.quotation else ""
-        quotation += f" ({escape(row.quoted_from)})" if row.quoted_from else ""
+        quoted = f", quoted from the {escape(row.quoted_from)}" if row.quoted_from else ""
         link = f'<a href="#{row.figure}">figure</a>' if row.figure in anchors else ""
         count = f"{len(row.cases)} case" + "s" * (len(row.cases) > 1)
         inner = "".join(map(_case, row.cases))
         cases = f"<details><summary>{count}</summary><ul>{inner}</ul></details>" if row.cases else ""
         lines.append(
             f'<tr id="claim-{row.key}"><th>{escape(row.text)} {quotation}'
-            f'<span class="where">{escape(row.where)}</span></th>'
+            f'<span class="where">{escape(row.where)}{quoted}</span></th>'
             f'<td>{badge(row.verdict)}<span class="number">{escape(row.number)}</span></td>'
             f'<td class="long">{escape(row.sentence)}{cases}</td><td>{link}</td></tr>'
         )

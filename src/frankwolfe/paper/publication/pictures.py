@@ -21,7 +21,7 @@ _DASHES: dict[str, Any] = {
     "dot": (0, (1.3, 1.3)),
 }
 
-TITLE = 48  # letters in a line of a panel's title
+TITLE, LEFT = 12.5, 0.8  # letters in an inch of a panel's title; inches before it
 SIZE = (4.3, 3.5)  # of a panel, in inches
 
 
@@ -63,6 +63,11 @@ def _save(drawn: Any, path: Path) -> None:
         drawn.savefig(path, **({"metadata": {"Date": None}} if path.suffix == ".svg" else {"dpi": 150}))
 
 
+def _title(ax: Any, panel: Panel) -> None:
+    width = ax.figure.get_figwidth() / ax.get_subplotspec().get_gridspec().ncols
+    ax.set_title(fill(panel.title, round(TITLE * (width - LEFT))), fontsize=9.5)
+
+
 def _map(ax: Any, panel: Panel, heat: Heat) -> None:
     """Draw a map: colours for log10 of the ratio, white at one, between a hundredth and a hundred."""
     edges = np.sqrt(heat.x[1:] * heat.x[:-1])
@@ -73,8 +78,8 @@ def _map(ax: Any, panel: Panel, heat: Heat) -> None:
     drawn = ax.pcolormesh(edges, rows, np.ma.masked_invalid(z), cmap="RdBu", vmin=-2, vmax=2)
     ax.set_xscale("log")
     ax.set_yticks(range(len(heat.rows)), heat.rows)
-    ax.set(title=fill(panel.title, TITLE), ylabel=panel.ylabel, xlabel=panel.xlabel)
-    ax.title.set_fontsize(9.5)
+    ax.set(ylabel=panel.ylabel, xlabel=panel.xlabel)
+    _title(ax, panel)
     ax.grid(visible=False)
     bar = ax.figure.colorbar(drawn, ax=ax, extend="both", ticks=range(-2, 3))
     bar.ax.set_yticklabels(["1/100", "1/10", "1", "10", "100"])
@@ -95,10 +100,10 @@ def _draw(ax: Any, panel: Panel, axis: str) -> None:
         if panel.floor > bottom:
             ax.axhspan(bottom, panel.floor, color=FAINT, alpha=0.5, linewidth=0)
             ax.set_ylim(bottom=bottom)
-    ax.set(title=fill(panel.title, TITLE), ylabel=panel.ylabel, xlabel=panel.xlabel or AXES.get(axis, axis))
-    ax.title.set_fontsize(9.5)
+    ax.set(ylabel=panel.ylabel, xlabel=panel.xlabel or AXES.get(axis, axis))
+    _title(ax, panel)
     if ax.lines:
-        ax.legend(fontsize=7.5)
+        ax.legend(fontsize=7.5, frameon=True, facecolor="white", edgecolor="none", framealpha=0.4)
 
 
 def _line(ax: Any, curve: Curve, axis: str, log: tuple[bool, bool]) -> None:
