@@ -126,3 +126,25 @@ def test_a_path_can_be_forced() -> None:
     assert forced.paths == (TwoReads.name,)
     assert usual.paths != forced.paths
     assert np.allclose(usual.x, forced.x, atol=1e-9)
+
+
+def test_no_curvature_is_proven_from_sums_in_single_precision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The columns depend on each other: what is left of the least eigenvalue is rounding."""
+    monkeypatch.setenv("FRANKWOLFE_COMPILE", "never")
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        three = rng.standard_normal((4000, 3))
+        data = np.hstack([three, three @ rng.standard_normal((3, 1))]).astype(np.float32)
+        np.save(tmp_path / "A.npy", data)
+        f = fw.LeastSquares(stream(tmp_path / "A.npy", block_bytes=8000), three[:, 0])
+        exact = data.astype(np.float64)
+        assert f.strong_convexity <= max(float(np.linalg.eigvalsh(exact.T @ exact / 4000)[0]), 0.0) + 1e-12
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_curvature_of_squares_is_known_wherever_the_rows_are(form: str, tmp_path: Path) -> None:
+    f = fw.LeastSquares(as_form(form, tmp_path), B, sample_weight=WEIGHTS, intercept=True, ridge=0.1)
+    share = WEIGHTS / WEIGHTS.sum()
+    centred = A - share @ A
+    least = float(np.linalg.eigvalsh(centred.T @ (share[:, None] * centred))[0]) + 0.1
+    assert least * (1 - 1e-9) <= f.strong_convexity <= least * (1 + 1e-14)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
+from frankwolfe.backends import Array, Scalar, host, namespace, vdot
 from frankwolfe.backends import double as double_of
 from frankwolfe.backends.compile_policy import READS, choices_of_run
 from frankwolfe.backends.namespace import as_like, fetch_arrays, is_foreign, nonzero
@@ -39,13 +39,12 @@ from frankwolfe.rows.parts import Most, Parts
 from frankwolfe.rows.reading import Query, array_of, products
 from frankwolfe.rows.row_weights import shares
 from frankwolfe.rows.rows import Rows, Sums, Task
-from frankwolfe.rows.rows_in_parts import UNKEPT, KeptImage, RowsInParts
+from frankwolfe.rows.rows_in_parts import UNKEPT, KeptImage
 from frankwolfe.rows.user_data import data_matrix, is_in_parts, picked, reoriented, rows_in_parts
 from frankwolfe.validation import nonnegative, vector
 
 IN_CACHE = 1 << 20  # entries of sparse data that stay in cache between two reads
 LANCZOS = 1.1  # a norm that Lanczos has found, times this, is not too small
-GRAM_LIMIT = 2000  # features up to which the smallest eigenvalue is computed from the Gram matrix
 
 REGRESSION: dict[str, Any] = {}
 """The models of numbers, by the names of their losses."""
@@ -356,24 +355,17 @@ class LinearModel(WeightedMean, HessianObjective):
     @cached_property
     def strong_convexity(self) -> float:
         """Proven lower bound on the Hessian's eigenvalues: from the Gram matrix where it is small, else the ridge."""
-        n, d = self.data.shape
-        if not self.row_loss.quadratic:
+        if not self.row_loss.quadratic or not self.data.forms_gram:
             return self.ridge
-        if isinstance(self.data, RowsInParts):
-            if self.intercept or not self.data.forms_gram:
-                return self.ridge
-            return max(least_eigenvalue(self.data.share_gram, n + 4), 0.0) + self.ridge
-        if d > min(n, GRAM_LIMIT):
-            return self.ridge
-        wide = self.doubled() if eps(self.share) > 1e-9 else None
-        if wide is not None:
-            return wide.strong_convexity
-        gram = np.stack([host(self.data.adjoint(self.share * self.data.column(j))) for j in range(d)])
+        if self.data.eps > 1e-9:  # of sums in single precision nothing is proven
+            wide = self.doubled()
+            return self.ridge if wide is None else wide.strong_convexity
+        gram = self.data.share_gram(self)
         mass = float(np.trace(gram))
         if self.intercept:
-            mean = host(self.data.adjoint(self.share))
+            mean = host(self.total(_mean_row, reads=True)[0])
             gram, mass = gram - np.outer(mean, mean), 4 * mass  # what cancels was rounded before
-        return max(least_eigenvalue(gram, n + 4, mass), 0.0) + self.ridge
+        return max(least_eigenvalue(gram, self.data.shape[0] + 4, mass), 0.0) + self.ridge
 
     def array_losses(self, rows: Any = None) -> ArrayLosses:
         """Return the losses of all rows, or of some, as array operations."""
@@ -587,6 +579,11 @@ def _column_squares(model: WeightedMean) -> Sums:
     """The weighted sums of squares of the columns, where they are known."""
     squares = model.data.column_squares(model.share if model.weighted else None)
     return (squares if squares is None or model.weighted else squares * float(model.exact_share[0]),)
+
+
+def _mean_row(model: WeightedMean) -> Sums:
+    """The weighted mean of the rows."""
+    return (model.data.adjoint(model.share),)
 
 
 def _minus_least_share(model: WeightedMean) -> Sums:

@@ -68,19 +68,10 @@ class Huber(LinearModel, loss=HuberLoss):
 
     Parameters
     ----------
-    A : array, sparse matrix, LinearOperator or DataFrame of shape (n, d)
-        One sample per row.
-    b : array of shape (n,)
-        Targets.
+    A, b, sample_weight, intercept, ridge
+        As in `LeastSquares`.
     delta : float, default 1.35
         Where the loss turns linear, in the units of b.
-    sample_weight : array of shape (n,), optional
-        Nonnegative sample weights; the mean is weighted by them.
-    intercept : bool, default False
-        Add a free intercept, a constant outside the set: f(x) is then the minimum over it. `best_intercept` returns it
-        for margins Ax.
-    ridge : float, default 0
-        Weight of an optional squared-norm term.
 
     References
     ----------
@@ -116,22 +107,13 @@ class Quantile(LinearModel, loss=QuantileLoss):
 
     Parameters
     ----------
-    A : array, sparse matrix, LinearOperator or DataFrame of shape (n, d)
-        One sample per row.
-    b : array of shape (n,)
-        Targets.
+    A, b, sample_weight, intercept, ridge
+        As in `LeastSquares`.
     quantile : float, default 0.5
         Which quantile, between 0 and 1; 0.5 is the median.
     delta : float, default 0.1
         Over what range of residuals the slope turns, in the units of b. The smaller, the nearer to the pinball loss and
         the harder to minimise: the smoothness constant is λmax(A'WA)/delta.
-    sample_weight : array of shape (n,), optional
-        Nonnegative sample weights; the mean is weighted by them.
-    intercept : bool, default False
-        Add a free intercept, a constant outside the set: f(x) is then the minimum over it. `best_intercept` returns it
-        for margins Ax.
-    ridge : float, default 0
-        Weight of an optional squared-norm term.
 
     References
     ----------
@@ -171,17 +153,10 @@ class Poisson(Regression, loss=PoissonLoss):
 
     Parameters
     ----------
-    A : array, sparse matrix, LinearOperator or DataFrame of shape (n, d)
-        One sample per row.
+    A, sample_weight, intercept, ridge
+        As in `LeastSquares`.
     b : array of shape (n,)
-        Targets, nonnegative; they need not be whole numbers.
-    sample_weight : array of shape (n,), optional
-        Nonnegative sample weights, such as exposures where b are rates; the mean is weighted by them.
-    intercept : bool, default False
-        Add a free intercept, a constant outside the set: f(x) is then the minimum over it. `best_intercept` returns it
-        for margins Ax.
-    ridge : float, default 0
-        Weight of an optional squared-norm term.
+        Targets, nonnegative; they need not be whole numbers. Where they are rates, `sample_weight` may be exposures.
 
     Notes
     -----
@@ -204,17 +179,10 @@ class Gamma(Regression, loss=GammaLoss):
 
     Parameters
     ----------
-    A : array, sparse matrix, LinearOperator or DataFrame of shape (n, d)
-        One sample per row.
+    A, sample_weight, intercept, ridge
+        As in `LeastSquares`.
     b : array of shape (n,)
         Targets, positive. The model keeps their logarithms, of which the loss is a function of the residual.
-    sample_weight : array of shape (n,), optional
-        Nonnegative sample weights; the mean is weighted by them.
-    intercept : bool, default False
-        Add a free intercept, a constant outside the set: f(x) is then the minimum over it. `best_intercept` returns it
-        for margins Ax.
-    ridge : float, default 0
-        Weight of an optional squared-norm term.
 
     Notes
     -----
@@ -307,19 +275,8 @@ class SquaredHinge(Classifier, loss=SquaredHingeLoss):
 
     Parameters
     ----------
-    A : array, sparse matrix, LinearOperator or DataFrame of shape (n, d)
-        One sample per row.
-    b : array of shape (n,)
-        Labels: any two values; the larger one is the positive class.
-    sample_weight : array of shape (n,), optional
-        Nonnegative sample weights; the mean is weighted by them.
-    intercept : bool, default False
-        Add a free intercept, a constant outside the set: f(x) is then the minimum over it. `best_intercept` returns it
-        for margins Ax.
-    classes : pair, optional
-        The two labels, the negative one first, where b may hold only one of them.
-    ridge : float, default 0
-        Weight of an optional squared-norm term.
+    A, b, sample_weight, intercept, classes, ridge
+        As in `Logistic`.
 
     Examples
     --------

@@ -176,6 +176,9 @@ class OperatorMatrix(DataMatrix):
     def columns(self, indices: Array) -> Any:
         return np.stack([self.column(int(j)) for j in indices], axis=1)
 
+    def gram(self, weights: Array) -> np.ndarray:
+        return np.stack([self.adjoint(weights * self.column(j)) for j in range(self.shape[1])])
+
     def _column_squares(self, weights: Array | None) -> None:
         return None
 

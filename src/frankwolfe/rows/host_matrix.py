@@ -134,7 +134,7 @@ class RowBlocks(HostMatrix):
 class DenseMatrix(RowBlocks):
     """A dense matrix of NumPy."""
 
-    shared = True
+    shared = adds_columns = True
     paths = (Compiled(), CompiledMany(), *IN_ARRAYS)
 
     def reads(self, size: int, fresh: int) -> float:

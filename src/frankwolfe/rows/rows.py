@@ -12,6 +12,7 @@ from frankwolfe.backends import Array, host
 from frankwolfe.points import Point
 from frankwolfe.rows.reading import Path, Query, Sweep, TwoReads, chosen
 
+GRAM_LIMIT = 2000  # features up to which the smallest eigenvalue is computed from the Gram matrix
 Sums = tuple[Any, ...]  # numbers and arrays that add up over blocks of rows
 Task = Callable[..., Sums]  # of a model of some rows, images there, and arguments; a function that can be sent
 
@@ -30,6 +31,8 @@ class Rows(ABC):
     shared: bool = False  # whether many points share a read at little more than the price of one
     stored: bool = True  # whether the numbers are at hand: not those of an operator, nor those on disk or a cluster
     picks_rows: bool = True  # whether single rows can be picked from the matrix
+    descends: bool = False  # whether coordinate descent can read the columns, one by one
+    adds_columns: bool = False  # whether the products of some columns with all others take a matrix product, no more
     holds_images: bool = True  # whether images are arrays that anybody may look at
     paths: tuple[Path, ...] = (TwoReads(),)  # the ways in which evaluations may read the rows, the best first
     note: str = ""  # a few words on throughput, for the line of progress
@@ -99,6 +102,15 @@ class Rows(ABC):
     @abstractmethod
     def gram(self, weights: Any) -> np.ndarray:
         """Return A'diag(weights)A, on the host."""
+
+    @property
+    def forms_gram(self) -> bool:
+        """Whether the Gram matrix is small enough to be formed for its eigenvalues, and may be regular."""
+        return self.shape[1] <= min(self.shape[0], GRAM_LIMIT)
+
+    def share_gram(self, model: Any) -> np.ndarray:
+        """Return the Gram matrix, the rows weighted by their shares in a model."""
+        return self.gram(model.share)
 
     @abstractmethod
     def gram_norm(self, model: Any) -> float:

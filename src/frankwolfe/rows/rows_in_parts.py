@@ -146,18 +146,19 @@ class RowsInParts(Rows):
 
     @property
     def forms_gram(self) -> bool:
-        """Whether the Gram matrix is small enough to be formed."""
         return self.shape[1] <= GRAM_LIMIT
 
+    def share_gram(self, model: Any) -> np.ndarray:
+        return self._share_gram
+
     @cached_property
-    def share_gram(self) -> np.ndarray:
-        """The Gram matrix, the rows weighted by their shares."""
+    def _share_gram(self) -> np.ndarray:
         return self.reduce(None, share_gram_of, (), (), reads=True)[0].astype(np.float64)
 
     def gram_norm(self, model: Any) -> float:
         d = self.shape[1]
         if self.forms_gram:
-            return float(np.linalg.eigvalsh(self.share_gram)[-1])
+            return float(np.linalg.eigvalsh(self._share_gram)[-1])
         from scipy.sparse.linalg import LinearOperator, eigsh
 
         def product(w: np.ndarray) -> np.ndarray:

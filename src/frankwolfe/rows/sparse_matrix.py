@@ -25,6 +25,7 @@ class SparseMatrix(HostMatrix):
     """A sparse matrix of SciPy, stored in its three arrays."""
 
     paths = (Compiled(), *IN_ARRAYS)
+    descends = True
 
     def stacked(self, x: Array) -> Array:
         return np.ascontiguousarray(x @ self.matrix.T)

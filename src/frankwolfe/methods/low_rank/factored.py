@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -192,8 +192,7 @@ class FactoredFrankWolfe(Method):
 
 
 def _completion(problem: Problem) -> MatrixCompletion:
-    assert isinstance(problem.objective, MatrixCompletion)
-    return problem.objective
+    return cast(MatrixCompletion, problem.composite)  # as `check` has asked
 
 
 def _width(G: PatternMatrix, x: LowRank, more: int) -> int:

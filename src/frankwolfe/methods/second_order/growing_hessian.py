@@ -9,7 +9,6 @@ import numpy as np
 from frankwolfe.kernels.rows.layouts import CHUNK, double, total
 from frankwolfe.kernels.threads import MOST_PARTS, calm, share_out
 from frankwolfe.objectives.linear_model import LinearModel
-from frankwolfe.rows.host_matrix import DenseMatrix
 
 LARGEST = 5000  # variables up to which it is kept
 HALF = 0.5  # share of the columns from which on all are taken: that costs no more than what was done
@@ -19,10 +18,10 @@ Asked = tuple[np.ndarray, ...]
 
 
 def applies(objective: LinearModel) -> bool:
-    """Tell whether the Hessian is the same everywhere, and that of dense numbers in double precision."""
+    """Tell whether the Hessian is the same everywhere, and grows by matrix products in double precision."""
     data = objective.data
-    dense = isinstance(data, DenseMatrix) and data.matrix.dtype == np.float64
-    return dense and objective.row_loss.quadratic and data.shape[1] <= LARGEST
+    exact = data.adds_columns and data.matrix.dtype == np.float64
+    return exact and objective.row_loss.quadratic and data.shape[1] <= LARGEST
 
 
 def with_columns(asked: Asked, chosen: np.ndarray, d: int) -> Asked:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -217,15 +217,13 @@ def columns(x: Point, scan: ColumnScan) -> np.ndarray:
 
 def model_on(problem: Problem) -> tuple[LinearModel, CoordinateSet]:
     """Return objective and set, where `applies` has said yes."""
-    objective, domain = problem.objective, problem.coordinate_set
-    assert isinstance(objective, LinearModel)
-    assert domain is not None
-    return objective, domain
+    assert problem.coordinate_set is not None
+    return cast(LinearModel, problem.composite), problem.coordinate_set
 
 
 def sparse(objective: LinearModel) -> CSRMatrix | CSCMatrix | None:
     """Return the data where they are sparse, None otherwise."""
-    return objective.data if isinstance(objective.data, CSRMatrix | CSCMatrix) else None
+    return objective.data if objective.data.descends else None
 
 
 def may_descend(objective: LinearModel) -> bool:
