@@ -6,11 +6,10 @@
 (True, array([0.6, 0.8]))
 """
 
-from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from frankwolfe import methods, objectives, sets
+from frankwolfe import estimators, methods, objectives, sets
 from frankwolfe.checkpoint import Checkpoint, CheckpointError
 from frankwolfe.compare import Comparison, compare
 from frankwolfe.explain import explain
@@ -54,15 +53,8 @@ __all__ += methods.__all__
 __all__ += objectives.__all__
 __all__ += sets.__all__
 
-_ESTIMATORS = (
-    "FrankWolfeClassifier",
-    "FrankWolfeClassifierCV",
-    "FrankWolfeRegressor",
-    "FrankWolfeRegressorCV",
-    "MatrixCompleter",
-)
 if find_spec("sklearn") is not None:
-    __all__ += _ESTIMATORS  # pyright: ignore[reportUnsupportedDunderAll]
+    __all__ += estimators.__all__
 
 
 def __dir__() -> list[str]:
@@ -72,6 +64,6 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     """Load the estimators, and scikit-learn with them, when the first one is asked for."""
-    if name in _ESTIMATORS:
-        return getattr(import_module("frankwolfe.estimators"), name)
+    if name in estimators.__all__:
+        return getattr(estimators, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
