@@ -419,34 +419,43 @@ def polytope(A: np.ndarray, b: np.ndarray, lower: np.ndarray, upper: np.ndarray,
 ROADS = [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3), (0, 3), (2, 4)]  # 4 is a dead end
 
 
-def _paths() -> list[np.ndarray]:
+def paths(edges: list[tuple[int, int]], source: int, target: int) -> list[np.ndarray]:
+    """Return every path as an indicator of its edges, by depth-first search."""
     found = []
 
-    def walk(node: int, used: list[int]) -> None:
-        if node == 3:
-            found.append(np.isin(np.arange(len(ROADS)), used) * 1.0)
-        else:
-            for e, (tail, head) in enumerate(ROADS):
-                if tail == node:
-                    walk(head, [*used, e])
+    def walk(node: int, used: list[int], seen: set[int]) -> None:
+        if node == target:
+            found.append(np.isin(np.arange(len(edges)), used) * 1.0)
+            return
+        for e, (tail, head) in enumerate(edges):
+            if tail == node and head not in seen:
+                walk(head, [*used, e], {*seen, head})
 
-    walk(0, [])
+    walk(source, [], {source})
+    return found
+
+
+def whole_flows(
+    edges: list[tuple[int, int]], source: int, target: int, amount: int, capacity: list[int]
+) -> list[np.ndarray]:
+    """Return every flow in whole numbers, by trying all; the edges of the dead end stay empty."""
+    found = []
+    for load in itertools.product(
+        *(range(c + 1 if head != 4 else 1) for c, (_, head) in zip(capacity, edges, strict=True))
+    ):
+        out = [0] * 5
+        for units, (tail, head) in zip(load, edges, strict=True):
+            out[tail] += units
+            out[head] -= units
+        if out[source] == amount and out[target] == -amount and np.count_nonzero(out) == 2:
+            found.append(np.array(load, dtype=float))
     return found
 
 
 def flow(radius: float, capacity: list[int] | None = None) -> Domain:
     """Flows of `radius` from 0 to 3 over ROADS; with capacities in units of radius / 2."""
     unit = radius if capacity is None else radius / 2
-    units = _paths()
-    if capacity is not None:
-        units = []
-        for load in itertools.product(*(range(c + 1) for c in capacity[:-1])):
-            out = [0] * 5
-            for amount, (tail, head) in zip(load, ROADS, strict=False):
-                out[tail] += amount
-                out[head] -= amount
-            if out == [2, 0, 0, -2, 0]:
-                units.append(np.array([*load, 0.0]))
+    units = paths(ROADS, 0, 3) if capacity is None else whole_flows(ROADS, 0, 3, 2, capacity)
     balance = np.zeros((5, len(ROADS)), LD)
     for e, (tail, head) in enumerate(ROADS):
         balance[tail, e] += 1

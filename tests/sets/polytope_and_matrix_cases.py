@@ -6,6 +6,8 @@ import itertools
 import math
 
 import numpy as np
+from benchmarks.lies_sets import ROADS as DAG
+from benchmarks.lies_sets import paths, whole_flows
 from tests import naive
 from tests.sets.case import Case
 
@@ -32,8 +34,7 @@ TALL = RNG.normal(size=(4, 3))
 WIDE = RNG.normal(size=(3, 4))
 POINTS = RNG.normal(size=(7, 3))
 A_UB, B_UB = RNG.normal(size=(8, 3)), 0.5 + RNG.random(8)
-ROADS = [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3), (0, 3), (2, 4), (3, 1)]  # (3, 1) closes a cycle, 4 is a dead end
-DAG = ROADS[:7]
+ROADS = [*DAG, (3, 1)]  # which closes a cycle; 4 is a dead end
 
 
 def _lowest_point(g):
@@ -143,34 +144,6 @@ def _polytope(name, equation, **options):
     return _hull(name, domain, list(vertices), exact=False, room=1e-9)
 
 
-def paths(edges, source, target):
-    """Every path as an indicator of its edges, by depth-first search."""
-    found = []
-
-    def walk(node, used, seen):
-        if node == target:
-            found.append(np.isin(np.arange(len(edges)), used) * 1.0)
-            return
-        for e, (tail, head) in enumerate(edges):
-            if tail == node and head not in seen:
-                walk(head, [*used, e], {*seen, head})
-
-    walk(source, [], {source})
-    return found
-
-
-def whole_flows(edges, source, target, amount, capacity):
-    """Every flow in whole numbers, by trying all (edges of the dead end stay empty)."""
-    ranges = [range(c + 1) if head != 4 else range(1) for c, (_, head) in zip(capacity, edges, strict=True)]
-    for flow in itertools.product(*ranges):
-        balance = np.zeros(5)
-        for f, (tail, head) in zip(flow, edges, strict=True):
-            balance[tail] += f
-            balance[head] -= f
-        if balance[source] == amount and balance[target] == -amount and np.count_nonzero(balance) == 2:
-            yield np.array(flow, dtype=float)
-
-
 def _ball_and_box(name, radius, lower, upper):
     def judge(x):
         import cvxpy as cp
@@ -244,14 +217,14 @@ POLYTOPES_AND_MATRICES = [
     _hull(
         "flow-capacity",
         FlowPolytope(ROADS, 0, 3, 2.0, capacity=[2, 1, 1, 1, 1, 1, 5, 1]),
-        list(whole_flows(ROADS, 0, 3, 2, [2, 1, 1, 1, 1, 1, 5, 1])),
+        whole_flows(ROADS, 0, 3, 2, [2, 1, 1, 1, 1, 1, 5, 1]),
         exact=False,
         room=1e-11,
     ),
     _hull(
         "flow-cycles",
         FlowPolytope(ROADS, 0, 3, 2.0),
-        list(whole_flows(ROADS, 0, 3, 2, [2] * 8)),
+        whole_flows(ROADS, 0, 3, 2, [2] * 8),
         exact=False,
         room=1e-11,
     ),
