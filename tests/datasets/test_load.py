@@ -2,12 +2,12 @@
 
 import bz2
 import gzip
-import struct
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from tests.datasets.test_idx import idx
 
 from frankwolfe import datasets
 from frankwolfe.datasets import DatasetError, load
@@ -126,11 +126,6 @@ def test_local_names_that_are_accepted(name, tmp_path):
     (tmp_path / name).write_bytes(b"no archive, no data")
     with pytest.raises(DatasetError, match=f"{name}(, line 1)?: "):
         load("a9a", directory=tmp_path)
-
-
-def idx(array):
-    array = np.asarray(array, np.uint8)
-    return bytes([0, 0, 8, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape) + array.tobytes()
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.methods.properties import dense, steps
 from tests.problems import PROBLEMS, case, logistic_data
 
 import frankwolfe as fw
@@ -15,20 +16,6 @@ from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 
 ROUNDING = 1e-12
-
-
-def dense(point: Point) -> np.ndarray:
-    """Return a point's coordinates as an array."""
-    return point.coords.toarray() if hasattr(point.coords, "toarray") else point.coords
-
-
-def steps(problem: Problem, method: fw.Method, x0: Point, n: int):
-    """Yield (state before, state after, evidence) for n steps."""
-    state = method.init(problem, x0)
-    for _ in range(n):
-        after, evidence = method.step(problem, state)
-        yield state, after, evidence
-        state = after
 
 
 @pytest.mark.parametrize("seed", [0, 1])

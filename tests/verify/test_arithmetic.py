@@ -15,14 +15,9 @@ from frankwolfe.verify.arithmetic import Interval, dot, expansion, product, sums
 from frankwolfe.verify.functions import exp, log, log1p, power
 from frankwolfe.verify.matrices import Matrix
 
+pytestmark = pytest.mark.usefixtures("quiet")
 numbers = st.floats(-1e60, 1e60, allow_subnormal=True)
 lists = st.lists(numbers, min_size=1, max_size=40)
-
-
-@pytest.fixture(autouse=True)
-def quiet():
-    with np.errstate(all="ignore"):
-        yield
 
 
 def holds(found: Interval, truth: Fraction) -> bool:

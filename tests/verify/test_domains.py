@@ -12,6 +12,7 @@ from frankwolfe.verify.describe import describe_domain
 from frankwolfe.verify.domains import CannotShow, domain_of
 from frankwolfe.verify.polytopes import above_level
 
+pytestmark = pytest.mark.usefixtures("quiet")
 D = 12
 RNG = np.random.default_rng(0)
 ROWS = RNG.standard_normal((20, D))
@@ -88,12 +89,6 @@ UNKNOWN_MEMBERS = {"sum of balls", "union with a ball"}  # shown by a suggestion
 
 def shape(name):
     return SHAPES.get(name) or SETS[name].shape or (D,)
-
-
-@pytest.fixture(autouse=True)
-def quiet():
-    with np.errstate(all="ignore"):
-        yield
 
 
 def directions(name, count=6):
