@@ -75,6 +75,15 @@ MISTAKES = {
         lambda: fw.FrankWolfeRegressorCV().fit(frame()[["size"]].assign(day=np.arange(3).astype("M8[ns]")), [1, 2, 3]),
         "X holds text or dates in 'day'; make numbers of it",
     ),
+    "complex data": (lambda: fw.LeastSquares(A + 1j, Y), "take real and imaginary parts apart"),
+    "numbers for labels": (
+        lambda: fw.Logistic(A, Y),
+        "choose one class against the rest, or .* LeastSquares for numbers",
+    ),
+    "too few rows": (
+        lambda: fw.FrankWolfeRegressorCV().fit(A[:4], Y[:4]),
+        r"held-out folds: .*n_samples=4\. Take fewer folds \(cv\), or give a radius",
+    ),
     "a radius where several are tried": (
         lambda: fw.FrankWolfeRegressorCV(radius=3.0),  # type: ignore[call-arg]
         "FrankWolfeRegressorCV has no option 'radius'; did you mean 'radii'",

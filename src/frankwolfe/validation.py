@@ -107,7 +107,8 @@ def floating(name: str, array: Any) -> Any:
             return array.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{name} must be numeric, and an entry is not: {error}; encode text as numbers") from None
-    raise ValueError(f"{name} must be numeric, got dtype {dtype}; encode categories as numbers first")
+    remedy = "take real and imaginary parts apart" if dtype.kind == "c" else "encode categories as numbers first"
+    raise ValueError(f"{name} must be numeric, got dtype {dtype}; {remedy}")
 
 
 def distinct(name: str, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -262,6 +262,16 @@ def test_a_table_nobody_prepared(tmp_path):
     assert json.loads(call("fit", raw, "--target", "price", "--keep", "id", "--json").stdout)["features"] == 5
 
 
+def test_true_and_false_are_labels(tmp_path):
+    data, model, said = tmp_path / "data.csv", tmp_path / "model.npz", tmp_path / "said.csv"
+    rows = [(i / 10, i > 20) for i in range(41)]
+    data.write_text("size,y\n" + "\n".join(f"{size},{large}" for size, large in rows))
+    said_of_fit = json.loads(call("fit", data, "--out", model, "--json").stdout)
+    assert said_of_fit["classes"] == ["False", "True"]
+    call("predict", model, data, "--out", said)
+    assert set(pandas.read_csv(said, dtype=str)["prediction"]) == {"False", "True"}
+
+
 def test_show_tells_what_is_in_a_model(folder, tmp_path):
     model, picture = tmp_path / "m.npz", tmp_path / "path.png"
     call("fit", folder / "two.csv", "--constraint", "l1", "--out", model)

@@ -138,9 +138,9 @@ def _place(path: Path) -> str:
 
 
 def _target(table: Table, name: str) -> np.ndarray:
-    if table.is_numeric(name):
-        return whole(table.numbers(name, "use --task classification"))
     column = table.column(name)
+    if table.is_numeric(name) and not optional("pandas", extra="cli").api.types.is_bool_dtype(column):
+        return whole(table.numbers(name, "use --task classification"))
     for row, value in enumerate(column):
         if table.is_empty(value):
             raise DatasetError(f"{table.place(row)}: column {name!r} is empty; leave the row out")

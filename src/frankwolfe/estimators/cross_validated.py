@@ -85,7 +85,14 @@ class CrossValidated(LinearEstimator):
         split_params, score_params = self._routed(sample_weight, params)
         splitter: Any = check_cv(self.cv, y, classifier=is_classifier(self))
         rows = np.zeros((len(y), 1)) if X is None else X
-        parts = list(splitter.split(rows, self._targets(y), **split_params))
+        try:
+            parts = list(splitter.split(rows, self._targets(y), **split_params))
+        except ValueError as error:
+            if "n_splits" not in str(error):
+                raise
+            raise ValueError(
+                f"the radius is chosen on held-out folds: {error} Take fewer folds (cv), or give a radius"
+            ) from None
         judge = None if self.scoring is None else self._judge(X, y, score_params)
         with limited(None), quiet(task):  # the number of threads is asked for once
             own = score_params.get("sample_weight")

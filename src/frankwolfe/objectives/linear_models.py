@@ -305,8 +305,8 @@ def _two_classes(labels: np.ndarray) -> np.ndarray:
     classes, _ = distinct("b", labels)
     if classes.size != 2:
         shown = ", ".join(repr(c) for c in classes[:5].tolist()) + (", ..." if classes.size > 5 else "")
-        remedy = (
-            "a classifier needs samples of both classes" if classes.size == 1 else "choose one class against the rest"
-        )
+        remedy = "choose one class against the rest, or take Multinomial for classes and LeastSquares for numbers"
+        if classes.size == 1:
+            remedy = "a classifier needs samples of both classes"
         raise ValueError(f"b must have exactly two distinct labels, got {classes.size} ({shown}); {remedy}")
     return classes
