@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from time import perf_counter
-
 import torch
 
 import frankwolfe as fw
-from benchmarks.gpu.timing import labels, numbers
+from benchmarks.gpu.timing import labels, numbers, waited
 
 
 def certified_radii(n: int, d: int, tol: float = 1e-4) -> list[list[object]]:
@@ -18,10 +16,11 @@ def certified_radii(n: int, d: int, tol: float = 1e-4) -> list[list[object]]:
     rows: list[list[object]] = []
     for name, many in (("64 radii", radii), ("the largest alone", radii[-1:])):
         for _ in range(2):
-            torch.cuda.synchronize()
-            begin = perf_counter()
-            results = fw.path(objective, fw.L2Ball, many, method="afw", tol=tol, max_iter=2000, progress=False)
-            took = perf_counter() - begin
+            took, results = waited(
+                lambda many=many: fw.path(
+                    objective, fw.L2Ball, many, method="afw", tol=tol, max_iter=2000, progress=False
+                )
+            )
         gaps = [result.gap for result in results]
         steps = max(result.n_iter for result in results)
         rows.append([name, f"{took:.3f} s", steps, f"{max(gaps):.1e}", sum(result.success for result in results)])

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from time import perf_counter
 from typing import Any
 
 import torch
 
 import frankwolfe as fw
-from benchmarks.gpu.timing import seconds
+from benchmarks.gpu.timing import seconds, waited
 from frankwolfe.kernels.pattern import pattern_products
 
 USERS, ITEMS, EACH = 138_493, 26_744, 145  # the shape of MovieLens 20M
@@ -32,11 +31,7 @@ def ratings(users: int, items: int, rank: int = 10) -> tuple[Any, Any, Any]:
 
 def run(f: Any, radius: float, method: str, steps: int, tol: float = 0.0) -> tuple[float, Any]:
     """Return the seconds of a run and its result."""
-    torch.cuda.synchronize()
-    begin = perf_counter()
-    result = fw.minimize(f, fw.NuclearBall(radius), method=method, tol=tol, max_iter=steps)
-    torch.cuda.synchronize()
-    return perf_counter() - begin, result
+    return waited(lambda: fw.minimize(f, fw.NuclearBall(radius), method=method, tol=tol, max_iter=steps))
 
 
 def completion(quick: bool) -> list[list[Any]]:

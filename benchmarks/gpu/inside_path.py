@@ -10,7 +10,7 @@ from time import perf_counter
 import torch
 
 import frankwolfe as fw
-from benchmarks.gpu.timing import labels, numbers, seconds
+from benchmarks.gpu.timing import labels, numbers, per_step, seconds
 from frankwolfe.engine import cuda_graph_steps
 from frankwolfe.methods import named
 from frankwolfe.problem import Problem
@@ -42,14 +42,8 @@ def main(n: int, d: int) -> None:
     if chunk.graph is None:
         raise RuntimeError("the steps of a path were not captured, though their state keeps its form")
     per_graph = seconds(chunk.graph.replay, 8, 1) / cuda_graph_steps.PACE
-    per_path = []
-    for steps in (120, 360):
-        torch.cuda.synchronize()
-        begin = perf_counter()
-        fw.path(objective, fw.L2Ball, RADII, method="afw", tol=0, max_iter=steps, progress=False)
-        torch.cuda.synchronize()
-        per_path.append(perf_counter() - begin)
-    inside = (per_path[1] - per_path[0]) / 240
+    options = {"method": "afw", "tol": 0, "progress": False}
+    inside = per_step(lambda k: fw.path(objective, fw.L2Ball, RADII, max_iter=k, **options), 120, repeats=1)
     memory = torch.cuda.max_memory_allocated() / 1e9
     print(
         f"{n} x {d}, us a step: plain {1e6 * per_plain:.0f} (to launch {1e6 * launching:.0f}), graph "

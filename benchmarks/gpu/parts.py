@@ -10,7 +10,7 @@ import torch
 
 import frankwolfe as fw
 from benchmarks.gpu.rivals import TwoPass, lbfgs, scikit_learn
-from benchmarks.gpu.timing import labels, numbers, read_floor, seconds
+from benchmarks.gpu.timing import labels, numbers, per_step, read_floor, seconds
 from benchmarks.gpu.tune import engine_seconds
 from frankwolfe.rows.placement import place
 
@@ -24,35 +24,16 @@ def clear() -> None:
 
 
 def run_seconds(A: Any, b: Any, steps: int, radius: float = 10.0) -> float:
-    """Return the seconds of one step inside `minimize`, everything counted but what happens once."""
+    """Return the seconds of one step inside `minimize`."""
     objective = fw.Logistic(A, b.cpu().numpy())
-
-    def solve(n: int) -> float:
-        torch.cuda.synchronize()
-        begin = perf_counter()
-        fw.minimize(objective, fw.L2Ball(radius), method="afw", tol=0, max_iter=n)
-        torch.cuda.synchronize()
-        return perf_counter() - begin
-
-    solve(steps)
-    short, long = min(solve(steps) for _ in range(3)), min(solve(3 * steps) for _ in range(3))
-    return (long - short) / (2 * steps)
+    return per_step(lambda n: fw.minimize(objective, fw.L2Ball(radius), method="afw", tol=0, max_iter=n), steps)
 
 
 def radii_seconds(A: Any, b: Any, steps: int, count: int = 64) -> float:
     """Return the seconds of one step of accelerated Frank-Wolfe at many radii together, inside `path`."""
     objective, radii = fw.Logistic(A, b.cpu().numpy()), [float(r) for r in torch.logspace(-1, 1.5, count)]
-
-    def solve(n: int) -> float:
-        torch.cuda.synchronize()
-        begin = perf_counter()
-        fw.path(objective, fw.L2Ball, radii, method="afw", tol=0, max_iter=n, progress=False)
-        torch.cuda.synchronize()
-        return perf_counter() - begin
-
-    solve(8)
-    short, long = min(solve(steps) for _ in range(2)), min(solve(3 * steps) for _ in range(2))
-    return (long - short) / (2 * steps)
+    options = {"method": "afw", "tol": 0, "progress": False}
+    return per_step(lambda n: fw.path(objective, fw.L2Ball, radii, max_iter=n, **options), steps, repeats=2)
 
 
 def steps_table(shapes: list[tuple[int, int]], bandwidth: float) -> list[list[Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any
 
 import torch
@@ -23,6 +24,25 @@ def seconds(work: Callable[[], Any], repeats: int = 20, warm: int = 3) -> float:
         end.synchronize()
         times.append(begin.elapsed_time(end) / 1e3)
     return statistics.median(times)
+
+
+def waited(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the seconds of one call until the device has done all that it was given, and what the call returned."""
+    torch.cuda.synchronize()
+    begin = perf_counter()
+    answer = work()
+    torch.cuda.synchronize()
+    return perf_counter() - begin, answer
+
+
+def per_step(solve: Callable[[int], Any], steps: int, repeats: int = 3) -> float:
+    """Return the seconds of one step, everything counted but what happens once: three times as many steps, less those.
+
+    `solve` takes so many steps.
+    """
+    solve(steps)
+    short, long = (min(waited(lambda n=n: solve(n))[0] for _ in range(repeats)) for n in (steps, 3 * steps))
+    return (long - short) / (2 * steps)
 
 
 def numbers(n: int, d: int, dtype: Any = torch.float32, seed: int = 0) -> Any:

@@ -5,12 +5,12 @@ python -m benchmarks.gpu.ways
 
 from __future__ import annotations
 
-from time import perf_counter
+from functools import partial
 
 import torch
 
 import frankwolfe as fw
-from benchmarks.gpu.timing import labels, numbers
+from benchmarks.gpu.timing import labels, numbers, waited
 from frankwolfe import engine
 
 SHAPES = ((400_000, 64), (60_000, 1024), (1_000_000, 1024))
@@ -22,14 +22,8 @@ def microseconds(objective: fw.Objective, ways: tuple[engine.Way, ...]) -> float
     known = engine.WAYS
     engine.WAYS = ways
     try:
-        times = []
-        for _ in range(4):  # the first compiles
-            torch.cuda.synchronize()
-            begin = perf_counter()
-            fw.minimize(objective, fw.L2Ball(10.0), method="afw", tol=0, max_iter=STEPS)
-            torch.cuda.synchronize()
-            times.append(perf_counter() - begin)
-        return 1e6 * min(times) / STEPS
+        solve = partial(fw.minimize, objective, fw.L2Ball(10.0), method="afw", tol=0, max_iter=STEPS)
+        return 1e6 * min(waited(solve)[0] for _ in range(4)) / STEPS  # the first compiles
     finally:
         engine.WAYS = known
 

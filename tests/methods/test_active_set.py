@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from tests.methods.properties import check_certificates
 from tests.problems import PROBLEMS, case
 
 import frankwolfe as fw
@@ -91,21 +92,8 @@ def test_low_rank_completion() -> None:
 def test_certificates_and_feasibility_at_every_step(label: str, name: str) -> None:
     if not applies(label, name):
         pytest.skip("fcfw needs curvature")
-    objective, domain, optimum, x0 = case(name)
-    feasible = []
-    result = fw.minimize(
-        *(objective, domain, x0),
-        method=METHODS[label],
-        tol=0,
-        max_iter=50,
-        callback=lambda it: feasible.append(domain.contains(it.x, tol=1e-9)),
-    )
-    slack = SLACK * (1 + abs(optimum))
-    assert all(feasible)
-    assert np.all(result.trace.lower_bound <= optimum + slack)
-    assert np.all(result.trace.fun >= optimum - slack)
-    assert np.all(np.diff(result.trace.fun) <= 10 * slack), "every step descends"
-    assert result.fun == pytest.approx(float(objective.value(result.x)), abs=slack)
+    result = check_certificates(METHODS[label], case(name), 50)
+    assert np.all(np.diff(result.trace.fun) <= 10 * SLACK * (1 + abs(case(name).optimum))), "every step descends"
 
 
 def face_problem() -> tuple[fw.Quadratic, fw.Simplex, float]:
