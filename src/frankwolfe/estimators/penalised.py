@@ -221,11 +221,12 @@ class Penalised:
             g, (goals, near) = self._steepest(here, price), goal(here)
             if self.newton is not None:
                 d = self.newton.direction(here, g, price)
+                promised = -self._promise(here, g, d, price)
             else:
                 d = self.pairs.direction(g, self.losses.bend, ridge)
                 if self.sparse:
                     d = np.where(d * g < 0, d, 0.0) * priced + d * (1 - priced)
-            promised = -self._promise(here, g, d, price)
+                promised = -np.einsum("kp,kp->k", g, d)
             done = (self._missing(here, g, price, goals) <= goals) & (promised <= 2 * near)
             if done.all():
                 break
