@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -10,14 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.problems import case
+from tests.methods.properties import check_resumption
+from tests.problems import Case, case
 
 import frankwolfe as fw
 from frankwolfe.checkpoint import identity
 from frankwolfe.methods import METHODS
 from frankwolfe.problem import Problem
 from frankwolfe.run import Run
-from frankwolfe.serialisation import decode, encode
+from frankwolfe.serialisation import decode
 
 EXTRA = {
     "afw-line-search": fw.AcceleratedFrankWolfe(line_search=True),
@@ -58,19 +58,10 @@ def same(a, b) -> bool:
 def test_save_and_load_at_every_iteration(label: str, name: str) -> None:
     """A state that goes through the file format after every step makes the same iterates, to the last bit."""
     method = ALL[label]
-    problem, twin = problem_for(method, name), problem_for(method, name)
+    problem = problem_for(method, name)
     if not applies(method, problem):
         pytest.skip(f"{label} does not apply to {name}")
-    x0 = problem.start(case(name).x0, method.dense)
-    plain = method.init(problem, x0)
-    saved = method.init(twin, twin.start(case(name).x0, method.dense))
-    for _ in range(25):
-        plain, seen = method.step(problem, plain)
-        tree, arrays = encode(saved)
-        restored = decode(json.loads(json.dumps(tree)), [a.copy() for a in arrays], twin.objective.dual)
-        saved, seen_again = method.step(twin, restored)
-        assert same(plain.x.coords, saved.x.coords)
-        assert float(seen.seen[0][0]) == float(seen_again.seen[0][0])
+    check_resumption(method, Case(problem.objective, problem.domain, 0.0, case(name).x0), 25)
 
 
 @pytest.mark.parametrize("label", ALL)
@@ -213,7 +204,8 @@ KILLED = """
 import os, random, signal, time
 import numpy as np
 import frankwolfe as fw
-from tests.problems import case
+from tests.methods.properties import check_resumption
+from tests.problems import Case, case
 
 def solve(objective, domain, path, out):
     save = fw.Checkpoint(path, every=0)

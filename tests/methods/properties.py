@@ -55,7 +55,8 @@ def check_certificates(method: fw.Method, known: Case, n: int, tol: float = 1e-9
 def check_resumption(method: fw.Method, known: Case, n: int = 8) -> None:
     """A state that goes through the file format after every step makes the same iterates, to the last bit."""
     objective, domain, _, given = known
-    problem, twin = (Problem(objective.oriented(domain.sparse_atoms), domain) for _ in range(2))
+    few = domain is not None and domain.sparse_atoms
+    problem, twin = (Problem(objective.oriented(few), domain) for _ in range(2))
     plain = method.init(problem, problem.start(given, method.dense))
     saved = method.init(twin, twin.start(given, method.dense))
     for _ in range(n):
@@ -63,6 +64,8 @@ def check_resumption(method: fw.Method, known: Case, n: int = 8) -> None:
         tree, arrays = encode(saved)
         restored = decode(json.loads(json.dumps(tree)), [a.copy() for a in arrays], twin.objective.dual)
         saved, again = method.step(twin, restored)
+        assert dense(plain.x).dtype == dense(saved.x).dtype
         assert np.array_equal(dense(plain.x), dense(saved.x))
+        assert np.array_equal(plain.x.parts[1], saved.x.parts[1]) if plain.x.parts else saved.x.parts is None
         assert float(seen.seen[0][0]) == float(again.seen[0][0])
     assert problem.counts == twin.counts

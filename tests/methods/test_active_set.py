@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from tests.methods.properties import check_certificates
+from tests.methods.properties import check_certificates, check_resumption
 from tests.problems import PROBLEMS, case
 
 import frankwolfe as fw
@@ -23,7 +22,6 @@ from frankwolfe.methods.active_set.lazy import Lazy
 from frankwolfe.methods.active_set.pairwise import PairwiseFrankWolfe
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
-from frankwolfe.serialisation import decode, encode
 
 METHODS = {
     "away": AwayFrankWolfe(),
@@ -204,19 +202,7 @@ def test_save_and_load_at_every_iteration(label: str, name: str) -> None:
     """A state that goes through the file format after every step makes the same iterates, to the last bit."""
     if not applies(label, name):
         pytest.skip("fcfw needs curvature")
-    method = ALL[label]
-    problem, x0 = setting(name)
-    twin, x0_again = setting(name)
-    straight, saved = method.init(problem, x0), method.init(twin, x0_again)
-    for _ in range(20):
-        straight, seen = method.step(problem, straight)
-        tree, arrays = encode(saved)
-        restored = decode(json.loads(json.dumps(tree)), [a.copy() for a in arrays], twin.objective.dual)
-        saved, seen_again = method.step(twin, restored)
-        assert np.array_equal(dense(straight.x.coords), dense(saved.x.coords))
-        assert np.array_equal(straight.x.parts[1], saved.x.parts[1]) if straight.x.parts else saved.x.parts is None
-        assert float(seen.seen[0][0]) == float(seen_again.seen[0][0])
-    assert problem.counts == twin.counts
+    check_resumption(ALL[label], case(name), 20)
 
 
 @pytest.mark.parametrize("label", METHODS)
