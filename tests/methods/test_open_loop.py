@@ -86,16 +86,16 @@ def test_hfw_restart_pays_on_a_polytope() -> None:
     assert restarted.gap <= 0.5 * plain.gap
 
 
-@pytest.mark.parametrize(("method", "factor"), [("extrafw", 4), ("hfw", 2), ("hfw-search", 2)])
+@pytest.mark.parametrize(("method", "factor"), [("afw", 2), ("fw", 2), ("extrafw", 4), ("hfw", 2), ("hfw-search", 2)])
 def test_warm_start_bound(method: str, factor: int) -> None:
     """From certified gap G: f(x_k) - f* <= factor LD²/(k + factor LD²/G), and the start is not thrown away."""
     objective, domain, optimum, _, curvature = constants("logistic-l1")
     rough = fw.minimize(objective, domain, method="afw", tol=0, max_iter=200)
-    warm = fw.minimize(objective, domain, rough, method=METHODS[method], tol=0, max_iter=80)
+    warm = fw.minimize(objective, domain, rough, method=METHODS.get(method, method), tol=0, max_iter=100)
     gap = rough.fun - warm.trace.lower_bound[0]
     assert warm.trace.fun[0] == pytest.approx(rough.fun, abs=1e-12)
     assert np.all(warm.trace.fun - optimum <= factor * curvature / (warm.trace.k + factor * curvature / gap) + ROUNDING)
-    cold = fw.minimize(objective, domain, rough.x, method=METHODS[method], tol=0, max_iter=1)
+    cold = fw.minimize(objective, domain, rough.x, method=METHODS.get(method, method), tol=0, max_iter=1)
     assert warm.trace.fun[1] < cold.trace.fun[1] or method == "hfw-search"
 
 

@@ -232,22 +232,6 @@ def test_line_search_is_far_ahead_on_a_curved_ball() -> None:
     assert searched.fun - optimum <= 1e-4 * (open_loop.fun - optimum)
 
 
-def test_warm_start_bound() -> None:
-    """From a point with certified gap G, steps 2/(k+2+C) keep f(x_k) - f* <= 2LD²/(k+C) and never forget the start."""
-    objective, domain, optimum, _ = case("logistic-l1")
-    rough = fw.minimize(objective, domain, method="afw", tol=0, max_iter=200)
-    for method in ("afw", "fw"):
-        warm = fw.minimize(objective, domain, rough, method=method, tol=0, max_iter=100)
-        assert warm.trace.fun[0] == pytest.approx(rough.fun, abs=1e-12)
-        gap = rough.fun - warm.trace.lower_bound[0]
-        C = 2 * objective.smoothness * domain.diameter() ** 2 / max(gap, 1e-300)
-        assert np.all(
-            warm.trace.fun - optimum <= 2 * objective.smoothness * domain.diameter() ** 2 / (warm.trace.k + C)
-        )
-        cold = fw.minimize(objective, domain, rough.x, method=method, tol=0, max_iter=1)
-        assert warm.trace.fun[1] < cold.trace.fun[1]
-
-
 @pytest.mark.parametrize("method", ["fw", "afw"])
 def test_zero_gradient_moves_nothing(method: str) -> None:
     """Where the averaged gradient is zero every point is a minimiser, and the vertex is kept (v_0 = x_0)."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frankwolfe.datasets.errors import DatasetError, show
+from frankwolfe.datasets.errors import DatasetError, at_fault, show
 from frankwolfe.validation import optional
 
 if TYPE_CHECKING:
@@ -63,17 +63,11 @@ def _read(text: bytes, file: str, n_features: int | None) -> tuple[csr_array, np
 
 
 def _diagnosis(text: bytes, file: str, n_features: int | None) -> DatasetError:
-    """Find the first line at fault, slowly."""
-    for number, line in enumerate(io.BytesIO(text), 1):
-        fault = _fault(line, n_features)
-        if fault:
-            cut = "" if line.endswith(b"\n") else " (the last line has no end: the file may be cut short)"
-            return DatasetError(f"{file}, line {number}: {fault}{cut}")
-    return DatasetError(f"{file}: not LIBSVM text; expected lines such as '+1 3:1 7:0.5'")
+    expected = "not LIBSVM text; expected lines such as '+1 3:1 7:0.5'"
+    return at_fault(text, file, lambda line: _fault(line, n_features), expected)
 
 
-def _fault(line: bytes, n_features: int | None) -> str | None:
-    body = line.removesuffix(b"\n").removesuffix(b"\r")
+def _fault(body: bytes, n_features: int | None) -> str | None:
     if b"\r" in body:
         return "a carriage return inside the line; lines must end in \\n or \\r\\n"
     label, *features = re.split(rb"[ \t]+", body.strip(b" \t"))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import re
 from typing import NamedTuple
 
 import numpy as np
 
-from frankwolfe.datasets.errors import DatasetError, show
+from frankwolfe.datasets.errors import DatasetError, at_fault, show
 
 _LINE = rb"\d{1,9}\t\d{1,9}\t\d{1,9}\t\d{1,18}"
 _FILE = re.compile(rb"(?:%s\r?\n)*(?:%s)?" % (_LINE, _LINE))
@@ -25,7 +24,7 @@ def parse_ratings(content: bytes, file: str, shape: tuple[int, int]) -> tuple[np
     if not content.strip():
         raise DatasetError(f"{file}: the file is empty; fetch it again")
     if not _FILE.fullmatch(content):
-        raise _diagnosis(content, file)
+        raise at_fault(content, file, _fault, "not lines of user, item, rating, time; fetch it again")
     users, items, stars, _ = np.array(content.split(), dtype=bytes).astype(np.int64).reshape(-1, 4).T
     for what, ids, most in (("user", users, shape[0]), ("item", items, shape[1]), ("rating", stars, 5)):
         wrong = np.flatnonzero((ids < 1) | (ids > most))
@@ -35,16 +34,10 @@ def parse_ratings(content: bytes, file: str, shape: tuple[int, int]) -> tuple[np
     return (users - 1).astype(np.intp), (items - 1).astype(np.intp), stars.astype(np.float64)
 
 
-def _diagnosis(content: bytes, file: str) -> DatasetError:
-    for number, line in enumerate(io.BytesIO(content), 1):
-        body = line.removesuffix(b"\n").removesuffix(b"\r")
-        if not re.fullmatch(_LINE, body):
-            cut = "" if line.endswith(b"\n") else " (the last line has no end: the file may be cut short)"
-            return DatasetError(
-                f"{file}, line {number}: {show(body)} is not user, item, rating, time: four whole numbers "
-                f"separated by tabs{cut}"
-            )
-    return DatasetError(f"{file}: not lines of user, item, rating, time; fetch it again")
+def _fault(line: bytes) -> str | None:
+    if re.fullmatch(_LINE, line):
+        return None
+    return f"{show(line)} is not user, item, rating, time: four whole numbers separated by tabs"
 
 
 def _check_unique(users: np.ndarray, items: np.ndarray, file: str) -> None:
