@@ -19,7 +19,7 @@ LAYERS = [
     {"kernels", "lowrank", "points"},
     {"losses"},
     {"rows", "sets", "objectives"},
-    {"problem", "serialisation", "distributed"},
+    {"problem", "feasible", "serialisation", "distributed"},
     {"methods"},
     {"engine"},
     {"certificates", "trace", "result", "checkpoint", "terminal", "stopping"},

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frankwolfe.atoms import Atom, Mixable, RankOne
+from frankwolfe.atoms import Atom, Mixable
 from frankwolfe.backends import Array, Scalar, all_finite, eps, fetch, is_zero, vdot
 from frankwolfe.backends.namespace import as_like, is_at_hand, is_foreign, is_long
+from frankwolfe.feasible import ROUNDED, as_low_rank, default_start, pulled_in
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 from frankwolfe.kernels.spectral.implicit_matrix import ImplicitMatrix
 from frankwolfe.lowrank import LowRank
@@ -26,13 +27,10 @@ from frankwolfe.rows.rows import Rows
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import Ball, CoordinateSet, IterativeSet, ProjectableSet, Set
 from frankwolfe.sets.many_radii import SetBatch
-from frankwolfe.sets.membership import nearest_by_oracle
 from frankwolfe.sets.norms import norm
 
 COMPRESS_FROM = 512
 COMPRESS_TOL = 1e-9
-MANY = 4096  # coordinates up to which a middle point is the mean of vertices along each of them
-ROUNDED = 4.0  # ulps, of the size of the set and the roots of long sums, that a point may be outside it
 
 
 @dataclass
@@ -304,7 +302,7 @@ class Problem:
     def distance2(self, x: Point, v: Point) -> Scalar:
         """Return |x - v|²."""
         if isinstance(x.coords, LowRank):
-            difference = x.coords + (-1.0) * _low_rank(v.coords)
+            difference = x.coords + (-1.0) * as_low_rank(v.coords)
             return difference.norm2()
         move = v.array - x.coords
         return vdot(move, move)
@@ -450,75 +448,15 @@ class Problem:
         if not isinstance(coords, LowRank) and not all_finite(coords):
             raise ValueError("x0 contains NaN or infinity; pass a finite point or leave x0=None")
         if x0 is None:
-            return self._default(coords)
+            return default_start(self, coords)
         inside = self.domain is None or self.domain.contains(coords, tol=ROUNDED * self.eps)
-        return Point.at(coords if inside else self.pulled_in(coords))
-
-    def _default(self, zero: Any) -> Point:
-        """Return zero where it is feasible, else the vertex for the gradient there; where f is finite, in any case."""
-        domain, ours = self.domain, self.objective.ours
-        feasible = domain is None or domain.contains(zero, tol=ROUNDED * self.eps)
-        if feasible and (ours or math.isfinite(self.objective.value_inside(zero))):
-            return Point.at(zero)
-        if domain is None:
-            return Point.at(zero)
-        if ours:
-            atom = domain.lmo(self.objective.grad(zero))
-            return Point.at(_low_rank(atom) if isinstance(zero, LowRank) else atom.toarray())
-        slope = None if feasible else self.objective.grad_inside(zero)
-        if slope is not None:
-            vertex = domain.lmo(slope).toarray()
-            if math.isfinite(self.objective.value_inside(vertex)):
-                return Point.at(vertex)
-        return Point.at(_middle(domain, zero))
+        return Point.at(coords if inside else pulled_in(self, coords))
 
     def default_value(self, start: Point, dense: bool) -> float:
         """Return f where a run starts by default, for one that starts elsewhere."""
         known = self.objective.shape is not None
         zero = self.objective.start(None, dense) if known else start.array * 0.0
-        return float(self.value(self._default(zero)))
-
-    def pulled_in(self, coords: Any) -> Any:
-        """Return a point of the set beside one that rounding, or a narrower type, has put just outside it."""
-        domain = self.domain
-        assert domain is not None
-        if domain.contains(coords, tol=1e-6 if self.eps < 1e-9 else 1e-4):
-            if isinstance(domain, ProjectableSet) and not isinstance(coords, LowRank):
-                return domain.project(coords)
-            centre = coords * 0.0 if isinstance(coords, LowRank) else _centre(domain, coords)
-            share = self.eps
-            while share < 1e-3:
-                inside = coords * (1 - share) + centre * share
-                if domain.contains(inside, tol=ROUNDED * self.eps):
-                    return inside
-                share *= 4
-            if not isinstance(coords, LowRank):
-                return as_like(nearest_by_oracle(domain, coords), coords)
-        raise ValueError(f"x0 does not lie in {domain!r}; pass a feasible point or leave x0=None")
-
-
-def _centre(domain: Set, like: Array) -> Array:
-    """Return a point inside a set: the mean of vertices in random directions and their opposites."""
-    draws = np.random.default_rng(0).standard_normal((8, *like.shape))
-    corners = [domain.lmo(as_like(sign * g, like)).toarray() for g in draws for sign in (1.0, -1.0)]
-    return sum(corners[1:], start=corners[0]) / len(corners)
-
-
-def _middle(domain: Set, like: Array) -> Array:
-    """Return the mean of the vertices along all coordinates and against them, a point deep inside.
-
-    Where there are very many coordinates, along some directions at random.
-    """
-    n = math.prod(like.shape)
-    if n > MANY:
-        return _centre(domain, like)
-    total, unit = 0.0 * like, np.zeros(n)
-    for j in range(n):
-        for sign in (1.0, -1.0):
-            unit[j] = sign
-            total = total + domain.lmo(as_like(unit.reshape(like.shape), like)).toarray()
-        unit[j] = 0.0
-    return total / (2 * n)
+        return float(self.value(default_start(self, zero)))
 
 
 def _anew(objective: Objective, coords: Coordinates) -> Point:
@@ -530,7 +468,3 @@ def _vanishes(slope: Slope) -> bool:
     if isinstance(slope, ImplicitMatrix):
         return slope.largest == 0.0
     return is_zero(slope.values if isinstance(slope, PatternMatrix) else slope)
-
-
-def _low_rank(coords: Any) -> LowRank:
-    return LowRank.from_atom(coords) if isinstance(coords, RankOne) else coords

@@ -13,8 +13,8 @@ from frankwolfe.backends.namespace import as_like
 from frankwolfe.certificates import DOUBT, Certificate, blame, proof_growth
 from frankwolfe.checkpoint import CheckpointError
 from frankwolfe.engine.evidence_numbers import fetched
+from frankwolfe.feasible import settled as settled_point
 from frankwolfe.methods.base import Evidence
-from frankwolfe.methods.drift import settled as settled_point
 from frankwolfe.objectives.gradient_check import contradicts
 from frankwolfe.points import Point, mix
 from frankwolfe.problem import Counts, Problem

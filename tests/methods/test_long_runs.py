@@ -35,7 +35,7 @@ def test_no_iterate_leaves_the_set(kind: str, where: str, dtype: str) -> None:
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_what_rounding_took_out_is_put_back(where: str, dtype: str) -> None:
     """A point outside by some hundred ulps; what is inside stays as it is."""
-    from frankwolfe.methods.drift import settled
+    from frankwolfe.feasible import settled
     from frankwolfe.points import Point
     from frankwolfe.problem import Problem
 

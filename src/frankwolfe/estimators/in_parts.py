@@ -16,7 +16,7 @@ from frankwolfe.estimators.scaling import Moments, Scaling
 from frankwolfe.estimators.task import Task
 from frankwolfe.objectives import Logistic, Multinomial
 from frankwolfe.objectives.derive import TARGETS, derive
-from frankwolfe.objectives.linear_model import WeightedMean
+from frankwolfe.objectives.weighted_mean import WeightedMean
 from frankwolfe.rows.disk_stream import Stream
 from frankwolfe.rows.parts import Part
 from frankwolfe.rows.user_data import is_in_parts, rows_in_parts

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from frankwolfe.backends import Array, Scalar, fetch
+from frankwolfe.feasible import settled
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
-from frankwolfe.methods.drift import settled
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem, Vertex

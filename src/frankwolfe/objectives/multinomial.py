@@ -29,8 +29,8 @@ from frankwolfe.objectives.class_intercepts import (
     solved,
 )
 from frankwolfe.objectives.class_scores import ClassScores
-from frankwolfe.objectives.linear_model import WeightedMean
 from frankwolfe.objectives.profiled_intercept import SummedLine
+from frankwolfe.objectives.weighted_mean import WeightedMean
 from frankwolfe.points import Point
 from frankwolfe.rounding import RowFacts
 from frankwolfe.rows.rows import Rows

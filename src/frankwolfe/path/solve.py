@@ -17,7 +17,7 @@ from frankwolfe.methods import AcceleratedFrankWolfe, Method, auto, named
 from frankwolfe.minimize import check_objective, tolerance_of
 from frankwolfe.objectives.base import Objective
 from frankwolfe.objectives.derive import derive
-from frankwolfe.objectives.linear_model import WeightedMean
+from frankwolfe.objectives.weighted_mean import WeightedMean
 from frankwolfe.path.collection import Path
 from frankwolfe.path.strategies import Desk, Job, in_step, in_turn, pays_together, steps_together
 from frankwolfe.problem import Problem

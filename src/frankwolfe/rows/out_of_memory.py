@@ -7,7 +7,7 @@ import sys
 import warnings
 from typing import Any
 
-from frankwolfe.objectives.linear_model import WeightedMean
+from frankwolfe.objectives.weighted_mean import WeightedMean
 
 SHRINK = 8  # by which blocks become smaller where even they did not fit
 SMALLEST_BLOCK = 1 << 18  # bytes: below, the copies would take longer to begin than to end

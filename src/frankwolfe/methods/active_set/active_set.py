@@ -10,9 +10,9 @@ import numpy as np
 
 from frankwolfe.backends import Array, Scalar, fetch, largest, namespace
 from frankwolfe.backends.namespace import nonzero
+from frankwolfe.feasible import settled
 from frankwolfe.methods.active_set.atom_bundle import Bundle
 from frankwolfe.methods.base import Evidence, Method, oracle_share
-from frankwolfe.methods.drift import settled
 from frankwolfe.methods.step_sizes import ExactLineSearch, StepSize
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.points import Point, mix

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from frankwolfe.backends import Array, namespace, vdot
+from frankwolfe.feasible import settled
 from frankwolfe.methods.active_set.active_set import coarse, steady
 from frankwolfe.methods.base import Evidence, Method
-from frankwolfe.methods.drift import settled
 from frankwolfe.points import Point, combine
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain

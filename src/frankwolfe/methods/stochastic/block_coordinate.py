@@ -10,8 +10,8 @@ import numpy as np
 from frankwolfe.atoms import Sparse
 from frankwolfe.backends import Array, namespace, vdot
 from frankwolfe.backends.namespace import as_index, is_foreign
+from frankwolfe.feasible import settled
 from frankwolfe.methods.base import Evidence, Method, oracle_share
-from frankwolfe.methods.drift import settled
 from frankwolfe.points import Point, combine, mix
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain

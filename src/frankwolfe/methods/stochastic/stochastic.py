@@ -10,8 +10,8 @@ import numpy as np
 
 from frankwolfe.backends import Array, zeros
 from frankwolfe.backends.namespace import as_index, is_foreign
+from frankwolfe.feasible import settled
 from frankwolfe.methods.base import ORACLE_ERROR, Evidence, Method, oracle_share
-from frankwolfe.methods.drift import settled
 from frankwolfe.points import Leaf, Point
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
