@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from frankwolfe.kernels.qp import simplex_qp as program
 from frankwolfe.kernels.qp.simplex_qp import l1_qp, simplex_qp
 
 
@@ -113,6 +114,19 @@ def test_l1_ball_stops_at_a_tolerance(tol: float) -> None:
     exact = l1_qp(H, b, 10.0, z)
     assert l1_gap(H, b, 10.0, exact) <= 1e-11
     assert 0.5 * z @ H @ z + b @ z - (0.5 * exact @ H @ exact + b @ exact) <= tol
+
+
+def test_one_factor_tells_both_whether_the_ball_is_left_and_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A definite model is factored once for each step, whether its minimiser lies inside or on the boundary."""
+    rng, factors, steps = np.random.default_rng(3), [], []
+    root = rng.standard_normal((60, 20))
+    H, b = root.T @ root / 60, rng.standard_normal(20)
+    solve, step = program._solve, program._step
+    monkeypatch.setattr(program, "_solve", lambda *args: factors.append(1) or solve(*args))
+    monkeypatch.setattr(program, "_step", lambda *args: steps.append(1) or step(*args))
+    for radius in (1.0, 1e3):
+        assert l1_gap(H, b, radius, l1_qp(H, b, radius, np.zeros(20))) <= 1e-10 * radius
+    assert len(factors) == len(steps)
 
 
 def test_both_programs_agree_on_the_signed_vertices() -> None:

@@ -8,8 +8,9 @@ import numpy as np
 
 RIDGE = 1e-14  # of the largest diagonal entry, added where atoms depend on each other
 EPS = 2.0**-52
-LET_GO = 0.1  # of the largest violation: entries that violate optimality by more are let go together
+LET_GO = 0.03  # of the largest violation: entries that violate optimality by more are let go together
 FRACTIONS = (0.05, 0.2, 0.5, 1.0)  # of a step that are tried, beside the one that ends at the first zero
+SINGULAR = 1e-5  # share of the largest pivot of a factor that is next to nothing: of the curvature the square
 PATIENCE = 30  # rounds in which the gap must fall by a tenth
 HOPELESS = 1e280  # a ridge beyond all data
 
@@ -80,6 +81,7 @@ def _inside(z: np.ndarray, radius: float) -> np.ndarray:
     return z * min(1.0, radius / max(float(np.abs(z).sum()), 1e-300))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a step that overflows does not descend
 def _minimised(
     H: np.ndarray, b: np.ndarray, z: np.ndarray, radius: float, tol: float, share: float, tick: Tick, signed: bool
 ) -> np.ndarray:
@@ -179,39 +181,52 @@ def _cut_short(
     return after[best], float(changes[best])
 
 
-@np.errstate(over="ignore", invalid="ignore")  # a step that overflows does not descend
 def _step(
     H: np.ndarray, slope: np.ndarray, sign: np.ndarray, room: float, ridge: float, signed: bool
 ) -> np.ndarray | None:
     """Return the step to the minimiser with signs free, None if rounding spoils it.
 
-    The sum of sign times step is `room`: on the simplex always, on the ball unless less is better. Curvature along the
-    signs does no harm where that sum is given, and makes the system definite; the part of the slope along them does no
-    good, and is taken off.
+    The sum of sign times step is `room`: on the simplex always, on the ball unless less is better. The part of the
+    slope along the signs only shares in the multiplier of that sum, and is taken off before a solution magnifies it.
     """
-    size, right = sign.size, np.empty((sign.size, 2), order="F")
-    right[:, 0], right[:, 1] = float(sign @ slope) / size * sign - slope, sign
-    shifted = sign[:, None] * max(float(H.diagonal().max()), ridge) * sign + H
-    shifted.flat[:: size + 1] += ridge
-    solved = _solve(shifted, right)
+    share = float(sign @ slope) / sign.size
+    right = np.empty((sign.size, 2), order="F")
+    right[:, 0], right[:, 1] = share * sign - slope, sign
+    solved = _solve(_ridged(H.copy(), ridge), right, SINGULAR) if signed else None
+    known = solved is not None  # whether the minimiser that leaves the sum free is known as well
+    if not known:
+        # Curvature along the signs does no harm where their sum is given, and makes the system definite.
+        solved = _solve(_ridged(sign[:, None] * max(float(H.diagonal().max()), ridge) * sign + H, ridge), right)
     if solved is None:
         return None
     free, along = solved[:, 0], solved[:, 1]
-    if not float(sign @ along) > 0:
+    total, bend = float(sign @ free), float(sign @ along)
+    if not bend > 0:
         return None
-    step = free + (room - float(sign @ free)) / float(sign @ along) * along
-    if signed and float(sign @ (slope + H @ step)) > 0:  # the ball need not be left at its boundary
-        inner = H.copy()
-        inner.flat[:: size + 1] += ridge
-        solved = _solve(inner, -slope)
+    inside = known and total - share * bend <= room  # the ball need not be left at its boundary
+    step = free + (-share if inside else (room - total) / bend) * along
+    if signed and not known and float(sign @ (slope + H @ step)) > 0:
+        solved = _solve(_ridged(H.copy(), ridge), -slope)
         step = step if solved is None or float(sign @ solved) > room else solved
     descent = float(slope @ step) <= EPS * float(np.abs(slope) @ np.abs(step))  # not so for NaN
     return step if descent else None
 
 
-def _solve(K: np.ndarray, right: np.ndarray) -> np.ndarray | None:
-    """Return K⁻¹ times one or more right-hand sides, for K positive definite; None where it is not. K is spoilt."""
+def _ridged(H: np.ndarray, ridge: float) -> np.ndarray:
+    """Return H with a ridge on its diagonal, in place."""
+    H.flat[:: len(H) + 1] += ridge
+    return H
+
+
+def _solve(K: np.ndarray, right: np.ndarray, least: float = 0.0) -> np.ndarray | None:
+    """Return K⁻¹ times some right-hand sides, for K positive definite; None where it is not. K is spoilt.
+
+    None also where a pivot of its factor is less than `least` of the largest.
+    """
     from scipy.linalg import lapack
 
-    _, solved, failed = lapack.dposv(K.T, right, lower=1, overwrite_a=1)  # pyright: ignore[reportAttributeAccessIssue]
+    factor, solved, failed = lapack.dposv(K.T, right, lower=1, overwrite_a=1)  # pyright: ignore[reportAttributeAccessIssue]
+    if least and not failed:
+        pivots = factor.diagonal()
+        failed = not pivots.min() > least * pivots.max()
     return None if failed else solved
