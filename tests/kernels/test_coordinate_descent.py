@@ -117,18 +117,21 @@ def test_a_limit_ends_inside_the_set(signed: bool) -> None:
 
 
 @pytest.mark.parametrize("signed", [True, False])
-def test_a_start_far_from_everything_is_scaled_down(signed: bool) -> None:
-    """From the best multiple of a vertex: the same answer as by the Hessian."""
+def test_from_a_start_far_from_everything_descent_begins_at_zero(signed: bool) -> None:
+    """Its rounds are those from zero, and their end is the answer that the Hessian gives."""
     rng = np.random.default_rng(8)
     A, c, d, radius = rng.standard_normal((60, 25)), np.full(60, 1 / 60), 25, 1000.0
     start, target = radius * (np.arange(d) == 3), 100 * A @ rng.standard_normal(d)
     slope, bent = A.T @ (c * (A @ start - target)), c * (A @ start)
-    share = max(float((A @ start) @ target) / float((A @ start) @ (A @ start)), 0.0)
-    assert share < 0.5
+    assert float((A @ start) @ target) < 0.5 * float((A @ start) @ (A @ start))
     model, H = Model(columns_of(A), np.arange(d), slope, c), hessian(A, c, 0.0, False)
-    found = descended(model, radius, Start(start, None, share, bent), signed, 1e-3, 2000)
-    assert found.done
     b = slope - H @ start
+    for most in (1, 3):
+        near = descended(model, radius, Start(start, None, (bent, A.T @ bent)), signed, 0.0, most).z
+        at_zero = model._replace(slope=b)
+        np.testing.assert_allclose(descended(at_zero, radius, Start(np.zeros(d)), signed, 0.0, most).z, near, rtol=1e-6)
+    found = descended(model, radius, Start(start, None, (bent, A.T @ bent)), signed, 1e-3, 2000)
+    assert found.done
     best = l1_qp(H, b, radius, start) if signed else radius * simplex_qp(radius**2 * H, radius * b, start / radius)
     np.testing.assert_allclose(found.z, best, atol=0.1)
 
@@ -140,7 +143,8 @@ def test_a_level_that_is_too_high_falls(signed: bool, level: float | None) -> No
     d, start = 12, 50.0 * (np.arange(12) == 3)
     A, c, slope = made(4, d=d)
     model, H = Model(columns_of(A), np.arange(d), slope, c, 0.01), hessian(A, c, 0.01, False)
-    found = descended(model, 50.0, Start(start, level, 0.0, c * (A @ start)), signed, 1e-6, 3000)
+    bent = c * (A @ start)
+    found = descended(model, 50.0, Start(start, level, (bent, A.T @ bent)), signed, 1e-6, 3000)
     assert found.done
     assert np.abs(found.z).sum() <= 50.0 * (1 + 1e-12)
     assert signed or (found.z.min() >= 0 and found.z.sum() == pytest.approx(50.0))

@@ -32,6 +32,8 @@ class Model(NamedTuple):
         Added to the curvature along each column.
     intercept : bool
         Whether a constant added to the margins is free.
+    diagonal : array of shape (s,), optional
+        Without an intercept: the curvature along each column, or a little more, where that is known.
     """
 
     layout: Layout
@@ -40,6 +42,7 @@ class Model(NamedTuple):
     c: np.ndarray
     ridge: float = 0.0
     intercept: bool = False
+    diagonal: np.ndarray | None = None
 
 
 class Start(NamedTuple):
@@ -51,16 +54,14 @@ class Start(NamedTuple):
         Feasible; where the slope of the model was taken.
     level : float, optional
         A guess of the multiplier of the constraint; by default that for orthogonal columns.
-    share : float, default 1
-        What of z descent begins with: on a simplex that may be a vertex far from everything.
-    bent : array of shape (n,), optional
-        For a share: c times the margins of z, less their mean where an intercept is free.
+    bent : arrays of shape (n,) and (s,), optional
+        c times the margins of z, less their mean where an intercept is free, and A' times that: descent then begins at
+        zero, since z, on a simplex a vertex perhaps, is far from everything.
     """
 
     z: np.ndarray
     level: float | None = None
-    share: float = 1.0
-    bent: np.ndarray | None = None
+    bent: tuple[np.ndarray, np.ndarray] | None = None
 
 
 class Descent(NamedTuple):
@@ -120,11 +121,13 @@ def descended(
     """
     loops, layout = compiled("qp.coordinate_descent_loops"), model.layout
     c = layout.scale**2 * double(model.c)
-    bend, along = loops.bends(*layout.arrays, model.columns, c)
-    free = 1 / max(float(c.sum()), 1e-300) if model.intercept else 0.0
-    bend += model.ridge - free * along**2
+    free, bend, along = 0.0, model.diagonal, np.zeros(model.columns.size)
+    if bend is None:
+        bend, along = loops.bends(*layout.arrays, model.columns, c)
+        free = 1 / max(float(c.sum()), 1e-300) if model.intercept else 0.0
+        bend += model.ridge - free * along**2
     size, lengths = start.z.size, np.diff(layout.arrays[0])[model.columns]
-    slope, z, moved = model.slope - model.ridge * start.z, start.share * start.z, np.zeros(c.size)
+    slope, z, moved = model.slope - model.ridge * start.z, start.z, np.zeros(c.size)
 
     def descend(some: Any, place: np.ndarray, count: int, tol: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the places after each of at most so many rounds over some of the columns, and the gaps they saw."""
@@ -137,8 +140,7 @@ def descended(
 
     here, level = model.slope, start.level
     if start.bent is not None:
-        moved = (start.share - 1) * layout.scale * start.bent
-        here = slope + model.ridge * z + layout.adjoint((start.share - 1) * start.bent)[model.columns]
+        z, moved, here = np.zeros(size), -layout.scale * start.bent[0], slope - start.bent[1]
     if level is None:
         peaks = bend * z - here
         level = water_level(np.abs(peaks), bend, radius) if signed else water_level(peaks, bend, radius, -np.inf)

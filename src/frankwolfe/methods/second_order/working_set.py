@@ -40,7 +40,7 @@ LITTLE = 0.9  # share of the gap that a step may leave and still count as one th
 FLAT = 1e-3  # curvature of rows that have none, in terms of the largest: a column of such rows alone is to move, too
 ROUND, TURN, FACTOR = 2, 4, 22  # operations on an entry: in a round, to turn it into a column; in one, of factors
 SOLVED, STEP = 12, 3e6  # on an entry, to solve a model that is f by rounds; of a step by Hessians besides the data
-FAR_OFF = 0.5  # share of the start whose multiple is best below which descent begins at that
+FAR_OFF = 0.5  # multiple of the start that is best, below which descent begins at zero
 FEW = 16  # columns that seem to matter at first, up to which they are solved for alone: there may be no more
 GIVEN_UP = 1 << 30  # rounds, which cost more than any Hessian
 NEAR = 0.3  # gap, in terms of <gradient, x>, from which on a Hessian gains more than a decade
@@ -147,14 +147,18 @@ def by_coordinates(problem: Problem, state: Any, scan: ColumnScan) -> Any:
     chosen = np.arange(x.size) if exact else np.flatnonzero(scan.matter)
     data, slope, here = sparse(objective), double(gradient[chosen]), double(x[chosen])
     assert data is not None
-    columns, c, share, bent = data.by_column, double(objective.loss_curvature(state.x.image)), 1.0, None
+    columns, c, start = data.by_column, double(objective.loss_curvature(state.x.image)), Start(here, scan.level)
+    diagonal = None
     if exact:
+        if not objective.intercept:
+            diagonal = objective.column_norms(problem.extent) ** 2 + objective.ridge
         bent = objective.bend(c, image)
         curve = float(bent @ image) + objective.ridge * float(here @ here)
-        share = min(max(1 - float(scan.at_x.inner) / curve, 0.0), 1.0) if curve > 0 else 1.0
+        if float(scan.at_x.inner) > (1 - FAR_OFF) * curve > 0:
+            start = Start(here, None, (bent, double(data.adjoint(bent))))
     else:
         c = np.where(c > 0, c, FLAT * c.max())
-    model = Model(columns.descent_layout, chosen, slope, c, objective.ridge, objective.intercept)
+    model = Model(columns.descent_layout, chosen, slope, c, objective.ridge, objective.intercept, diagonal)
     relative = scan.gap / max(abs(float(scan.at_x.value)), 1e-300)
     left, ends, most = FAR_LEFT if relative > 1 else LEFT, FINEST, MOST_ROUNDS
     if exact:  # a goal relative to what is gained is not known at the start
@@ -163,7 +167,6 @@ def by_coordinates(problem: Problem, state: Any, scan: ColumnScan) -> Any:
     # After a step that gained little, however good its model looked, the next takes more rounds.
     least = 2 if exact else min(max(state.rounds // 2, 2), MOST_ROUNDS)
     limits = tol, most, least, problem.tick
-    start = Start(here, scan.level) if share > FAR_OFF else Start(here, None, share, bent)
     found = descended(model, domain.radius, start, domain.signed, *limits)
     problem.counts.n_pass += 2 * (found.entries / data.matrix.nnz + 1)
     target = x.copy()
