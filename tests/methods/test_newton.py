@@ -145,3 +145,15 @@ def test_a_quadratic_has_no_rows_to_leave_out(domain):
     A = np.random.default_rng(0).standard_normal((20, 5))
     result = fw.minimize(fw.Quadratic(A.T @ A, -A[0]), domain, method="newton", tol=1e-9)
     assert result.success
+
+
+def test_a_step_whose_gain_is_less_than_rounding_is_taken() -> None:
+    """A column of 1e5 and a free intercept cancel: f is known to fewer digits than the gap asks for."""
+    rng = np.random.default_rng(1)
+    A = rng.standard_normal((1500, 8))
+    A[:, 0] = 1e5 * (1 + 0.1 * rng.standard_normal(1500))
+    margins = A[:, 1:] @ rng.standard_normal(7) + 5e-5 * (A[:, 0] - 1e5)
+    f = fw.Logistic(A, margins + 2 * rng.standard_normal(1500) > 0, intercept=True)
+    result = fw.minimize(f, fw.L2Ball(1.0), method="newton", tol=1e-7)
+    assert result.success
+    assert result.gap <= 1e-7

@@ -45,7 +45,7 @@ KEPT = 1000  # variables up to which a Hessian is kept from one step to the next
 PAIR = {True: 0.04, False: 1.0}  # for two entries of a row that meet in a Hessian, dense and sparse
 WEIGHTED = {True: 3.0, False: 0.0}  # and for one that is weighted first
 ENTRY, STEP = {True: 0.3, False: 1.0}, 3e5  # for an entry in two reads, and for a step besides all arrays
-ROW, FREE_ROW = 20.0, 50.0  # for a row, and where there is a free intercept
+ROW, FREE_ROW = 5.0, 10.0  # for a row, and where there is a free intercept
 TAIL = 0.7  # share of the difference between the curvatures of f and log f that is taken off
 
 
@@ -239,7 +239,8 @@ class NewtonFrankWolfe(Method):
             return after, evidence
         step = problem.line_search(x, z, rtol=rtol)
         if not step > 0:  # f does not show what the step gains, but the model does: taken if f does not rise either
-            step = float(float(problem.value(z)) <= value + 4 * problem.eps * abs(value))
+            rounding = max(4 * problem.eps * abs(value), float(at_x.tangent.noise))
+            step = float(float(problem.value(z)) <= value + rounding)
         x_next = problem.mix(x, z, step)
         sample = state.sample and not (far and step < POOR)
         steady = not far and abs(step - 1) <= STEADY and relative <= FALLEN * before
