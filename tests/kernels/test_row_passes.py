@@ -154,6 +154,14 @@ def test_the_loss_alone_equals_its_plain_twin(problem) -> None:
         np.array([slope @ step, curvature @ step**2]),
         at_least=float(np.abs(slope) @ abs(step)),
     )
+    images = np.stack([m, step, m * step])
+    value, slope, curvature = naive_loss(kind, b, share, m + 0.25)
+    found, gradient, hessian, (left, bend, drift) = loss.on_span(m, 0.25, images)
+    close(found, value)
+    close(gradient, images @ slope, at_least=float((np.abs(images) @ np.abs(slope)).max()))
+    close(hessian, images * curvature @ images.T)
+    close(drift, images @ curvature, at_least=float((np.abs(images) @ curvature).max()))
+    close(np.array([left, bend]), np.array([slope.sum(), curvature.sum()]), at_least=float(np.abs(slope).sum()))
 
 
 def test_the_loss_holds_for_margins_of_any_size() -> None:

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from tests.problems import PROBLEMS, case, completion, logistic_data
 
 import frankwolfe as fw
@@ -145,6 +146,22 @@ def test_depth() -> None:
     for first, expected in ((-1.0, 0.0), (0.0, 0.5), (0.5, 0.75), (1.0, 1.0)):
         assert interior_depth(problem, Point.at(np.array([first, 0.3, -0.9])), seen(g, -1.0)) == pytest.approx(expected)
     assert interior_depth(problem, Point.at(np.zeros(3)), seen(0 * g, 0.0)) == 0
+
+
+def rows_of_many_columns(spread: float) -> fw.Logistic:
+    """Sparse rows whose Hessian costs many reads; the sizes of the columns span so many powers of ten."""
+    rng = np.random.default_rng(4)
+    A = sp.random_array((1200, 240), density=0.25, rng=rng, data_sampler=rng.standard_normal, format="csr")
+    A = sp.csr_array(A @ sp.diags_array(10.0 ** rng.uniform(-spread, 0.0, 240)))
+    return fw.Logistic(A, A @ (rng.standard_normal(240) / abs(A).max(axis=0).toarray().ravel()) > 0)
+
+
+def test_products_where_a_hessian_is_expensive() -> None:
+    """They stay where a step takes few of them, and give way to the Hessian where one takes many."""
+    for spread, radius, method in ((0.0, 1.0, "subspace"), (2.0, 100.0, "subspace -> newton")):
+        result = fw.minimize(rows_of_many_columns(spread), fw.L2Ball(radius), tol=1e-7)
+        assert result.success
+        assert result.method == method
 
 
 A, b = logistic_data()

@@ -15,6 +15,7 @@ from tests.problems import completion, logistic_data
 
 import frankwolfe as fw
 from frankwolfe.objectives.line_search import minimise_on_segment
+from frankwolfe.objectives.linear_model import LinearModel
 from frankwolfe.points import Point, mix
 from frankwolfe.rows.host_matrix import BLOCK_BYTES, DenseMatrix
 from frankwolfe.rows.sparse_matrix import CSRMatrix
@@ -228,6 +229,24 @@ def test_line_search_on_hard_lines(root: float, scale: float, power: float) -> N
     gamma, _ = minimise_on_segment(Kinked(), rtol=1e-12)
     expected = min(max(root, 0.0), 1.0)
     assert abs(gamma - expected) <= max(1e-9, (1e-11) ** (1 / max(power, 1.0)))
+
+
+@pytest.mark.parametrize("name", [name for name, f in OBJECTIVES.items() if isinstance(f, LinearModel)])
+def test_the_loss_on_a_span_of_images(name: str) -> None:
+    """Value, gradient and Hessian as the weights change, one after the other, against differences."""
+    f, rng = OBJECTIVES[name], np.random.default_rng(9)
+    images = np.stack([f.data.apply(random_point(name, seed)) for seed in range(3)])
+    at, h = f.on_span(images, 0.1 * images[0]), 1e-5
+    for c in 0.2 * rng.standard_normal((4, 3)):
+        value, gradient, hessian = at(c)
+        assert value == pytest.approx(float(f.loss(c @ images)), rel=1e-12)
+        np.testing.assert_allclose(hessian, hessian.T, rtol=1e-12, atol=1e-14)
+        ways = [(at(c + h * e), at(c - h * e)) for e in np.eye(3)]
+        slopes = [(up[0] - down[0]) / (2 * h) for up, down in ways]
+        np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-7 * max(1.0, abs(value)))
+        if "hu" not in name and "hinge" not in name:  # whose curvature jumps
+            bends = [(up[1] - down[1]) / (2 * h) for up, down in ways]
+            np.testing.assert_allclose(hessian, bends, rtol=1e-6, atol=1e-6 * max(1.0, float(np.abs(hessian).max())))
 
 
 def test_check_gradient_rejects() -> None:

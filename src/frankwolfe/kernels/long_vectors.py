@@ -25,11 +25,12 @@ def products(left: list[Array], right: list[Array]) -> np.ndarray:
     """
     if is_foreign(left[0]):
         return host(_wide(left) @ _wide(right).T).astype(np.float64)
-    out, flat = np.zeros((len(left), len(right))), [[np.asarray(v).reshape(-1) for v in side] for side in (left, right)]
+    sides = [left] if right is left else [left, right]
+    out, flat = np.zeros((len(left), len(right))), [[np.asarray(v).reshape(-1) for v in side] for side in sides]
     for start in range(0, flat[0][0].size, PIECE):
         piece = slice(start, start + PIECE)
-        rows, columns = (np.stack([v[piece] for v in side], dtype=np.float64) for side in flat)
-        out += rows @ columns.T
+        rows = [np.stack([v[piece] for v in side], dtype=np.float64) for side in flat]
+        out += rows[0] @ rows[-1].T
     return out
 
 

@@ -171,6 +171,43 @@ def along_line(loss, start, step, gamma):
     return first, second
 
 
+@kernel(fastmath=SUMS)
+def on_span(loss, m, shift, images, gradient, hessian, drift):
+    """Add to the derivatives of the loss at m + shift along some images, to its Hessian's lower half, and to `drift`.
+
+    The last is what the derivatives do where the shift moves. Returns the loss and the sums of slopes and curvatures.
+    """
+    y, r, c = np.empty(CHUNK), np.empty(CHUNK), np.empty(CHUNK)
+    value, left, bend = 0.0, 0.0, 0.0
+    for low in range(0, m.size, CHUNK):
+        high = min(low + CHUNK, m.size)
+        n = high - low
+        for i in range(n):
+            y[i] = m[low + i] + shift
+        value += at_margins(on_rows(loss, low, high), y[:n], r[:n], c[:n])[0]
+        slopes, curvatures = 0.0, 0.0
+        for i in range(n):
+            slopes += r[i]
+            curvatures += c[i]
+        left += slopes
+        bend += curvatures
+        for j in range(images.shape[0]):
+            along = images[j, low:high]
+            first, moved = 0.0, 0.0
+            for i in range(n):
+                y[i] = c[i] * along[i]
+                first += r[i] * along[i]
+                moved += y[i]
+            gradient[j] += first
+            drift[j] += moved
+            for k in range(j + 1):
+                other, second = images[k, low:high], 0.0
+                for i in range(n):
+                    second += y[i] * other[i]
+                hessian[j, k] += second
+    return value, left, bend
+
+
 @kernel()
 def value_at(loss, m):
     """Return the loss at the margins m."""

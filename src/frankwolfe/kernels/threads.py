@@ -156,10 +156,11 @@ _patience = Patience()
 
 def share_out(task: Callable[[int], object], parts: int) -> None:
     """Call task(0), ..., task(parts - 1), on this thread and on idle ones; return when all are done."""
-    if parts == 1:
-        task(0)
+    helpers = _patience.take(min(count(), parts) - 1) if parts > 1 else 0
+    if not helpers:
+        for part in range(parts):
+            task(part)
         return
-    helpers = _patience.take(min(count(), parts) - 1)
     todo = iter(range(parts))  # taking the next number is atomic
 
     def work() -> list[float]:
@@ -174,8 +175,7 @@ def share_out(task: Callable[[int], object], parts: int) -> None:
     for helper in waiting:
         if not helper.cancel():  # on a busy machine it may not have begun: nothing is left for it to do
             helper.result()
-    if helpers:
-        _patience.learn(own, perf_counter() - began)
+    _patience.learn(own, perf_counter() - began)
 
 
 @lru_cache(maxsize=1)

@@ -21,8 +21,8 @@ from frankwolfe.methods.open_loop.frank_wolfe import FrankWolfe
 from frankwolfe.methods.projected.accelerated_gradient import AcceleratedGradient, StronglyConvexAGM
 from frankwolfe.methods.projected.projected_gradient import AcceleratedProjectedGradient
 from frankwolfe.methods.second_order import working_set
-from frankwolfe.methods.second_order.newton import NewtonFrankWolfe, products_only
-from frankwolfe.methods.second_order.subspace import SubspaceFrankWolfe
+from frankwolfe.methods.second_order.newton import NewtonFrankWolfe, costs, products_only
+from frankwolfe.methods.second_order.subspace import SubspaceFrankWolfe, bends
 from frankwolfe.methods.step_sizes import Backtracking, ExactLineSearch
 from frankwolfe.objectives.composite import ImageObjective
 from frankwolfe.points import Point
@@ -40,6 +40,8 @@ INSIDE = 0.25  # depth from which on x counts as inside
 EARLY = 6  # corrective steps, each with many atoms, after which an x amid the set tells that it is not the vertices
 AMID = 0.45  # depth from which on the set has not been felt at all
 MIN_ATOM_CAP = 50  # atoms that a corrective step takes easily, whatever the number of variables
+EXPENSIVE = 12.0  # reads of sparse data that a Hessian of them costs, from which on products with it are tried first
+WORTH = 0.5  # share of that price that the products of one step may cost
 MAX_HESSIAN_COLUMNS = 3000  # of data without coordinate descent: more cost more than many passes over them
 
 
@@ -56,6 +58,7 @@ CHOICES = {
     "newton": Choice(NewtonFrankWolfe(), "few variables: second-order steps need the fewest passes over the data"),
     "columns": Choice(NewtonFrankWolfe(), "few columns matter: second-order steps on those alone"),
     "subspace": Choice(SubspaceFrankWolfe(), "a Euclidean ball: the best of the plane through the last steps"),
+    "products": Choice(SubspaceFrankWolfe(), "a Euclidean ball: products with the Hessian cost less than to form it"),
     "search": Choice(AcceleratedFrankWolfe(line_search=True), "the set is curved: momentum with a line search"),
     "fcfw": Choice(FullyCorrective(), "the curvature is known: correct the weights of all atoms that matter"),
     "apgd": Choice(AcceleratedProjectedGradient(restart=True), "the projection is cheap: momentum with restarts", 20),
@@ -128,6 +131,14 @@ class Facts:
         return products_only(self.problem) or objective.data.shape[1] <= min(SMALL, objective.data.shape[0])
 
     @property
+    def expensive_hessian(self) -> bool:
+        """A Hessian of sparse data costs many reads of them, and products with it are to be had instead."""
+        objective = self.problem.hessian_objective
+        if objective is None or objective.constant_hessian or not bends(self.problem):
+            return False
+        return hasattr(objective.data.matrix, "nnz") and price_in_reads(self.problem) > EXPENSIVE
+
+    @property
     def light(self) -> bool:
         """The vertices are coordinates, and a Hessian of all columns costs a few passes over the data, or nothing.
 
@@ -152,6 +163,7 @@ class Facts:
 
 FAMILIES: tuple[tuple[Callable[[Facts], bool], tuple[str, ...]], ...] = (
     (lambda known: known.allow("factored"), ("factored",)),
+    (lambda known: known.ball and known.small and known.expensive_hessian, ("products", "newton")),
     (lambda known: known.ball and known.small, ("newton",)),
     (lambda known: known.ball, ("subspace",)),
     (lambda known: known.light, ("newton",)),
@@ -233,6 +245,8 @@ class Auto(Method):
         bounds = (float(tangent.bound(v.value, 0.0)) for tangent, v in evidence.minorants if v is not None)
         after = after._replace(value=value, bound=max(state.bound, *bounds))
 
+        if state.plan[state.turn] == "products" and inner.rounds > WORTH * price_in_reads(problem):
+            return self._next(problem, after, "a step took many products"), evidence
         if too_many_atoms(problem, state):
             return self._next(problem, after, "the solution mixes very many vertices"), evidence
         if state.plan[0] == "fcfw" and after.k == EARLY and interior_depth(problem, state.x, evidence) > AMID:
@@ -314,6 +328,12 @@ def interior_depth(problem: Problem, x: Point, evidence: Evidence) -> float:
     slope, lowest = tangent.slope, float(vertex.value)
     highest = float(problem.domain.lmo(-slope).inner(slope))
     return (float(problem.inner(slope, x)) - lowest) / (highest - lowest) if highest > lowest else 0.0
+
+
+def price_in_reads(problem: Problem) -> float:
+    """Return what a Hessian and its factors cost, in terms of a gradient."""
+    hessian, factors, gradient = costs(problem)
+    return (hessian + factors) / gradient
 
 
 def too_many_atoms(problem: Problem, state: AutoState) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from frankwolfe.backends import Array, Scalar, eps, host, vdot, zeros
+from frankwolfe.backends.namespace import as_like, fetch_arrays
 from frankwolfe.backends.precision import exact_products
 from frankwolfe.backends.vector_with_image import Imaged
 from frankwolfe.objectives.base import Evaluation, Line, Objective
@@ -68,6 +69,9 @@ class ImageObjective(Objective):
             leaf.resolve(self.map.apply(leaf.coords))
         return passes
 
+
+OnSpan = Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]]
+"""A function of a few weights: value, gradient, Hessian."""
 
 HessianProduct = Callable[[Array], tuple[Array, Array, float]]
 """Of a direction: its image, the Hessian times it, and the reads of the data that took."""
@@ -162,6 +166,18 @@ class Composite(ImageObjective):
         else:
             product = host(images.T @ (images * curvature[:, None]))
         return np.array(product, dtype=np.float64)  # ours to change: JAX's are not
+
+    def on_span(self, images: Array, near: Array) -> OnSpan:
+        """Return φ on the combinations of some images, about at the image `near`, as a function of weights."""
+
+        def at(c: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+            m = as_like(c, images) @ images
+            slope, curvature = self.loss_slope(m), self.loss_curvature(m)
+            first, second = images @ slope, self.bend(curvature, images) @ images.T
+            value, gradient, hessian = fetch_arrays(self.loss(m), first, second)
+            return float(value), gradient, hessian
+
+        return at
 
     def value_at(self, x: Point) -> tuple[Scalar, float]:
         passes = self.resolve(x)

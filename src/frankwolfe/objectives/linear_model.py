@@ -17,7 +17,7 @@ from frankwolfe.kernels.spectral.lanczos import least_eigenvalue
 from frankwolfe.losses import Loss, SquaredLoss
 from frankwolfe.objectives.array_losses import ArrayLosses
 from frankwolfe.objectives.base import Evaluation, Line
-from frankwolfe.objectives.composite import HessianObjective, HessianProduct, ridge_along
+from frankwolfe.objectives.composite import HessianObjective, HessianProduct, OnSpan, ridge_along
 from frankwolfe.objectives.derive import TARGETS, derive
 from frankwolfe.objectives.line_search import Lines
 from frankwolfe.objectives.profiled_intercept import (
@@ -28,6 +28,7 @@ from frankwolfe.objectives.profiled_intercept import (
     balanced_slope,
     intercepts_by_sums,
     mean_loss,
+    on_span,
     profiled,
 )
 from frankwolfe.objectives.weighted_mean import WeightedMean
@@ -360,6 +361,10 @@ class LinearModel(WeightedMean, HessianObjective):
     def quadratic_form(self, curvature: Array, images: Any) -> np.ndarray:
         product = super().quadratic_form(curvature, images)
         return _without_intercept(product, images.T @ curvature, curvature) if self.intercept else product
+
+    def on_span(self, images: Array, near: Array) -> OnSpan:
+        plain = self.compiled is None or near.shape != self.b.shape
+        return super().on_span(images, near) if plain else on_span(self, double(images), near)
 
     def balanced_slope(self, images: list[KeptImage]) -> tuple[np.ndarray, float, list[float]]:
         """Return the gradient at the first of some images of rows in parts, its product with x, and all values."""

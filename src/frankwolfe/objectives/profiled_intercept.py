@@ -11,7 +11,7 @@ from frankwolfe.backends import Array, Scalar, eps, vdot
 from frankwolfe.kernels.root_bracket import NEAR, settled
 from frankwolfe.kernels.rows.layouts import NONE, double
 from frankwolfe.objectives.base import Line
-from frankwolfe.objectives.composite import ridge_along
+from frankwolfe.objectives.composite import OnSpan, ridge_along
 from frankwolfe.objectives.intercept_search import InterceptSearch, finish, search
 from frankwolfe.points import Point
 from frankwolfe.rows.rows import Sums
@@ -114,6 +114,29 @@ def along(model: Any, start: Array, step: Array, gamma: float) -> Sums:
 def sums_along(model: LinearModel, start: Array, step: Array, gamma: float, c: float) -> Sums:
     """The sums that a search for the intercept needs, on a segment of images."""
     return (np.array(model.array_losses().sums(start, step, gamma, c)),)
+
+
+def on_span(model: LinearModel, images: np.ndarray, near: np.ndarray) -> OnSpan:
+    """Return the loss on the combinations of some images, as a function of their weights, by compiled loops.
+
+    The intercept of one combination is looked for from that of the last; what it leaves over is felt along the images.
+    """
+    loss: Any = model.compiled
+    shift, ulp = model.intercept_at(near), eps(near)
+
+    def at(c: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        nonlocal shift
+        m = c @ images
+        if model.intercept:
+            (_, shift, _), _ = loss.balance(m, NONE, 0.0, (-math.inf, shift, math.inf), ulp)
+        value, gradient, hessian, (left, bend, drift) = loss.on_span(m, shift, images)
+        if model.intercept and bend > 0:
+            if abs(left) <= NEAR * model.row_loss.knee * bend:
+                value, gradient = value - 0.5 * left * left / bend, gradient - drift * (left / bend)
+            hessian -= np.outer(drift, drift) / bend
+        return value, gradient, hessian
+
+    return at
 
 
 class SummedLine(Line):

@@ -57,6 +57,18 @@ class RowLosses(NamedTuple):
         """Return first and second derivative of the loss along start + gamma step."""
         return compiled("losses").along_line(self, double(start), double(step), gamma)
 
+    def on_span(
+        self, m: np.ndarray, shift: float, images: np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray, tuple[float, float, np.ndarray]]:
+        """Return the loss at m + shift, its gradient and Hessian along some images, and what the shift does to it.
+
+        That are the sum of the slopes, the sum of the curvatures, and the change of the gradient where it moves.
+        """
+        k = len(images)
+        gradient, hessian, drift = np.zeros(k), np.zeros((k, k)), np.zeros(k)
+        value, left, bend = compiled("losses").on_span(self, m, shift, images, gradient, hessian, drift)
+        return value, gradient, hessian + np.tril(hessian, -1).T, (left, bend, drift)
+
     def balance(
         self, start: np.ndarray, step: np.ndarray, gamma: float, bracket: tuple[float, float, float], ulp: float
     ) -> tuple[tuple[float, float, float], np.ndarray]:

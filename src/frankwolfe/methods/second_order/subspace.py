@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from frankwolfe.backends import Array, namespace
-from frankwolfe.backends.namespace import as_like, fetch_arrays
+from frankwolfe.backends.namespace import as_like
 from frankwolfe.kernels.long_vectors import blend, combined, near, orthonormal, products
 from frankwolfe.kernels.qp.ball_qp import small_ball_qp
 from frankwolfe.kernels.qp.simplex_qp import simplex_qp
@@ -18,13 +18,12 @@ from frankwolfe.kernels.rows.layouts import double
 from frankwolfe.kernels.threads import calm
 from frankwolfe.methods.base import Evidence, Method, closed, looked, oracle_share
 from frankwolfe.objectives.base import Evaluation
+from frankwolfe.objectives.composite import OnSpan
 from frankwolfe.points import Leaf, Point, Tangent
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
 from frankwolfe.validation import integer
 
-Small = Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]]
-"""A function of a few coefficients: value, gradient, Hessian."""
 Corner = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 """Minimiser of q'z + z'Hz/2 over a small set, started from a point of it."""
 
@@ -37,6 +36,7 @@ NOISE = 0.575  # so does a step this short beside the longest vector
 BLUR = 256.0  # ulps of f by which the image of a step may be wrong before it is made afresh
 ALMOST = 10.0  # times the gap that ends the run: from there on an average of tangents may end it
 FORCING, MOST_ROUNDS = 0.1, 200  # share of the residual that conjugate gradients leave; rounds of them at most
+FIRST_ROUNDS, SWELL = 16, 3  # at first so many at most, and then so many times those of the step before
 ON_SPHERE = 0.999  # times the radius, from which on x is on the sphere
 LARGE = 1 << 20  # entries from which a step costs little beside reads of the data, of which Newton's takes more
 SLOW = 0.3  # share of the gap that a Newton step may leave: after a poorer one, the next takes vertex and past steps in
@@ -52,6 +52,7 @@ class SubspaceState(NamedTuple):
     gram: np.ndarray  # the inner products of their slopes
     rested: bool = False  # whether the last step stayed, its gap being all that was asked for
     gap: float = np.inf  # the last Frank-Wolfe gap
+    rounds: int = 0  # of conjugate gradients in the last step
 
 
 @dataclass(frozen=True)
@@ -125,33 +126,37 @@ class SubspaceFrankWolfe(Method):
         return SubspaceState(0, x0, (), (), NO_PRODUCTS)
 
     def step(self, problem: Problem, state: SubspaceState) -> tuple[SubspaceState, Evidence]:
-        k, x, past, tangents, gram, rested, before = state
+        k, x, past, tangents, gram, rested, before, rounds = state
         at_x = problem.evaluate(x)
         vertex = problem.lmo(at_x.slope, k, share=oracle_share(k), keep=x)
         at_x, vertex = looked(problem, at_x, vertex)
         evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
         gap = max(float(at_x.inner - vertex.value), 0.0)
-        goal, matters = ENOUGH * gap, gap <= ALMOST * problem.goal or not problem.goal > 0
-        radius = problem.ball_radius
+        if not rested and closed(problem, at_x.value, at_x.tangent, vertex):
+            return state._replace(k=k + 1, rested=True), evidence
+        goal, radius = ENOUGH * gap, problem.ball_radius
         if radius is not None:
+            matters = gap <= ALMOST * problem.goal or not problem.goal > 0
             tangents, gram = (at_x.tangent, *tangents)[: self.bundle], gram if matters else NO_PRODUCTS
             if matters and len(tangents) > 1:
                 gram = extended(gram, [t.slope for t in tangents])
                 average = best_average(tangents, radius, problem.eps, gram)
                 evidence = evidence._replace(minorants=(*evidence.minorants, (average, None)))
-        if not rested and closed(problem, at_x.value, at_x.tangent, vertex):
-            return SubspaceState(k + 1, x, past, tangents[1:], gram[1:, 1:], True, before), evidence
         if radius is None:
             x, past = self._in_hull(problem, x, vertex.point, past, goal)
         else:
             slow = gap > SLOW * before
             with calm():
                 ahead = self.newton and bends(problem)
-                steps = [truncated_newton(problem, x, at_x, radius)] if ahead else []
-                if slow or not ahead or k == 0:
+                steps = []
+                if ahead:
+                    most = min(MOST_ROUNDS, max(FIRST_ROUNDS, SWELL * rounds))
+                    step, rounds = truncated_newton(problem, x, at_x, radius, most)
+                    steps = [step]
+                if slow or not ahead:
                     steps = [self._toward(problem, x, vertex.point), *steps, *past]
                 x, past = self._in_ball(problem, x, at_x, steps, past, goal, radius)
-        return SubspaceState(k + 1, x, past, tangents, gram, False, gap), evidence
+        return SubspaceState(k + 1, x, past, tangents, gram, False, gap, rounds), evidence
 
     def _toward(self, problem: Problem, x: Point, v: Point) -> Point:
         """Return v - x, not v: near the solution the two are hardly apart, and their difference is what counts."""
@@ -182,7 +187,7 @@ class SubspaceFrankWolfe(Method):
         T = orthonormal(short, gram, problem.eps**DEPENDENT, problem.eps**NOISE)  # rows: basis vectors as sums
         if not len(T):  # x is zero, and so is the slope
             return x, past
-        small = restriction(problem, vectors, combined(T, images), np.eye(len(T)), T)
+        small = restriction(problem, x, vectors, combined(T, images), np.eye(len(T)), T)
         start, slope = T @ gram[:, 0], T @ products([at_x.slope], vectors)[0]
 
         def corner(q: np.ndarray, H: np.ndarray, z: np.ndarray) -> np.ndarray:
@@ -214,7 +219,7 @@ class SubspaceFrankWolfe(Method):
         # Ways from x, not places: on a curved set the atoms are hardly apart, and their differences are what counts.
         ways = [x.coords, *(p.array - x.coords for p in points[1:])] if needed else []
         images = namespace(x.image).stack([x.image, *(p.image - x.image for p in points[1:])])
-        along = restriction(problem, ways, images, None)
+        along = restriction(problem, x, ways, images, None)
 
         def small(weights: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
             value, gradient, hessian = along(np.append(1.0, weights[1:]))
@@ -241,8 +246,8 @@ def bends(problem: Problem) -> bool:
     return (math.prod(objective.data.shape) if layout is None else layout.entries) < LARGE
 
 
-def truncated_newton(problem: Problem, x: Point, at_x: Evaluation, radius: float) -> Point:
-    """Return about the step to the minimiser of the model of f on the ball, by conjugate gradients; its image known.
+def truncated_newton(problem: Problem, x: Point, at_x: Evaluation, radius: float, most: int) -> tuple[Point, int]:
+    """Return about the step to the minimiser of the model of f on the ball, and the rounds of conjugate gradients.
 
     On the sphere the step is along it, and the multiplier of the ball is -<gradient, x>/|x|²; inside it is taken to be
     |gradient|/radius, which it is at the solution.
@@ -266,8 +271,10 @@ def truncated_newton(problem: Problem, x: Point, at_x: Evaluation, radius: float
     residual = tangent(-(g + shift * at))
     step, image, way = np.zeros_like(residual), np.zeros(x.image.shape), residual
     bent, square = objective.hessian_along(x), float(residual @ residual)
-    goal = FORCING**2 * square
-    for _ in range(MOST_ROUNDS):
+    # Beside the sphere's normal, a gradient t leaves a Frank-Wolfe gap of t²/2 over the multiplier.
+    goal = max(FORCING**2 * square, shift * problem.goal if on_sphere else 0.0)
+    rounds = 0
+    while rounds < most:
         if not square > goal or float(step @ step) > (2 * radius) ** 2:  # out of the ball: its lengths only grow [1]
             break
         problem.tick()
@@ -277,14 +284,19 @@ def truncated_newton(problem: Problem, x: Point, at_x: Evaluation, radius: float
         far = square / max(float(way @ turned), 1e-300)
         step, image, residual = step + far * way, image + far * along, residual - far * turned
         before, square = square, float(residual @ residual)
-        way = residual + square / before * way
-    return known(as_like(step, x.coords), as_like(image, x.image))
+        way, rounds = residual + square / before * way, rounds + 1
+    return known(as_like(step, x.coords), as_like(image, x.image)), rounds
 
 
 def restriction(
-    problem: Problem, vectors: list[Any], images: Array, gram: np.ndarray | None, T: np.ndarray | None = None
-) -> Small:
-    """Return f on the combinations of some points, as a function of their weights.
+    problem: Problem,
+    near: Point,
+    vectors: list[Any],
+    images: Array,
+    gram: np.ndarray | None,
+    T: np.ndarray | None = None,
+) -> OnSpan:
+    """Return f on the combinations of some points, about at the point `near`, as a function of their weights.
 
     `images` holds the points' images as rows, `gram` the inner products of their coordinates (None: not known yet). The
     points are T times the vectors, where a T is given.
@@ -296,23 +308,20 @@ def restriction(
         H = 0.5 * (H + H.T)
         return lambda w: (float(0.5 * w @ H @ w + linear @ w), H @ w + linear, H.copy())
     objective = problem.composite
-    ridge = np.zeros((images.shape[0], images.shape[0]))
-    if objective.ridge:
-        ridge = objective.ridge * (products(vectors, vectors) if gram is None else gram)
+    loss = objective.on_span(images, near.image)
+    if not objective.ridge:
+        return loss
+    ridge = objective.ridge * (products(vectors, vectors) if gram is None else gram)
 
     def small(c: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        m = as_like(c, images) @ images
-        slope, curvature = objective.loss_slope(m), objective.loss_curvature(m)
-        value, gradient, hessian = fetch_arrays(
-            objective.loss(m), images @ slope, objective.bend(curvature, images) @ images.T
-        )
+        value, gradient, hessian = loss(c)
         return float(value + 0.5 * c @ ridge @ c), gradient + ridge @ c, hessian + ridge
 
     return small
 
 
 def newton(
-    small: Small,
+    small: OnSpan,
     c: np.ndarray,
     corner: Corner,
     goal: float,
