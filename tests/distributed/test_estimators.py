@@ -140,8 +140,8 @@ def test_the_range_of_radii_is_found_as_in_memory(tmp_path: Path) -> None:
     A = rng.standard_normal((800, 3))
     y = A @ [1.0, -1.0, 0.5] + rng.standard_normal(800)
     np.save(tmp_path / "A.npy", A)
-    # In memory squares are solved exactly, and l2 balls by their price.
-    options = {"constraint": "l1", "loss": "huber", "radii": 4, "cv": 2, "tol": 1e-4, "standardize": False}
+    # In memory squares are solved exactly, and l2 and l1 balls by their price.
+    options = {"constraint": "linf", "loss": "huber", "radii": 4, "cv": 2, "tol": 1e-4, "standardize": False}
     whole = FrankWolfeRegressorCV(**options).fit(A, y)
     fitted = FrankWolfeRegressorCV(**options).fit(stream(tmp_path / "A.npy", block_bytes=8_000), y)
     assert fitted.radii_[0] == pytest.approx(whole.radii_[0], rel=1e-9)
