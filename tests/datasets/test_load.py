@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-import subprocess
 import sys
 
 import numpy as np
@@ -236,15 +235,6 @@ def test_every_known_dataset_describes_itself():
             assert file.urls
             assert all(url.startswith("https://") and url.endswith(file.name) for url in file.urls)
             assert len(file.sha256) == 64
-
-
-def test_importing_is_light():
-    code = (
-        "import sys, frankwolfe.datasets; "
-        "print([m for m in ('sklearn', 'pooch', 'requests', 'tqdm') if m in sys.modules])"
-    )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
-    assert out.stdout.strip() == "[]"
 
 
 def test_a_missing_scikit_learn_names_the_remedy(toy, monkeypatch):

@@ -49,6 +49,14 @@ def test_ksupport_norm_is_dual_to_the_oracle(x):
         assert np.vdot(x, u) <= float(ksupport_norm(x, k)) * (1 + 1e-12) + 1e-12
 
 
+def assert_nearest(ball, x, room):
+    """The projection of x is in the ball, and no point of it is farther out: the variational inequality."""
+    z = ball.project(x)
+    assert ball.contains(z, tol=1e-11)
+    gap = float(ball.support(x - z)) - np.vdot(x - z, z)
+    assert gap <= room * ball.radius * float(np.linalg.norm(x))
+
+
 @pytest.mark.parametrize("p", [1.0 + 1e-9, 1.0001, 1.01, 1.3, 1.9, 2.1, 4, 50, 1e4, 1e6, 1e12, 1e19])
 @pytest.mark.parametrize("d", [1, 2, 300])
 @pytest.mark.parametrize("spread", [0.0, 1.0, 8.0])
@@ -57,11 +65,7 @@ def test_lp_projection_at_every_exponent(p, d, spread):
     rng = np.random.default_rng(0)
     x = rng.choice([-1.0, 1.0], size=d) * 10 ** (spread * rng.uniform(-1, 1, size=d))
     for radius in (1e-6, 0.5 * float(norm(x, p)), 0.999999 * float(norm(x, p))):
-        ball = LpBall(radius, p=p)
-        z = ball.project(x)
-        assert ball.contains(z, tol=1e-11)
-        gap = float(ball.support(x - z)) - np.vdot(x - z, z)
-        assert gap <= 1e-10 * radius * float(np.linalg.norm(x))
+        assert_nearest(LpBall(radius, p=p), x, 1e-10)
 
 
 @pytest.mark.parametrize("k", [1, 3, 50, 299])
@@ -71,11 +75,7 @@ def test_ksupport_projection_at_every_spread(k, spread):
     x = rng.choice([-1.0, 0.0, 1.0], size=300) * 10 ** (spread * rng.uniform(-1, 1, size=300))
     size = float(ksupport_norm(x, k))
     for radius in (1e-6, 0.5 * size, 0.999999 * size):
-        ball = KSupportBall(radius, k=k)
-        z = ball.project(x)
-        assert ball.contains(z, tol=1e-11)
-        gap = float(ball.support(x - z)) - np.vdot(x - z, z)
-        assert gap <= 1e-10 * radius * float(np.linalg.norm(x))
+        assert_nearest(KSupportBall(radius, k=k), x, 1e-10)
 
 
 def test_ksupport_projection_of_tied_points_far_away():
@@ -85,10 +85,7 @@ def test_ksupport_projection_of_tied_points_far_away():
         d = int(rng.integers(20, 60))
         k = int(rng.integers(2, d - 1))
         x = rng.choice([-1.0, 1.0], size=d) * np.round(10 ** rng.uniform(-0.3, 0.3, size=d), 1)
-        ball = KSupportBall(1e-12 * float(ksupport_norm(x, k)), k=k)
-        z = ball.project(x)
-        gap = float(ball.support(x - z)) - np.vdot(x - z, z)
-        assert gap <= 1e-12 * ball.radius * float(np.linalg.norm(x))
+        assert_nearest(KSupportBall(1e-12 * float(ksupport_norm(x, k)), k=k), x, 1e-12)
 
 
 @pytest.mark.parametrize("p", [1, 1.0001, 1.5, 2, 3, 50, 1e6, 1e25, np.inf])

@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
-import subprocess
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -445,24 +443,6 @@ def test_projection_onto_birkhoff_and_flows_by_frank_wolfe():
     flow = ways.T @ share
     best = cp.Problem(cp.Minimize(cp.sum(cp.multiply(np.arange(1.0, 8.0), flow**2)) / 2), [cp.sum(share) == 1]).solve()
     assert result.lower_bound - 1e-6 <= best <= result.fun + 1e-6
-
-
-def test_importing_the_sets_is_light():
-    modules = (
-        "combinations.sums_products_unions norm_balls.ellipsoid norm_balls.owl oracle_set polytopes.birkhoff "
-        "polytopes.convex_hull polytopes.flow polytopes.hypersimplex polytopes.permutahedron polytopes.polytope "
-        "spectral.singular_value_balls spectral.spectrahedron"
-    )
-    code = f"""
-import importlib, sys
-import frankwolfe.sets
-for name in {modules.split()!r}:
-    importlib.import_module("frankwolfe.sets." + name)
-heavy = ("scipy.optimize", "scipy.sparse.csgraph", "scipy.linalg", "highspy", "maxflow", "cvxpy")
-print([m for m in heavy if m in sys.modules])
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 @given(data=st.data())
