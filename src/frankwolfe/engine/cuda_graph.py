@@ -78,7 +78,7 @@ def _overwrite(old: list[Any], new: list[Any]) -> None:
         mine.copy_(given)
 
 
-class Letter:
+class HostCopy:
     """A vector on its way to the host; only who reads it waits, not the work that was launched after it."""
 
     def __init__(self, vector: Any) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from array_api_compat import is_torch_array
 
 from frankwolfe.engine.base import PACE, Way
-from frankwolfe.engine.cuda_graph import Graph, Letter
+from frankwolfe.engine.cuda_graph import Graph, HostCopy
 from frankwolfe.engine.evidence_numbers import answered, numbers_of, refilled
 from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.objectives.linear_model import LinearModel
@@ -61,14 +61,14 @@ class Chunk:
         """Take the steps; the host reads one vector."""
         under_way = self.ahead is not None and self.ahead[0] is state
         out = self.ahead[1] if under_way and self.ahead else self._launch(problem, method, state)
-        letter = Letter(out[-1])
+        copied = HostCopy(out[-1])
         if self.graph is not None:
             out = [a.clone() for a in out[:-1]]  # the graph will overwrite its own
         after, touch, points = decode(self.form, out)
         after = after._replace(k=state.k + PACE)
         problem.counts.add(self.costs)
         self.ahead = (after, self._launch(problem, method, after)) if self.graph and after.k >= LONG else None
-        return after, self._filled(letter.read(), points, touch)
+        return after, self._filled(copied.read(), points, touch)
 
     def _launch(self, problem: Problem, method: Method, state: Any) -> list[Any]:
         """Begin the steps; return their results, the last of which the host reads."""

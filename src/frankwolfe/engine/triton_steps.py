@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from frankwolfe.backends import triton_rows
 from frankwolfe.backends.torch_rows import DeviceModel, Scratch, Tile
-from frankwolfe.engine.cuda_graph import Letter, ask_for, captured
+from frankwolfe.engine.cuda_graph import HostCopy, ask_for, captured
 
 kernels: Any = triton_rows  # functions that Triton compiles
 
@@ -95,14 +95,14 @@ class Engine:
             self.graph.replay()  # pyright: ignore[reportOptionalMemberAccess]
         for i in range(rest):
             self._step(i % 2)
-        letter = Letter(self.records[:n])
+        copied = HostCopy(self.records[:n])
         x, v, theta, base = (tensor.clone() for tensor in (self.x, self.v, self.theta, self.images[n % 2]))
         xs, ys = self.xs[:n].clone(), self.ys[:n].clone()
         if start.k + n >= LONG and n % LENGTH == 0:  # under way before the host waits for what it reads
             self.clock[1].zero_()
             self.graph.replay()  # pyright: ignore[reportOptionalMemberAccess]
             self.ahead = start.k + n, x
-        return Steps(x, v, theta, base, xs, ys, letter.read())
+        return Steps(x, v, theta, base, xs, ys, copied.read())
 
     def _load(self, start: Start) -> None:
         self.x.copy_(start.x)

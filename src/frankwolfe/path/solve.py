@@ -19,7 +19,7 @@ from frankwolfe.objectives.base import Objective
 from frankwolfe.objectives.derive import derive
 from frankwolfe.objectives.weighted_mean import WeightedMean
 from frankwolfe.path.collection import Path
-from frankwolfe.path.strategies import Desk, Job, in_step, in_turn, pays_together, steps_together
+from frankwolfe.path.strategies import Collector, Job, in_step, in_turn, pays_together, steps_together
 from frankwolfe.problem import Problem
 from frankwolfe.rows.user_data import data_matrix
 from frankwolfe.sets.base import Set
@@ -132,13 +132,13 @@ def path(
         seed=seed_of(random_state),
     )
     threads = None if n_threads is None else integer("n_threads", n_threads, 1)
-    desk, began = Desk(job, score), monotonic()
+    collector, began = Collector(job, score), monotonic()
     with thread_limit(threads), exact_products(), compiling_shown(progress), choices_of_run():
         chosen, reason, at_once = _choose(job, method, together)
-        n_pass = (in_step if at_once else in_turn)(job, chosen, reason, desk)
+        n_pass = (in_step if at_once else in_turn)(job, chosen, reason, collector)
     places = np.searchsorted(unique, sizes)
-    scores = None if score is None else np.array([desk.scores[i] for i in places])
-    results = [desk.results[i] for i in places]
+    scores = None if score is None else np.array([collector.scores[i] for i in places])
+    results = [collector.results[i] for i in places]
     if scale is not None:  # atoms and tangents belong to the scaled features
         without = {"atoms": None, "weights": None, "tangents": None}
         results = [replace(result, x=_unscaled(result.x, scale), **without) for result in results]

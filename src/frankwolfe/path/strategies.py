@@ -17,7 +17,7 @@ from frankwolfe.minimize import conclude, drive
 from frankwolfe.objectives.base import Objective
 from frankwolfe.objectives.composite import HessianObjective
 from frankwolfe.path.lockstep import Lockstep
-from frankwolfe.path.warm_start import SHELF, KeptTangent, begin, continued, tangent_behind
+from frankwolfe.path.warm_start import KEPT_TANGENTS, KeptTangent, begin, continued, tangent_behind
 from frankwolfe.problem import Problem
 from frankwolfe.result import Result, Status
 from frankwolfe.run import Run, with_room
@@ -43,7 +43,7 @@ class Job:
     seed: int
 
 
-class Desk:
+class Collector:
     """Where runs are handed in as they end; each is scored there and then."""
 
     def __init__(self, job: Job, score: Callable[[Any, float], float] | Objective | None) -> None:
@@ -79,7 +79,7 @@ def pays_together(method: Method, objective: Objective) -> bool:
     return method.forgets_start or on_device
 
 
-def in_step(job: Job, method: Method, reason: str, desk: Desk) -> float:
+def in_step(job: Job, method: Method, reason: str, collector: Collector) -> float:
     """Solve all radii at once; return the reads of the data."""
     alone = Problem(job.objective, job.members[0], job.seed).start(job.x0, dense=False).coords
     problem, size = Problem(job.objective, SetBatch(job.members, alone), job.seed), len(job.radii)
@@ -91,7 +91,7 @@ def in_step(job: Job, method: Method, reason: str, desk: Desk) -> float:
             method.init(problem, start),
             job.tolerance,
             job.trace_every,
-            lambda i, run, status: desk.take(i, run, status, method, reason),
+            lambda i, run, status: collector.take(i, run, status, method, reason),
         )
 
     run = with_room(Run(problem, None, job.tolerance, job.trace_every), begin_all)
@@ -100,7 +100,7 @@ def in_step(job: Job, method: Method, reason: str, desk: Desk) -> float:
     return run.problem.counts.n_pass
 
 
-def in_turn(job: Job, method: Method, reason: str, desk: Desk) -> float:
+def in_turn(job: Job, method: Method, reason: str, collector: Collector) -> float:
     """Solve one radius after the other, each from the last; return the reads of the data."""
     walk = Walk(job.objective, method, job.members[0], job.seed, job.x0)
     shown = Progress(job.progress, job.max_iter)
@@ -114,7 +114,7 @@ def in_turn(job: Job, method: Method, reason: str, desk: Desk) -> float:
         else:
             status = ended  # nothing more is done, but what is known is handed in
         walk.end(run, radius)
-        desk.take(i, run, status, method, reason)
+        collector.take(i, run, status, method, reason)
         n_pass += run.problem.counts.n_pass
     return n_pass
 
@@ -171,6 +171,6 @@ class Walk:
         """Finish a run, and keep what others can start from."""
         with_room(run, run.finish)
         last = tangent_behind(run, radius)
-        self.tangents = [kept for kept in (last, *self.tangents) if kept is not None][:SHELF]
+        self.tangents = [kept for kept in (last, *self.tangents) if kept is not None][:KEPT_TANGENTS]
         if run.trouble is None and np.isfinite(run.best_value):
             self.known = [(run, radius), *self.known][: self.keep]

@@ -14,7 +14,7 @@ from frankwolfe.run import Run
 from frankwolfe.sets.base import Ball
 
 ROUGH_SEARCH = 1e-3  # accuracy of the search between the last solution and itself scaled up
-SHELF = 4  # tangents kept: those of the nearest radii bound best
+KEPT_TANGENTS = 4  # tangents kept: those of the nearest radii bound best
 
 
 class KeptTangent(NamedTuple):
