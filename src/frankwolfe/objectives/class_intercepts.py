@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from frankwolfe.backends import Array, vdot
+from frankwolfe.backends import Array, Scalar, vdot
 from frankwolfe.objectives.profiled_intercept import SummedLine
 from frankwolfe.rows.parts import Most
 from frankwolfe.rows.rows import Sums
@@ -27,12 +27,15 @@ RIDGE = 1e-14  # of the trace, so that a Hessian is regular
 
 
 class Trial(NamedTuple):
-    """What some intercepts give: mean loss, mean probability of each class, Hessian (when asked), and what else is."""
+    """What some intercepts give: mean loss, mean probability of each class, Hessian (when asked), and what else is.
+
+    That is all probabilities (K, n) where the scores are at hand.
+    """
 
     intercepts: np.ndarray
-    loss: float
-    mean: np.ndarray
-    hessian: Callable[[], np.ndarray]
+    loss: Scalar
+    mean: Any = None
+    hessian: Any = None  # a function that returns it
     more: Any = None
 
     def off(self, wanted: np.ndarray) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from copy import copy
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -43,14 +43,6 @@ FEW = 1 << 14  # scores on a device whose intercepts the host finds: hundreds of
 STEPS = (64, 8)  # intercepts are first guessed from one row in so many,
 ROWS_A_CLASS = 200  # where that leaves so many rows for each class
 NEAR = 20.0  # how far the last intercepts may be from the first guess to be a better one
-
-
-class _Softmax(NamedTuple):
-    """What the scores say: the best intercepts, the mean loss, and the probabilities (K, n)."""
-
-    intercepts: np.ndarray
-    loss: Scalar
-    chances: Array
 
 
 class Multinomial(WeightedMean):
@@ -183,9 +175,8 @@ class Multinomial(WeightedMean):
         return super().start(x0.toarray() if isinstance(x0, LowRank) else x0, dense)
 
     def loss(self, m: Any) -> Scalar:
-        if self.holds_images:
-            return self._softmax(m).loss
-        return intercepts_by_sums(self, m).loss if self.intercept else self.total(mean_loss, images=[m])[0]
+        kept = self.holds_images or self.intercept
+        return self._solved(m).loss if kept else self.total(mean_loss, images=[m])[0]
 
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
         if self.holds_images:
@@ -203,7 +194,7 @@ class Multinomial(WeightedMean):
         return slope, found[0].loss + entropy, [trial.loss for trial in found]
 
     def loss_slope(self, m: Array) -> Array:
-        slope = self.share * self._residual(self._balanced(self._softmax(m).chances))
+        slope = self.share * self._residual(self._balanced(self._solved(m).more))
         return namespace(m).reshape(slope, (-1,))
 
     def _residual(self, chances: Array) -> Array:
@@ -212,7 +203,7 @@ class Multinomial(WeightedMean):
         return wrong - self.truth * namespace(chances).sum(wrong, axis=0)
 
     def loss_curvature(self, m: Array) -> Array:
-        return namespace(m).reshape(self._softmax(m).chances, (-1,))
+        return namespace(m).reshape(self._solved(m).more, (-1,))
 
     def loss_inner(self, m: Array, slope: Array, value: Scalar) -> Scalar:
         if not self.intercept:
@@ -247,13 +238,15 @@ class Multinomial(WeightedMean):
         """Return the K intercepts that minimise the loss of scores m (n K of them), with mean zero."""
         if not self.intercept:
             return np.zeros(len(self.classes))
-        found = (self._softmax(m) if self.holds_images else intercepts_by_sums(self, m)).intercepts
+        found = self._solved(m).intercepts
         return found - found.mean()
 
-    def _softmax(self, m: Array) -> _Softmax:
+    def _solved(self, m: Any) -> Trial:
+        """Return what the best intercepts give."""
         if self._last is None or self._last[0] is not m:
-            scores = namespace(m).reshape(m, self.truth.shape)
-            self._last = (m, self._solve(scores))
+            here = self.holds_images
+            found = self._solve(namespace(m).reshape(m, self.truth.shape)) if here else intercepts_by_sums(self, m)
+            self._last = (m, found)
         return self._last[1]
 
     def _at(self, scores: Array, c: np.ndarray | None, rows: Any) -> tuple[Scalar, Array]:
@@ -263,14 +256,13 @@ class Multinomial(WeightedMean):
         losses, chances = softmax_losses(scores, self.truth[:, rows])
         return vdot(self.share[rows], losses), chances
 
-    def _solve(self, scores: Array) -> _Softmax:
+    def _solve(self, scores: Array) -> Trial:
         """Find the best intercepts by Newton's method, first on a few rows, then on all."""
         if not self.intercept:
-            return _Softmax(np.zeros(len(self.classes)), *self._at(scores, None, slice(None)))
+            return self._tried(scores, None)
         if is_foreign(scores) and math.prod(scores.shape) <= FEW:
             self._on_host._last = self._last
-            c = self._on_host._solve(host(scores)).intercepts
-            return _Softmax(c, *self._at(scores, c, slice(None)))
+            return self._tried(scores, self._on_host._solve(host(scores)).intercepts)
         c = np.log(self.frequency) - self._sum(scores)
         if self.warm_intercepts and self._last is not None:
             here = self._last[1].intercepts
@@ -289,7 +281,11 @@ class Multinomial(WeightedMean):
         twin.share, twin.truth = host(self.share), host(self.truth)
         return twin
 
-    def _balance(self, scores: Array, c: np.ndarray, rows: Any) -> _Softmax:
+    def _tried(self, scores: Array, c: np.ndarray | None) -> Trial:
+        loss, chances = self._at(scores, c, slice(None))
+        return Trial(np.zeros(len(self.classes)) if c is None else c, loss, more=chances)
+
+    def _balance(self, scores: Array, c: np.ndarray, rows: Any) -> Trial:
         """Minimise the loss on some rows over the intercepts."""
 
         def at(c: np.ndarray, scale: float) -> Trial:
@@ -298,7 +294,7 @@ class Multinomial(WeightedMean):
             return Trial(c, loss, mean, lambda: self._intercept_hessian(chances, rows), chances)
 
         found = balance(at, c, self._sum(self.truth[:, rows], rows), eps(scores), lambda: float(largest(scores)))
-        return _Softmax(found.intercepts, found.loss, found.more)
+        return found._replace(hessian=None)  # which would hold the model
 
     def _balanced(self, chances: Array) -> Array:
         """Return probabilities whose mean is the classes' frequency exactly: a sliver of the needed ones mixed in."""
