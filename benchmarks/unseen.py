@@ -136,9 +136,9 @@ class Case:
         return dict(_logistic(self) if self.name.loss == "logistic" else _squares(self))
 
 
-def _model(make: Callable[..., Any], A: Any, b: np.ndarray) -> peers.Fit:
+def _model(make: Callable[..., Any], A: Any, b: np.ndarray, **given: Any) -> peers.Fit:
     def fit(setting: peers.Setting) -> tuple[np.ndarray, float]:
-        model = make(setting).fit(A, b)
+        model = make(tol=setting.tol, max_iter=setting.max_iter, **given).fit(A, b)
         return np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])
 
     return fit
@@ -157,34 +157,17 @@ def _logistic(case: Case) -> Iterator[tuple[str, peers.Fit]]:
 
     name, l1 = case.name, case.name.kind == "l1"
     solvers = ("liblinear", "saga") if l1 else ("lbfgs", "newton-cholesky", "newton-cg", "liblinear", "sag", "saga")
+    given = {"C": case.C, "fit_intercept": name.intercept, "random_state": 0, "l1_ratio": float(l1)}
     for solver in solvers:
         if (solver == "newton-cholesky" and case.d > 2000) or (solver == "liblinear" and name.intercept):
             continue
-        given = {
-            "C": case.C,
-            "solver": solver,
-            "fit_intercept": name.intercept,
-            "random_state": 0,
-            "l1_ratio": float(l1),
-        }
-        yield (
-            solver,
-            _model(lambda s, given=given: LogisticRegression(tol=s.tol, max_iter=s.max_iter, **given), case.A, case.b),
-        )
+        yield solver, _model(LogisticRegression, case.A, case.b, solver=solver, **given)
     if l1 and (skglm := _installed("skglm")):
         own = {"alpha": case.weight, "fit_intercept": name.intercept, **case.limits}
-        sparse = skglm.SparseLogisticRegression
-        yield "skglm", _model(lambda s: sparse(tol=s.tol, max_iter=s.max_iter, **own), case.columns, case.b)
+        yield "skglm", _model(skglm.SparseLogisticRegression, case.columns, case.b, **own)
     if l1 and not name.intercept and (celer := _installed("celer")):
-        make = celer.LogisticRegression
-        yield (
-            "celer",
-            _model(
-                lambda s: make(C=case.C, tol=s.tol, max_iter=s.max_iter, fit_intercept=False, **case.limits),
-                case.columns,
-                case.b,
-            ),
-        )
+        own = {"C": case.C, "fit_intercept": False, **case.limits}
+        yield "celer", _model(celer.LogisticRegression, case.columns, case.b, **own)
 
 
 def _squares(case: Case) -> Iterator[tuple[str, peers.Fit]]:
@@ -192,43 +175,23 @@ def _squares(case: Case) -> Iterator[tuple[str, peers.Fit]]:
 
     name = case.name
     if name.kind == "l2":
+        given = {"alpha": 1 / case.C, "fit_intercept": name.intercept, "random_state": 0}
         for solver in ("cholesky", "lsqr", "sparse_cg", "svd", "sag", "saga"):
             dense = solver in ("cholesky", "svd")
             if (dense and case.d > 3000) or (
                 sp.issparse(case.A) and (solver == "svd" or (name.intercept and solver in ("cholesky", "lsqr", "saga")))
             ):
                 continue
-            given = {"alpha": 1 / case.C, "solver": solver, "fit_intercept": name.intercept, "random_state": 0}
-            yield (
-                f"ridge {solver}",
-                _model(lambda s, given=given: Ridge(tol=s.tol, max_iter=s.max_iter, **given), case.A, case.b),
-            )
+            yield f"ridge {solver}", _model(Ridge, case.A, case.b, solver=solver, **given)
         return
     given = {"alpha": case.weight, "fit_intercept": name.intercept, "positive": name.kind == "simplex"}
     for choice in ("cyclic", "random"):
-        yield (
-            f"lasso {choice}",
-            _model(
-                lambda s, c=choice: Lasso(tol=s.tol, max_iter=s.max_iter, selection=c, random_state=0, **given),
-                case.columns,
-                case.b,
-            ),
-        )
+        yield f"lasso {choice}", _model(Lasso, case.columns, case.b, selection=choice, random_state=0, **given)
     if not sp.issparse(case.A):
-        yield (
-            "lasso gram",
-            _model(lambda s: Lasso(tol=s.tol, max_iter=s.max_iter, precompute=True, **given), case.columns, case.b),
-        )
+        yield "lasso gram", _model(Lasso, case.columns, case.b, precompute=True, **given)
     for package in ("celer", "skglm"):
         if found := _installed(package):
-            yield (
-                package,
-                _model(
-                    lambda s, f=found: f.Lasso(tol=s.tol, max_iter=s.max_iter, max_epochs=EPOCHS, **given),
-                    case.columns,
-                    case.b,
-                ),
-            )
+            yield package, _model(found.Lasso, case.columns, case.b, **case.limits, **given)
 
 
 class Known(NamedTuple):
