@@ -258,6 +258,10 @@ class Problem:
         self.counts.n_proj += 1
         return Point.at(self.domain.project(coords))
 
+    def written_out(self, slope: Any) -> Array:
+        """Return a slope as an array; entries of a sparse one are put in their places."""
+        return slope.toarray() if isinstance(slope, PatternMatrix) else slope
+
     def descend(self, x: Point, slope: Slope, step: Scalar) -> Array:
         """Return the coordinates x - step * slope."""
         if isinstance(slope, PatternMatrix):

@@ -7,9 +7,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
-from frankwolfe.backends import Array, Scalar, fetch
+from frankwolfe.backends import Scalar, fetch
 from frankwolfe.feasible import settled
-from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 from frankwolfe.objectives.base import Evaluation
 from frankwolfe.points import Point, Tangent
 from frankwolfe.problem import Problem, Vertex
@@ -147,11 +146,6 @@ class GradientMethod(Method):
     def constant(self, problem: Problem) -> float:
         """Return the smoothness constant; of an affine function, which has them all, one."""
         return require_smoothness(self, problem, self.L) or 1.0
-
-
-def written_out(slope: Any) -> Array:
-    """Return a slope as an array; entries of a sparse one are put in their places."""
-    return slope.toarray() if isinstance(slope, PatternMatrix) else slope
 
 
 def oracle_share(k: int) -> float:

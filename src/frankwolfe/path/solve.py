@@ -117,7 +117,6 @@ def path(
     scale = None
     if standardize:
         objective, scale = on_one_scale(objective)
-        score = None if score is None else _score_unscaled(score, scale)
     members = _members(domain, unique.tolist())
     job = Job(
         objective=objective,
@@ -132,7 +131,7 @@ def path(
         seed=seed_of(random_state),
     )
     threads = None if n_threads is None else integer("n_threads", n_threads, 1)
-    collector, began = Collector(job, score), monotonic()
+    collector, began = Collector(job, _scorer(score, scale)), monotonic()
     with thread_limit(threads), exact_products(), compiling_shown(progress), choices_of_run():
         chosen, reason, at_once = _choose(job, method, together)
         n_pass = (in_step if at_once else in_turn)(job, chosen, reason, collector)
@@ -204,10 +203,12 @@ def _unscaled(x: Any, scale: np.ndarray) -> Any:
     return (np.asarray(x).T / scale).T
 
 
-def _score_unscaled(score: Any, scale: np.ndarray) -> Callable[[Any, float], float]:
+def _scorer(score: Any, scale: np.ndarray | None) -> Callable[[Any, float], float] | None:
     """Return a score of solutions for scaled data, from one of solutions for the data as given."""
+    if score is None:
+        return None
     given = (lambda x, radius: score.value(x)) if isinstance(score, Objective) else score
-    return lambda x, radius: float(given(_unscaled(x, scale), radius))
+    return lambda x, radius: float(given(x if scale is None else _unscaled(x, scale), radius))
 
 
 def _radii(radii: Any) -> np.ndarray:

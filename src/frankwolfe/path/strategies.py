@@ -46,7 +46,7 @@ class Job:
 class Collector:
     """Where runs are handed in as they end; each is scored there and then."""
 
-    def __init__(self, job: Job, score: Callable[[Any, float], float] | Objective | None) -> None:
+    def __init__(self, job: Job, score: Callable[[Any, float], float] | None) -> None:
         self.job, self.score = job, score
         self.results: dict[int, Result] = {}
         self.scores: dict[int, float] = {}
@@ -55,10 +55,8 @@ class Collector:
         """Keep the result of radius i, with its score."""
         result = conclude(run, status, method, reason, self.job.max_iter)
         self.results[i] = result
-        if isinstance(self.score, Objective):
-            self.scores[i] = float(self.score.value(result.x))
-        elif self.score is not None:
-            self.scores[i] = float(self.score(result.x, self.job.radii[i]))
+        if self.score is not None:
+            self.scores[i] = self.score(result.x, self.job.radii[i])
 
 
 def steps_together(method: Method, job: Job) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 from frankwolfe.backends import Array, vdot
-from frankwolfe.methods.base import Evidence, Method, oracle_share, written_out
+from frankwolfe.methods.base import Evidence, Method, oracle_share
 from frankwolfe.methods.step_sizes import ExactLineSearch, StepSize
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
@@ -80,7 +80,7 @@ class BoostedFrankWolfe(Method):
         evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),))
         if not at_x.inner - vertex.value > 0:
             return BoostedState(k + 1, x, memory), evidence
-        target = self._pursued(problem, k, x, written_out(at_x.slope), vertex.point)
+        target = self._pursued(problem, k, x, problem.written_out(at_x.slope), vertex.point)
         gap = at_x.inner - problem.inner(at_x.slope, target)
         gamma, memory = self.step_size.choose(problem, k, x, target, at_x.value, gap, memory)
         return BoostedState(k + 1, problem.mix(x, target, gamma), memory), evidence

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from frankwolfe.backends import Array, fetch
-from frankwolfe.methods.base import Evidence, GradientMethod, require_set, require_smoothness, written_out
+from frankwolfe.methods.base import Evidence, GradientMethod, require_set, require_smoothness
 from frankwolfe.methods.step_sizes import clipped
 from frankwolfe.points import Point, Tangent, mix
 from frankwolfe.problem import Problem
@@ -95,7 +95,7 @@ class ConditionalGradientSliding(GradientMethod):
         z = mix(x, u, gamma)
         at_z = problem.evaluate(z, watch=x)
         theta = mix(theta, at_z.tangent, gamma)
-        u = self._projected(problem, k, written_out(at_z.slope), u, beta, eta)
+        u = self._projected(problem, k, problem.written_out(at_z.slope), u, beta, eta)
         x_next = problem.mix(x, u, gamma)
 
         # An oracle that iterates is asked for the better of the two bounds only.
