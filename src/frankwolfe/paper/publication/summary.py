@@ -4,6 +4,7 @@ the README's table are all made."""
 from __future__ import annotations
 
 import json
+import os
 import platform
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -55,8 +56,11 @@ def summarise(results: Results, sections: list[Section], quick: bool, about: dic
 
 def about_machine() -> dict[str, str]:
     """Return versions and the machine, in words."""
+    load = {"load in the last 15 minutes": f"{os.getloadavg()[2]:.1f}"} if hasattr(os, "getloadavg") else {}
     return versions("frankwolfe", "numpy", "scipy", "numba", "matplotlib") | {
-        "machine": f"{platform.machine()}, {platform.system()}, {_processor()}"
+        "machine": f"{platform.machine()}, {platform.system()}, {_processor()}",
+        "cores": str(os.cpu_count()),
+        **load,
     }
 
 
