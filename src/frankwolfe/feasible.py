@@ -9,7 +9,7 @@ import numpy as np
 
 from frankwolfe.atoms import Mixable, RankOne
 from frankwolfe.backends import Array
-from frankwolfe.backends.namespace import as_like
+from frankwolfe.backends.namespace import all_finite, as_like
 from frankwolfe.lowrank import LowRank
 from frankwolfe.points import Leaf, Point
 from frankwolfe.sets.base import ProjectableSet, Set
@@ -72,7 +72,7 @@ def settled(problem: Problem, k: int, x: Point) -> Point:
     quick = problem.quick_membership or isinstance(coords, Mixable)  # whose factors tell
     if domain is not None and quick:
         exact = coords.astype(np.float64) if isinstance(coords, np.ndarray) else coords
-        if not domain.contains(exact, ROUNDED * problem.eps):
+        if not domain.contains(exact, ROUNDED * problem.eps) and (isinstance(exact, Mixable) or all_finite(exact)):
             inside = pulled_in(problem, coords)
             return Point(inside, ((1.0, Leaf(inside)),), x.parts)
     return x if k % AFRESH or problem.on_device or isinstance(coords, Mixable) else Point.at(coords)

@@ -141,7 +141,7 @@ def minimize(
             if saved is not None:
                 run.restore(saved)
         with _saving(checkpoint, run, digest, choices) as save:
-            status = drive(run, chosen, max_iter, limit, callback, progress, save)
+            status = drive(run, chosen, max_iter, limit, _as_outside(callback), progress, save)
         with_room(run, run.finish)
     return conclude(run, status, chosen, reason, max_iter)
 
@@ -225,8 +225,15 @@ def _loop(
             before, run.problem.goal = run.state, run.goal
             # A callback sees every step; otherwise a device works on for a while before the host looks.
             many = pace(run.problem, method, before.k) if callback is None else 1
-            with _noted(before.k), _quiet(run.problem):
+            try:
                 state, evidence = advance(run.problem, method, before, min(many, max_iter - before.k))
+            except OutOfTime:
+                raise
+            except Exception as error:
+                if isinstance(run, Run) and run.ends_not_finite(before):  # an oracle cannot take such numbers
+                    continue
+                error.add_note(f"(in iteration {before.k} of frankwolfe's loop)")
+                raise
             run.absorb_all(state, evidence, clock())
             shown.update(before.k, run.goal, *run.headline())
             save()
@@ -349,21 +356,17 @@ def _takes_one(callback: Any) -> bool:
     return True
 
 
-@contextlib.contextmanager
-def _noted(k: int) -> Iterator[None]:
-    """Let an error from a user's function or oracle say in which iteration it arose."""
-    try:
-        yield
-    except OutOfTime:
-        raise
-    except Exception as error:
-        error.add_note(f"(in iteration {k} of frankwolfe's loop)")
-        raise
+def _as_outside(callback: Callable[[Iteration], Any] | None) -> Callable[[Iteration], Any] | None:
+    """Return a callback that meets NumPy's warnings as they are set now, outside the run."""
+    if callback is None:
+        return None
+    settings = np.geterr()
 
+    def called(iteration: Iteration) -> Any:
+        with np.errstate(**settings):
+            return callback(iteration)
 
-def _quiet(problem: Problem) -> contextlib.AbstractContextManager[object]:
-    """Say nothing of numbers that overflow in our own formulae; the run finds what is not finite."""
-    return np.errstate(over="ignore", invalid="ignore") if problem.objective.ours else contextlib.nullcontext()
+    return called
 
 
 def _read_only(x: Point) -> Any:

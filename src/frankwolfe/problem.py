@@ -31,6 +31,7 @@ from frankwolfe.sets.norms import norm
 
 COMPRESS_FROM = 512
 COMPRESS_TOL = 1e-9
+SINGLE_MAX = 3.4e38  # what single precision holds
 
 
 @dataclass
@@ -323,7 +324,8 @@ class Problem:
     @cached_property
     def curvature(self) -> float:
         """LD², the constant in every Frank-Wolfe rate; one where the smoothness is unknown."""
-        return (1.0 if self.smoothness is None else self.smoothness) * self.diameter**2
+        diameter = self.diameter
+        return (1.0 if self.smoothness is None else self.smoothness) * diameter * diameter  # infinite if it overflows
 
     @cached_property
     def smoothness(self) -> float | None:
@@ -451,6 +453,8 @@ class Problem:
             raise ValueError(f"x0 must have shape {tuple(shape)} to match the problem, got {tuple(coords.shape)}")
         if not isinstance(coords, LowRank) and not all_finite(coords):
             raise ValueError("x0 contains NaN or infinity; pass a finite point or leave x0=None")
+        if self.eps > 1e-9 and isinstance(self.domain, Ball | CoordinateSet) and self.domain.radius > SINGLE_MAX:
+            raise ValueError(f"radius {self.domain.radius:g} is too large for single precision; pass data in double")
         if x0 is None:
             return default_start(self, coords)
         inside = self.domain is None or self.domain.contains(coords, tol=ROUNDED * self.eps)

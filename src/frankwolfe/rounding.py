@@ -141,4 +141,4 @@ def noise_of_ridge(eps: float, additions: float, ridge: float, norm: Any) -> Any
     >>> noise_of_ridge(2.0**-52, 0.0, 1.0, 2.0) == 64 * 2.0**-52 * 12
     True
     """
-    return eps * (additions + FEW) * 3 * ridge * norm**2
+    return eps * (additions + FEW) * 3 * ridge * norm * norm

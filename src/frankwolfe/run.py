@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from frankwolfe.backends.namespace import as_like
+from frankwolfe.backends.namespace import all_finite, as_like
 from frankwolfe.certificates import DOUBT, Certificate, blame, proof_growth
 from frankwolfe.checkpoint import CheckpointError
 from frankwolfe.engine.evidence_numbers import fetched
 from frankwolfe.feasible import settled as settled_point
+from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
+from frankwolfe.kernels.spectral.implicit_matrix import ImplicitMatrix
 from frankwolfe.methods.base import Evidence
 from frankwolfe.objectives.gradient_check import contradicts
 from frankwolfe.points import Point, mix
@@ -103,10 +106,14 @@ def is_mostly_noise(goal: Any, gap: Any, noise: Any) -> Any:
 
 
 def with_room(run: Driven, work: Callable[[], T]) -> T:
-    """Do some work of a run; where the device has no room for it, again from the last state with the data elsewhere."""
+    """Do some work of a run; where the device has no room for it, again from the last state with the data elsewhere.
+
+    Nothing is said of numbers that overflow in our own formulae: the run finds what is not finite.
+    """
     while True:
         try:
-            return work()
+            with np.errstate(over="ignore", invalid="ignore") if run.problem.objective.ours else nullcontext():
+                return work()
         except Exception as error:
             if not is_out_of_memory(error):
                 raise
@@ -199,6 +206,18 @@ class Run:
         """Say what was not finite, which ends the run."""
         start = "" if k else "; pass an x0 where it is"
         self.trouble = (Status.NOT_FINITE, f"the {what} of the objective is not finite at iteration {k}{start}")
+
+    def ends_not_finite(self, state: Any) -> bool:
+        """Tell whether a step failed because value or gradient are not finite where it began, which ends the run."""
+        try:
+            at = self.problem.objective.evaluate(state.x, state.x)
+        except Exception:  # the fault is theirs
+            return False
+        value_is = math.isfinite(float(at.value))
+        slope_is = isinstance(at.slope, PatternMatrix | ImplicitMatrix) or all_finite(at.slope)
+        if not (value_is and slope_is):
+            self.not_finite(state.k, "gradient" if value_is else "value")
+        return not (value_is and slope_is)
 
     def check_convex(self, at: Point, slack: float) -> None:
         """See whether a bound exceeds a value that was reached; say so only if neither is the work of rounding.

@@ -220,3 +220,58 @@ def test_a_convex_built_in_is_never_called_not_convex_on_a_users_set(seed: int) 
     own = fw.Set.from_lmo(lambda g: np.where(g > 0, -1.0, 1.0).astype(np.float32), shape=(3,))
     result = fw.minimize(f, own, x0=np.zeros(3, np.float32), method="fw", tol=0, max_iter=40)
     assert result.status not in (Status.NOT_CONVEX, Status.WRONG_GRADIENT)
+
+
+LARGE = {"l2": fw.L2Ball, "l1": fw.L1Ball, "box": lambda r: fw.Box(-r, r), "linf": fw.LInfBall}
+
+
+@pytest.mark.parametrize("kind", LARGE)
+@pytest.mark.parametrize("radius", [1e-300, 1e-160, 1e160, 1e300])
+@pytest.mark.parametrize("method", ["newton", "subspace", "cgs", "pgd", fw.FrankWolfe(fw.Backtracking())], ids=str)
+def test_sets_whose_squared_size_overflows_or_vanishes(kind: str, radius: float, method: Any) -> None:
+    """No step goes on for ever, nothing is raised or warned of, and no point is outside."""
+    rng = np.random.default_rng(0)
+    A, b = rng.standard_normal((20, 6)), rng.standard_normal(20)
+    for objective in (fw.LeastSquares(A, b), fw.Huber(A, b, ridge=1.0)):
+        result = fw.minimize(objective, LARGE[kind](radius), method=method, tol=0, max_iter=20, time_limit=20)
+        assert result.status in (Status.MAX_ITER, Status.NOT_FINITE)
+        norm = {"l1": 1, "l2": 2}.get(kind, np.inf)
+        assert np.linalg.norm(result.x / radius, norm) <= 1 + 1e-14
+
+
+def test_an_oracle_that_fails_on_numbers_that_are_not_finite() -> None:
+    """Linear programmes and points of sets cannot be made from them: the run says what has happened."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((7, 3))
+    half = fw.Polytope(A, np.ones(7), lower=-5.0, upper=5.0)
+    pair = fw.Product(fw.Simplex(2), fw.L2Ball(1.0), shapes=[2, 1])
+    for domain in (half, fw.Simplex(3, 5.0), fw.Hypersimplex(3, k=2), pair):
+        start = domain.lmo(np.array([1.0, 2.0, 3.0])).toarray()
+        for method in ("fw", "richardson", "stochastic", "away", "lazy"):
+            result = fw.minimize(fw.Poisson(1e5 * A, np.ones(7), ridge=1.0), domain, start, method=method)
+            assert result.status is Status.NOT_FINITE, (domain, method)
+
+
+@pytest.mark.parametrize("bad", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("domain", [fw.L1Ball(1.0), fw.LpBall(1.0, p=3), fw.Hypersimplex(3, k=1)], ids=repr)
+def test_a_users_gradient_that_is_not_finite_ends_the_run(domain: fw.Set, bad: float) -> None:
+    for method in ("fw", "afw", "pgd", "cgs"):
+        calls = iter(range(100))
+
+        def grad(x: np.ndarray, calls: Any = calls) -> np.ndarray:
+            return x - np.array([bad if next(calls) > 2 else 0.3, 0.2, 0.1])
+
+        def f(x: np.ndarray) -> float:
+            return 0.5 * float(np.sum((x - np.array([0.3, 0.2, 0.1])) ** 2))
+
+        start = np.array([0.0, 0.0, 1.0])
+        result = fw.minimize(fw.Function(f, grad, smoothness=1.0), domain, start, method=method, tol=0, max_iter=20)
+        assert result.status is Status.NOT_FINITE, method
+
+
+def test_what_a_users_function_raises_is_raised() -> None:
+    def grad(x: np.ndarray) -> np.ndarray:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        fw.minimize(fw.Function(np.sum, grad), fw.L1Ball(1.0), np.zeros(3))

@@ -307,3 +307,27 @@ class TestFunctions:
             fw.minimize(fw.LeastSquares(data, b, sample_weight=w, intercept=True), fw.L2Ball(1.0), x)
         for after, before in ((data, A), (b, T), (w, np.ones(60)), (x, np.zeros(4))):
             np.testing.assert_array_equal(after, before)
+
+
+def test_targets_and_sets_beyond_single_precision() -> None:
+    narrow = A.astype(np.float32)
+    with pytest.raises(ValueError, match="b holds numbers too large for single precision"):
+        fw.LeastSquares(narrow, np.full(60, 1e150))
+    with pytest.raises(ValueError, match="radius 1e\\+300 is too large for single precision"):
+        fw.minimize(fw.LeastSquares(narrow, T), fw.Simplex(4, 1e300))
+
+
+@pytest.mark.parametrize("light", [1e-320, 1e-300, 1e300])
+def test_an_intercept_for_classes_of_very_different_weight(light: float) -> None:
+    weights = np.where(Y, 1.0, light)
+    f = fw.Logistic(np.zeros_like(A), Y, sample_weight=weights, intercept=True)
+    rare = min(light, 1 / light) * max(np.sum(Y), np.sum(~Y))
+    assert 0 <= float(f.value(X)) <= 800 * rare
+
+
+@pytest.mark.parametrize("scale", [1e75, 1e85, 1e95, 1e-95])
+def test_smoothness_of_data_whose_fourth_powers_overflow(scale: float) -> None:
+    rng = np.random.default_rng(0)
+    wide = rng.standard_normal((40, 5))
+    expected = np.linalg.norm(wide, 2) ** 2 / 40
+    assert fw.LeastSquares(scale * wide, np.ones(40)).smoothness == pytest.approx(expected * scale * scale, rel=1e-8)

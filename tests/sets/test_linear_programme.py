@@ -276,3 +276,20 @@ def test_parts_of_a_combination_keep_their_proofs():
             assert Fraction(float(domain.minimum(g).lower)) <= least + Fraction(1e-15 * size)
             assert float(domain.minimum(g).lower) >= float(least) - 1e-12 * size
             assert Fraction(float(domain.support(-g))) >= -least - Fraction(1e-15 * size)
+
+
+@pytest.mark.parametrize("size", [1e-8, 1e-20, 1e-30, 1e-100, 1e-300, 1e30])
+@pytest.mark.parametrize("at", [0.0, 1.0])
+def test_a_variable_that_cannot_move_sets_no_scale(size: float, at: float) -> None:
+    """The rows are as fine as what moves in them, whatever the size of the rest."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((3, 4))
+    A[:, 0] = (1.0, -2.0, 0.5)
+    low, high = np.full(4, -size), np.full(4, size)
+    low[0] = high[0] = at * size
+    b = size * (A[:, 0] * at + np.array([0.5, 0.3, 0.4]))
+    domain = fw.Polytope(np.vstack([A, 2 * A]), np.concatenate([b, 2 * b]), lower=low, upper=high)
+    for _ in range(5):
+        x = domain.lmo(rng.standard_normal(4)).toarray()
+        assert np.max(A @ (x / size) - b / size) <= 1e-14
+        assert np.all((low <= x) & (x <= high))

@@ -57,7 +57,7 @@ class LogisticLoss(Loss, namedtuple("LogisticLoss", ())):
 
     def level(self, *totals: float) -> float:
         above, below = both(*totals)
-        return math.log(above / below)
+        return math.log(above) - math.log(below)  # their ratio may overflow
 
     def bracket(self, m: Array, b: Array, share: Array, level: float) -> tuple[float, float, float]:
         return spread(m, level)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -188,40 +189,41 @@ class Backtracking(StepSize):
         self, problem: Problem, k: int, x: Point, v: Point, value: Scalar, gap: Scalar, memory: Any, cap: float = 1.0
     ) -> tuple:
         value, gap, length2 = float(value), float(gap), float(problem.distance2(x, v))
-        if gap <= 0 or length2 == 0:
+        if not 0 < gap < math.inf or length2 == 0:
             return 0.0, memory
-        if memory is None:
-            M = self._first(problem, x, v, value, gap, length2, cap)
+        # `bend` is the curvature of f along the segment, the estimate times its squared length.
+        if memory is None or length2 == math.inf:
+            bend = self._first(problem, x, v, value, gap, cap)
         else:
             estimate, before = memory
             fall = before - value
             curved = gap * gap / (2 * fall * length2) if fall > 0 else estimate
-            M = min(max(curved, self.shrink * estimate), estimate)
-        rounding, tries = 8 * problem.eps * abs(value), 0
+            bend = min(max(curved, self.shrink * estimate), estimate) * length2
+        bend, rounding, tries = max(bend, sys.float_info.min), 8 * problem.eps * abs(value), 0
         while True:
             problem.tick()
-            delta = clipped(gap, M * length2, cap)
-            bound = value - delta * gap + 0.5 * delta * delta * M * length2
+            delta = clipped(gap, bend, cap)
+            bound = value - delta * gap + 0.5 * delta * delta * bend
             ahead = float(problem.value(problem.mix(x, v, delta)))
             if ahead <= bound + rounding or delta < SHORTEST:
-                return delta, (M, value)
+                return delta, (bend / length2, value) if length2 < math.inf else memory
             if not math.isfinite(ahead):  # outside the domain of f: half as far
-                M = 2 * gap / (delta * length2)
+                bend = 2 * gap / delta
                 continue
             # The parabola through what is known is steeper than the estimate; where that is not enough, it grows.
-            bend = 2 * (ahead - value + delta * gap) / (delta * delta * length2) if tries == 0 else math.inf
-            M, tries = min(bend, self.grow * M), tries + 1
+            steeper = 2 * (ahead - value + delta * gap) / (delta * delta) if tries == 0 else math.inf
+            bend, tries = min(steeper, self.grow * bend), tries + 1
 
     @staticmethod
-    def _first(problem: Problem, x: Point, v: Point, value: float, gap: float, length2: float, cap: float) -> float:
-        """Return a first estimate of the curvature, from a short way along the segment."""
+    def _first(problem: Problem, x: Point, v: Point, value: float, gap: float, cap: float) -> float:
+        """Return a first estimate of the curvature along the segment, from a short way along it."""
         probe = min(FIRST_PROBE, cap)
         ahead = float(problem.value(problem.mix(x, v, probe)))
         while not math.isfinite(ahead) and probe > SHORTEST:
             probe = 0.5 * probe
             ahead = float(problem.value(problem.mix(x, v, probe)))
-        curved = 2 * (ahead - value + probe * gap) / (probe * probe * length2)
-        return curved if 0 < curved < math.inf else gap / length2
+        curved = 2 * (ahead - value + probe * gap) / (probe * probe)
+        return curved if 0 < curved < math.inf else gap
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from frankwolfe.backends.autodiff import (
     is_tree,
     one_number,
 )
-from frankwolfe.backends.namespace import as_like, is_traced, own
+from frankwolfe.backends.namespace import all_finite, as_like, is_traced, own
 from frankwolfe.backends.precision import users_products
 from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.objectives.derive import derive
@@ -146,6 +146,8 @@ class Function(Objective):
         if is_complex(g):
             raise TypeError("grad must return real numbers, got complex ones; return their real part if that is meant")
         g = own(as_like(g, x))  # the function may use its array again
+        if isinstance(g, np.ndarray) and not all_finite(g):
+            g = np.full_like(g, np.nan)  # which ends the run; infinite entries would warn on their way through a step
         return self.value(x) if self.backend is None else self._differentiated(x)[0], g
 
     @property

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from frankwolfe.backends import Array, Scalar, host, namespace, vdot
+from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
 from frankwolfe.backends import double as double_of
 from frankwolfe.backends.namespace import fetch_arrays, is_foreign, nonzero
 from frankwolfe.backends.vector_with_image import Imaged
@@ -87,6 +87,8 @@ class LinearModel(WeightedMean, HessianObjective):
                 self.level = float(vdot(self.exact_share, self.exact_b))
                 targets = self.exact_b = self.exact_b - self.level
             self.b = self.data.array(targets)
+            if eps(self.b) > 1e-9 and not np.max(np.abs(self.exact_b)) <= np.finfo(np.float32).max:
+                raise ValueError("b holds numbers too large for single precision, which A is in; pass A in double")
             vars(self).update(options)
         self._check_intercept()
 

@@ -143,7 +143,7 @@ class Quadratic(HessianObjective):
     def noise(self, at: Evaluation, extent: Extent) -> Scalar:
         # Every product of entries of Q or c with those of two points of the set is in the reach.
         terms = abs(self.constant) + 4 * extent.reach + abs(at.value) + abs(at.inner)
-        return at.eps * (self.additions + FEW) * terms + 0.5 * self._hollow * extent.norm**2
+        return at.eps * (self.additions + FEW) * terms + 0.5 * self._hollow * extent.norm * extent.norm
 
     def start(self, x0: Any, dense: bool) -> Array:
         return self.data.array(np.zeros(self.data.shape[0]) if x0 is None else x0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -155,14 +156,14 @@ class Walk:
             start = continued(*near, problem, radius)
             problem.exact = near[0].problem.exact  # which takes a while to make, and serves any radius
         if start is not None:
-            begin(run, start, self.tangents, radius)
+            with_room(run, partial(begin, run, start, self.tangents, radius))
         if start is None or self.method.forgets_start:
             start = problem.start(self.x0, self.method.dense)
         if tolerance.relative and near is not None:
             run.start_value = near[0].start_value
         elif tolerance.relative and self.x0 is not None:
             run.start_value = problem.default_value(start, self.method.dense)
-        run.state = self.method.init(problem, start)
+        run.state = with_room(run, lambda: self.method.init(problem, start))
         return run
 
     def end(self, run: Run, radius: float) -> None:

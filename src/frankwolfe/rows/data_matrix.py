@@ -147,7 +147,8 @@ class DataMatrix(Rows):
         return derive(self, SAME, dtype=double(self.matrix))
 
     def array(self, values: Any) -> Array:
-        return np.asarray(values, dtype=self.dtype)
+        with np.errstate(over="ignore"):  # of what does not fit, the objective says so
+            return np.asarray(values, dtype=self.dtype)
 
 
 class OperatorMatrix(DataMatrix):

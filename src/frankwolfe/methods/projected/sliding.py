@@ -113,7 +113,7 @@ class ConditionalGradientSliding(GradientMethod):
         """Return γ, β, η, and whether a phase begins."""
         if not mu > 0:
             j = k + 1
-            return 3 / (j + 2), 3 * L / (j + 1), L * problem.diameter**2 / (j * (j + 1)), False
+            return 3 / (j + 2), 3 * L / (j + 1), L * problem.diameter * problem.diameter / (j * (j + 1)), False
         N = math.ceil(2 * math.sqrt(6 * L / mu))
         phase, j = k // N + 1, k % N + 1
         return 2 / (j + 1), 2 * L / j, 8 * L * excess * 2.0**-phase / (mu * N * j), j == 1

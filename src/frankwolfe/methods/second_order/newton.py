@@ -259,8 +259,12 @@ class NewtonFrankWolfe(Method):
         tol, rough = REST * problem.goal, ROUGH_FACE if radius is None else ROUGH
         share = 0.0 if "hessian" in problem.scratch else rough if far else self.accuracy
         if radius is not None:
+            unit = 1.0 if 1e-100 < radius < 1e100 else radius  # squares of lengths neither vanish nor overflow
+            if unit != 1.0:
+                H, g, b, x, radius = unit * unit * H, unit * g, unit * b, x / unit, 1.0
             guess = float(g @ g) ** 0.5 / radius if state.multiplier is None else state.multiplier
-            return ball_qp(H, b, radius, guess, x, tol, share)
+            target, multiplier = ball_qp(H, b, radius, guess, x, tol, share)
+            return unit * target, multiplier
         bounds = None if problem.domain is None else problem.domain.bounds(x)
         if bounds is not None:
             return box_qp(H, b, *bounds, x, tol, problem.tick, share), None
@@ -269,7 +273,7 @@ class NewtonFrankWolfe(Method):
         r = coordinates.radius
         if coordinates.signed:
             return l1_qp(H, b, r, x, tol, problem.tick, share), None
-        return r * simplex_qp(r**2 * H, r * b, x / r, tol, problem.tick, share), None
+        return r * simplex_qp(r * r * H, r * b, x / r, tol, problem.tick, share), None
 
     def _corrective(self, problem: Problem, H: np.ndarray, g: np.ndarray, x: np.ndarray, first: Point) -> np.ndarray:
         """Return z in the set that minimises <g, z> + (z - x)'H(z - x)/2 up to a Frank-Wolfe gap of its decrease."""

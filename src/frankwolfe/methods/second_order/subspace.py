@@ -265,9 +265,9 @@ def truncated_newton(problem: Problem, x: Point, at_x: Evaluation, radius: float
     on_sphere = length > ON_SPHERE * radius and inward > 0
 
     def tangent(v: Array) -> Array:
-        return v - (float(v @ at) / length**2) * at if on_sphere else v
+        return v - (float(v @ at) / (length * length)) * at if on_sphere else v
 
-    shift = inward / length**2 if on_sphere else float(g @ g) ** 0.5 / radius
+    shift = inward / (length * length) if on_sphere else float(g @ g) ** 0.5 / radius
     residual = tangent(-(g + shift * at))
     step, image, way = np.zeros_like(residual), np.zeros(x.image.shape), residual
     bent, square = objective.hessian_along(x), float(residual @ residual)
@@ -275,7 +275,7 @@ def truncated_newton(problem: Problem, x: Point, at_x: Evaluation, radius: float
     goal = max(FORCING**2 * square, shift * problem.goal if on_sphere else 0.0)
     rounds = 0
     while rounds < most:
-        if not square > goal or float(step @ step) > (2 * radius) ** 2:  # out of the ball: its lengths only grow [1]
+        if not square > goal or float(step @ step) > 4 * radius * radius:  # out of the ball: its lengths only grow [1]
             break
         problem.tick()
         along, turned, passes = bent(way)

@@ -131,7 +131,7 @@ def by_growing_hessian(problem: Problem, state: Any, scan: ColumnScan) -> Any:
     if domain.signed:
         target[chosen] = l1_qp(H, b, r, here, tol, problem.tick)
     else:
-        target[chosen] = r * simplex_qp(r**2 * H, r * b, here / r, tol, problem.tick)
+        target[chosen] = r * simplex_qp(r * r * H, r * b, here / r, tol, problem.tick)
     relative = scan.gap / max(abs(float(scan.at_x.value)), 1e-300)
     return state._replace(k=state.k + 1, x=Point.at(target), gap=relative, rested=False, asked=asked)
 

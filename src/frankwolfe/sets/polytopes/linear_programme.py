@@ -80,6 +80,9 @@ class LinearProgramme:
 
     def minimise(self, cost: np.ndarray) -> tuple[Minimum | None, str]:
         """Return a vertex with the bound (None where there is none), and in words how it went."""
+        if not np.all(np.isfinite(cost)):
+            found, message = self.minimise(np.zeros_like(cost))
+            return found and found._replace(lower=-math.inf), message
         some = cost != 0
         top = int(np.max((np.frexp(cost)[1] + self.columns_at)[some], initial=-10_000))
         c = np.ldexp(cost, np.maximum(self.columns_at + (_UNITS - top), -10_000))
@@ -167,7 +170,7 @@ def _exponents(A: Any, rows: Sides, columns: Sides, least: float = 0.0) -> tuple
     """Return the powers of two of the units: ranges then take about 2**_UNITS of them, and rows have entries to one.
 
     No range counts as less than `least`, nor as less than 2**-30 of its ends. That of a variable without finite bounds
-    is guessed from the right sides of its rows.
+    is guessed from the right sides of its rows; one that cannot move at all is as large as the others in its rows.
     """
     M = abs(A.tocoo())
     (low, high), n = columns, A.shape[1]
@@ -175,7 +178,8 @@ def _exponents(A: Any, rows: Sides, columns: Sides, least: float = 0.0) -> tuple
         width = high - low
     bounded = np.isfinite(width)
     size = np.maximum(np.abs(low), np.abs(high))
-    sizes = np.where(bounded, np.where(width > least, np.maximum(width, 2.0**-30 * size), least or 1.0), 1.0)
+    sizes = np.where(bounded, np.where(width > least, np.maximum(width, 2.0**-30 * size), least), 1.0)
+    sizes[width == 0] = 0.0
     if not bounded.all() and M.nnz:
         nearest = np.clip(0.0, low, high)
         right = [np.abs(np.where(np.isfinite(side), side - A @ nearest, 0.0)) for side in rows]
@@ -186,6 +190,9 @@ def _exponents(A: Any, rows: Sides, columns: Sides, least: float = 0.0) -> tuple
         touched = np.unique(M.row[~bounded[M.col]])
         guess = np.max(np.maximum(*right)[touched] / across[touched], initial=0.0)
         sizes = np.where(bounded, sizes, sizes * (guess or 1.0))
+    across = _largest(M.row, M.data * sizes[M.col], A.shape[0])
+    alike = np.maximum(1.0 / _largest(M.col, M.data / across[M.row], n), 2.0**-30 * size)
+    sizes = np.where(width == 0, alike, sizes)
     columns_at = np.frexp(sizes)[1].astype(np.int64) - _UNITS
     terms = np.frexp(M.data)[1] + columns_at[M.col]
     rows_at = np.zeros(A.shape[0], dtype=np.int64)
