@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable
 from functools import cached_property, reduce
 from operator import add
@@ -131,13 +130,16 @@ class DataMatrix(Rows):
     def adjoint(self, r: Array) -> Array:
         return reduce(add, (turned @ r[rows, ...] for rows, turned in self.turned_blocks()))
 
-    @abstractmethod
     def column(self, j: int) -> Array:
         """Return one column as a dense vector."""
+        return self.matrix[:, j]
 
-    @abstractmethod
+    def columns(self, indices: Array) -> Any:
+        return namespace(self.matrix).take(self.matrix, indices, axis=1)
+
     def arrays(self) -> list[Array]:
         """Return the arrays that hold the numbers."""
+        return [self.matrix]
 
     def identity(self, model: Any) -> list[Any]:
         return [model.share, *self.arrays(), model.b]

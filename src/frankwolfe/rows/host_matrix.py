@@ -175,15 +175,6 @@ class DenseMatrix(RowBlocks):
             return np.einsum("ij,ij->j", self.matrix, self.matrix, dtype=np.float64)
         return np.einsum("i,ij,ij->j", weights, self.matrix, self.matrix, dtype=np.float64)
 
-    def column(self, j: int) -> Array:
-        return self.matrix[:, j]
-
-    def columns(self, indices: Array) -> Array:
-        return np.take(self.matrix, indices, axis=1)
-
-    def arrays(self) -> list[Array]:
-        return [self.matrix]
-
 
 class ArrayMatrix(DataMatrix):
     """A dense matrix of an array library other than NumPy; those of torch have a class of their own."""
@@ -206,17 +197,8 @@ class ArrayMatrix(DataMatrix):
         device = array_api_compat.device(self.matrix)
         return namespace(self.matrix).asarray(values, dtype=self.dtype, device=device)
 
-    def column(self, j: int) -> Array:
-        return self.matrix[:, j]
-
-    def columns(self, indices: Array) -> Array:
-        return namespace(self.matrix).take(self.matrix, indices, axis=1)
-
     def rows_at(self, places: Array) -> Array:
         return namespace(self.matrix).take(self.matrix, places, axis=0)
-
-    def arrays(self) -> list[Array]:
-        return [self.matrix]
 
     def doubled(self) -> DataMatrix:
         """Return the same numbers, computed with in double precision: by NumPy where their library has none."""

@@ -82,9 +82,6 @@ class DenseTorchRows(TorchRows):
     def columns(self, indices: Array) -> Array:
         return self.array(self.matrix[:, indices.to(self.matrix.device)])
 
-    def arrays(self) -> list[Array]:
-        return [self.matrix]
-
 
 class TorchMatrix(DenseTorchRows):
     """A dense torch tensor on the device that works.
