@@ -235,7 +235,8 @@ def _loop(
                 error.add_note(f"(in iteration {before.k} of frankwolfe's loop)")
                 raise
             run.absorb_all(state, evidence, clock())
-            shown.update(before.k, run.goal, *run.headline())
+            if shown.shown:
+                shown.update(before.k, run.goal, *run.headline())
             save()
             if callback is not None and isinstance(run, Run) and run.trouble is None:
                 fun = float(evidence[0].seen[0][0])

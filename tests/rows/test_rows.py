@@ -73,6 +73,21 @@ def test_products_and_sums(form: str, tmp_path: Path) -> None:
         assert np.allclose(norms**2, np.diag(gram), rtol=1e-12)
 
 
+@pytest.mark.parametrize("compiling", ["never", "always"])
+def test_a_dense_gram_matrix_is_symmetric_and_its_weights_may_be_negative(
+    compiling: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To the last bit: each pair of columns is multiplied once, whoever reads the rows."""
+    monkeypatch.setenv("FRANKWOLFE_COMPILE", compiling)
+    rng = np.random.default_rng(1)
+    wide = rng.standard_normal((3000, 7))
+    rows = fw.LeastSquares(wide, wide[:, 0]).data
+    for weights in (np.full(3000, 0.3), rng.random(3000), rng.standard_normal(3000)):
+        gram = rows.gram(weights)
+        assert np.allclose(gram, wide.T @ (weights[:, None] * wide), rtol=1e-12, atol=1e-12)
+        assert np.array_equal(gram, gram.T) or weights.min() < 0
+
+
 @pytest.mark.parametrize("form", ["disk", "dask"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("intercept", [False, True])

@@ -12,6 +12,7 @@ import numpy as np
 from frankwolfe.backends.vector_with_image import Imaged
 
 NUMPY = (np.ndarray, np.generic)
+AT_HAND = (float, int, *NUMPY)  # kinds of numbers that no device has to be read for
 PIECE = 1 << 16  # numbers of a long vector that stay in the second-level cache
 Array: TypeAlias = Any  # any array of an array-API namespace
 Scalar: TypeAlias = Any  # a float, or a 0-d array that has not been read back yet
@@ -39,7 +40,7 @@ def own(x: Array) -> Array:
 
 def is_foreign(a: Any) -> bool:
     """Tell whether a is an array of a library other than NumPy."""
-    return not isinstance(a, np.ndarray | np.generic) and array_api_compat.is_array_api_obj(a)
+    return not isinstance(a, NUMPY) and array_api_compat.is_array_api_obj(a)
 
 
 def zeros(shape: tuple[int, ...], like: Array) -> Array:
@@ -127,6 +128,18 @@ def is_at_hand(a: Any) -> bool:
     if not is_foreign(a):
         return True
     return not is_traced(a) and "cpu" in str(array_api_compat.device(a)).lower()
+
+
+def number_like(value: float, like: Array) -> Scalar:
+    """Return a number of the kind and on the device of `like`, which is one itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> number_like(2.0, np.zeros(2, np.float32)[0])
+    np.float32(2.0)
+    """
+    return type(like)(value) if isinstance(like, np.floating) else value * namespace(like).ones_like(like)
 
 
 def position(index: Any) -> Any:
@@ -287,7 +300,7 @@ def fetch(numbers: list[Scalar]) -> list[float]:
     >>> fetch([1, np.float32(0.5), np.asarray(2.0)])
     [1.0, 0.5, 2.0]
     """
-    if all(isinstance(number, int | float | np.ndarray | np.generic) for number in numbers):
+    if all(isinstance(number, AT_HAND) for number in numbers):
         return [float(number) for number in numbers]
     return [number.item() for number in fetch_arrays(*numbers)]
 

@@ -20,7 +20,7 @@ from frankwolfe.backends.compile_policy import read_plainly
 from frankwolfe.backends.vector_with_image import image_under
 from frankwolfe.kernels.rows.column_layouts import SortedColumns
 from frankwolfe.kernels.rows.compact_storage import carrying, dense_layout, family_of, is_compiled
-from frankwolfe.kernels.rows.layouts import Layout
+from frankwolfe.kernels.rows.layouts import Layout, dense_gram
 from frankwolfe.kernels.threads import calm
 from frankwolfe.objectives.derive import derive
 from frankwolfe.rows.compiled_paths import Compiled, CompiledMany, stacked_products
@@ -67,20 +67,25 @@ class HostMatrix(DataMatrix):
         return image_under(self.layout, x) if self.carries else None
 
     def gram(self, weights: Array) -> np.ndarray:
-        compiled = None if self.layout is None else self.layout.gram(weights)
-        if compiled is not None:
+        total = None if self.layout is None else self.layout.gram(weights)
+        if total is None and isinstance(self.matrix, np.ndarray):
+            total = np.zeros((self.shape[1], self.shape[1]))
+            with calm(self.matrix.size):
+                dense_gram(self.matrix, np.asarray(weights, np.float64), total)
+        if total is not None:
             if weights[0] > 0 and (weights == weights[0]).all():  # the squares of the columns come with it
-                vars(self).setdefault("_squares_of_columns", compiled.diagonal() / float(weights[0]))
-            return compiled
+                vars(self).setdefault("_squares_of_columns", total.diagonal() / float(weights[0]))
+            return total
         total, some = np.zeros((self.shape[1], self.shape[1])), np.flatnonzero(weights)
         few = some.size < FEW * weights.size  # rows without weight are left out
-        blocks = [(some, self.matrix[some])] if few else self.row_blocks()
+        picked: Any = self.matrix[some] if few else None
+        blocks = [(some, picked)] if few else self.row_blocks()
         with calm(math.prod(self.shape)):
             for rows, block in blocks:
-                if hasattr(block, "toarray") and (self.shape[1] * block.shape[0]) ** 2 < DENSE_FROM * block.nnz**2:
-                    block = block.toarray()  # the fewer zeros, the further ahead a dense product is
-                part = block.T @ (block * weights[rows, None])
-                total += part.toarray() if hasattr(part, "toarray") else part
+                if (self.shape[1] * block.shape[0]) ** 2 < DENSE_FROM * block.nnz**2:
+                    dense_gram(block.toarray(), weights[rows], total)  # the fewer zeros, the further ahead
+                else:
+                    total += (block.T @ (block * weights[rows, None])).toarray()
         return total
 
     def product(self, x: Array) -> Array:

@@ -246,21 +246,25 @@ class RowLayout(Layout):
 
 
 def dense_gram(rows: np.ndarray, c: np.ndarray, out: np.ndarray) -> None:
-    """Add A'diag(c)A to out; no c is negative.
+    """Add A'diag(c)A to out.
 
-    By BLAS. Weights go to a few rows at a time, which are then still in cache; rows of no weight are left out.
+    By BLAS, in half the time where no c is negative. Weights go to a few rows at a time, which are then still in cache;
+    rows of no weight are left out.
     """
     if rows.dtype == np.float64 and bool((c == c[0]).all()):
         out += float(c[0]) * (rows.T @ rows)
         return
-    whole = bool(c.all())
+    whole, signed = bool(c.all()), bool((c < 0).any())
     for low in range(0, len(rows), CHUNK):
         few, weights = rows[low : low + CHUNK], c[low : low + CHUNK]
         if not whole:
             used = np.flatnonzero(weights)
             few, weights = few[used], weights[used]
-        few = few * np.sqrt(weights)[:, None]
-        out += few.T @ few  # which NumPy knows to be symmetric
+        if signed:
+            out += few.T @ (few * weights[:, None])
+        else:
+            few = few * np.sqrt(weights)[:, None]
+            out += few.T @ few  # which NumPy knows to be symmetric
 
 
 def evenly(indptr: np.ndarray, parts: int) -> list[tuple[int, int]]:

@@ -6,9 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from frankwolfe.atoms import Atom, Dense, OneHot
 from frankwolfe.backends import Array, Scalar, all_finite, namespace, scaled
-from frankwolfe.backends.namespace import nonzero, position
+from frankwolfe.backends.namespace import nonzero, number_like, position
 from frankwolfe.sets.base import Ball, CoordinateSet, ProjectableSet, install, known_shape
 from frankwolfe.sets.norms import conjugate, dual_vectors, exponent, norm, plain_length, slack
 from frankwolfe.sets.projections import project_lp
@@ -195,8 +197,12 @@ def _signed_coordinate(g: Array, radius: float) -> Atom:
     xp = namespace(g)
     flat = xp.reshape(g, (-1,))
     j = position(xp.argmax(xp.abs(flat)))
-    sign = xp.where(flat[j] > 0, -xp.ones_like(flat[j]), xp.ones_like(flat[j]))
-    return OneHot(j, radius * sign, tuple(g.shape))
+    steep = flat[j]
+    if isinstance(steep, np.floating):
+        value = number_like(-radius if steep > 0 else radius, steep)
+    else:  # perhaps on a device, where nobody is to look
+        value = radius * xp.where(steep > 0, -xp.ones_like(steep), xp.ones_like(steep))
+    return OneHot(j, value, tuple(g.shape))
 
 
 def _corner(g: Array, radius: float) -> Atom:

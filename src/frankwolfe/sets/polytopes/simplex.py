@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from frankwolfe.atoms import Atom, OneHot
 from frankwolfe.backends import Array, Scalar, namespace
-from frankwolfe.backends.namespace import position
+from frankwolfe.backends.namespace import number_like, position
 from frankwolfe.sets.base import CoordinateSet, install, require_shape
 from frankwolfe.sets.norms import slack
 from frankwolfe.sets.projections import project_simplex
@@ -51,9 +51,8 @@ class Simplex(CoordinateSet):
 
     def lmo(self, g: Array) -> Atom:
         require_shape(self, g)
-        xp = namespace(g)
-        j = position(xp.argmin(g))
-        return OneHot(j, self.radius * xp.ones_like(g[j]), (self.dim,))
+        j = position(namespace(g).argmin(g))
+        return OneHot(j, number_like(self.radius, g[j]), (self.dim,))
 
     def support(self, g: Array) -> Scalar:
         require_shape(self, g)
