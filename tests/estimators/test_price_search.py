@@ -149,3 +149,18 @@ def test_classes_in_order_are_solved_on_every_fold() -> None:
     model = fw.FrankWolfeClassifierCV("l1").fit(data, labels)  # a warning, an error here, would say what was not
     assert model.scores_.mean(axis=0).max() > -0.4
     assert model.score(data, labels) > 0.95
+
+
+def test_sparse_models_of_classes_apart_take_few_steps_at_any_price() -> None:
+    own = np.random.default_rng(7)
+    labels = np.repeat([0, 1, 2], 30)
+    data = own.normal(size=(90, 6))
+    data[:, :3] += 6.0 * np.eye(3)[labels]
+    share = np.full((1, 90), 1 / 90)
+    losses = Losses(fw.Multinomial(data, labels, intercept=True), share)
+    solver = Penalised(losses, sparse=True)
+    here = solver.at(np.zeros((1, losses.priced.size)))
+    for price in np.geomspace(0.1, 1e-8, 15):
+        enough = np.array([1e-3 * price])
+        here, done = solver.solve(here, float(price), lambda _, goal=enough: (goal, goal), 60)
+        assert done.all()

@@ -20,7 +20,7 @@ import numpy as np
 SMALL, WORK = 64, 1 << 20  # coefficients of a model, and work on a Hessian, with which these steps are the fast ones
 LARGEST = 100  # coefficients with which they still are where others are many
 FREEING = 10  # times that coefficients may leave zero; after as many more without that no model is asked any longer
-DAMPING = (1e-6, 1e-3, 1e3)  # of the spread of the features, added to the curvature: least, first and most
+DAMPING = (1e-12, 1e-3, 1e3)  # of the spread of the features, added to the curvature: least, first and most
 LOWER, RAISE = 0.1, 10.0  # factors of it after a full step, and after a shortened one or none
 AGREES = 1 + 1e-6  # of the price: a slope that holds a coefficient at zero
 
