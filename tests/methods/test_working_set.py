@@ -218,3 +218,21 @@ def test_a_step_that_closes_the_gap_rests_once() -> None:
         assert rested.x is state.x
         assert moved.x is not state.x
         assert not moved.rested
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_columns_are_solved_on_where_no_other_matters(seed: int) -> None:
+    """Three columns of 400 tell everything: a step ends at most a hundredth of a hundredth of the gap from there."""
+    rng = np.random.default_rng(seed)
+    data = rng.standard_normal((600, 400))
+    data[:, 3:] *= 0.5 * (rng.random((600, 397)) < 0.1)
+    labels = data[:, :3] @ [3.0, -2.0, 1.0] + rng.standard_normal(600) > 0
+    objective, domain = fw.Logistic(sp.csr_array(data), labels), fw.L1Ball(8.0)
+    problem = Problem(objective, domain, goal=1e-12)
+    start, method = problem.start(None, dense=True), NewtonFrankWolfe()
+    gap = domain.radius * float(np.abs(problem.evaluate(start).slope).max())
+    x = method.step(problem, method.init(problem, start))[0].x.array
+    slope, used = objective.grad(x), x != 0
+    assert 0 < np.count_nonzero(used) < working_set.FIRST
+    left = float(slope @ x) + domain.radius * float(np.abs(slope[used]).max())
+    assert left <= working_set.REST**3 * gap  # the last step from there gains a hundred times more

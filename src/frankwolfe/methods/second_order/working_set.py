@@ -29,7 +29,7 @@ FAMILY = "coordinate descent"  # of kernels, whatever the data and the loss
 MANY, CHEAP = 200, 10  # variables from which on columns are chosen, where a Hessian of all costs more than ten reads
 BAND, BELOW = 0.03, 0.5  # a column matters if its worth is so much, or this share of the gap, below those in use
 FIRST, GROWTH = 64, 1.5  # how many columns may join a Hessian: so many, or this many times those in use
-REST, LAST = 0.01, 0.5  # share of the gap that may be left on the columns in use, and of the one that ends the run
+REST, LAST = 0.01, 0.5  # share of the gap that may be left on some of the columns that matter; of the one that ends all
 EXACT, REST_EXACT = 0.02, 0.5  # where the model is f itself
 MOST_STEPS = 10  # second-order steps between two scans of all columns
 LEFT, FAR_LEFT = 0.03, 0.3  # share of the gap that coordinate descent leaves, and while the gap exceeds f
@@ -106,7 +106,9 @@ def by_hessians(problem: Problem, state: Any, scan: ColumnScan, newton: Step) ->
     part = restricted(problem, columns(state.x, scan))
     exact = model_on(problem)[0].row_loss.quadratic  # the model is the function: one step is enough
     part.problem.goal = max(LAST * problem.goal, EXACT * scan.gap if exact else 0.0)
-    goal = max(REST * scan.gap, 2 * float(scan.at_x.tangent.noise))
+    # Where all that matters is there another scan may only confirm it; else it is of use before these are right.
+    rest = REST**2 if np.count_nonzero(scan.matter) <= part.columns.size else REST
+    goal = max(rest * scan.gap, 2 * float(scan.at_x.tangent.noise))
     inner = state._replace(x=part.down(state.x), rested=True)
     for _ in range(1 if exact else MOST_STEPS):
         inner, seen = newton(part.problem, inner)
