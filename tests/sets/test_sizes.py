@@ -136,3 +136,14 @@ def test_answers_are_right_to_a_few_units_of_rounding_for_any_direction(case, dt
             assert float(found.lower) / top <= least + room, kind
             assert float(case.set.support(-g)) / top >= -least - room, kind
             assert float(case.set.support(-g)) / top <= -least + 64 * room + 1e-11 * abs(least), kind
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1e160, 1e300])
+def test_membership_where_squares_overflow_or_vanish(size: float) -> None:
+    """Shifted sets, too: an offset is measured without squares of its entries, and so are diameters."""
+    centre = size * np.array([1.0, -1.0, 0.5, 0.5])
+    ball, box = fw.L2Ball(size) + centre, fw.Box(-size, size)
+    assert ball.contains(centre)
+    assert not ball.contains(np.zeros(4))
+    assert box.diameter((4,)) == pytest.approx(4 * size)
+    assert fw.Polytope(lower=np.full(4, -size), upper=np.full(4, size)).diameter() == pytest.approx(4 * size)

@@ -135,7 +135,7 @@ class Shifted(MappedSet, ProjectableSet):
         # Far from the origin x itself is rounded by more than the tolerance of a small set.
         point = self.part.lmo(zeros(tuple(x.shape), x)).toarray()
         size = float(norm(point, 2)) + self.part.diameter(self.shape)
-        rounding = 4 * eps(x) * float(np.linalg.norm(self.offset))
+        rounding = 4 * eps(x) * float(norm(self.offset, 2))
         return self.part.contains(x - as_like(self.offset, x), max(tol, rounding / size) if size > 0 else tol)
 
     def with_radius(self, radius: float) -> Self:

@@ -13,7 +13,7 @@ from frankwolfe.backends import Array, Scalar, namespace
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.sets.base import ProjectableSet, install, known_shape, require_shape
 from frankwolfe.sets.fixed_arrays import frozen
-from frankwolfe.sets.norms import above, slack
+from frankwolfe.sets.norms import above, norm, slack
 from frankwolfe.validation import positive
 
 
@@ -78,7 +78,7 @@ class Box(ProjectableSet):
     def diameter(self, shape: tuple[int, ...] | None = None) -> float:
         """Return the length of the diagonal; with two numbers as bounds the shape is needed."""
         if self.shape is not None:
-            return float(np.linalg.norm(self.upper - self.lower))
+            return float(norm(self.upper - self.lower, 2))
         return (self.upper - self.lower) * math.sqrt(math.prod(known_shape(self, shape)))
 
     def reach(self, c: Array) -> float:

@@ -15,7 +15,7 @@ from frankwolfe.backends import Array
 from frankwolfe.backends.namespace import as_like
 from frankwolfe.sets.base import EmptySetError, LinearMinimum, ProvenSet, install, is_point, require_shape
 from frankwolfe.sets.fixed_arrays import on_host, spread_vector, unmasked
-from frankwolfe.sets.norms import above, slack
+from frankwolfe.sets.norms import above, norm, slack
 from frankwolfe.sets.polytopes.linear_programme import LinearProgramme, Minimum
 from frankwolfe.sets.polytopes.nearest_point import NearestPoint
 
@@ -119,7 +119,7 @@ class Polytope(ProvenSet):
         That box takes two linear programmes for each entry; it is kept.
         """
         low, high = self._box
-        return float(np.linalg.norm(high - low))
+        return float(norm(high - low, 2))
 
     def reach(self, c: Array) -> float:
         require_shape(self, c)
