@@ -65,7 +65,8 @@ def _save(drawn: Any, path: Path) -> None:
 
 def _title(ax: Any, panel: Panel) -> None:
     width = ax.figure.get_figwidth() / ax.get_subplotspec().get_gridspec().ncols
-    ax.set_title(fill(panel.title, round(TITLE * (width - LEFT))), fontsize=9.5)
+    title = panel.title.replace(" = ", "\u00a0=\u00a0")  # "R = 5" stays on one line
+    ax.set_title(fill(title, round(TITLE * (width - LEFT))), fontsize=9.5)
 
 
 def _map(ax: Any, panel: Panel, heat: Heat) -> None:
