@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from frankwolfe.kernels.qp.ball_qp import ball_qp, ball_qp_by_products, small_ball_qp
+from frankwolfe.kernels.qp.ball_qp import FAINT, POWERS, _guessed, ball_qp, ball_qp_by_products, small_ball_qp
 
 
 def model(seed: int, d: int, rank: int, spread: float) -> tuple[np.ndarray, np.ndarray]:
@@ -21,6 +21,18 @@ def value(H: np.ndarray, b: np.ndarray, z: np.ndarray) -> float:
 def gap(H: np.ndarray, b: np.ndarray, z: np.ndarray, radius: float) -> float:
     slope = b + H @ z
     return float(slope @ z + radius * np.linalg.norm(slope))
+
+
+@pytest.mark.parametrize("d", [POWERS, 40, 150])
+def test_a_multiplier_is_guessed_from_below(d: int) -> None:
+    """The best point of a part of the ball is held back by less; of all of it, by the multiplier itself."""
+    for seed in range(4):
+        H, b = model(seed, d, 2 * d, 1.0)
+        radius = 0.1 * float(np.linalg.norm(np.linalg.solve(H, b)))
+        exact, guess = ball_qp(H, b, radius, 1.0).multiplier, _guessed(H, b, radius)
+        assert FAINT * np.linalg.norm(b) / radius * (1 - 1e-12) <= guess <= exact * (1 + 1e-9)
+        assert d > POWERS or guess == pytest.approx(exact, rel=1e-6)
+        assert gap(H, b, ball_qp(H, b, radius).z, radius) <= 1e-9 * abs(value(H, b, ball_qp(H, b, radius).z))
 
 
 @pytest.mark.parametrize("radius", [1e-3, 1.0, 30.0, 1e4])

@@ -10,6 +10,8 @@ import numpy as np
 
 DROP = 1e-2  # of the multiplier at once, where it is too large; the square of it the next time, and so on
 MOST_PRODUCTS = 500
+FEW, POWERS = 100, 4  # variables up to which factors cost less than a guess that saves them; dimensions of its space
+FAINT = 1e-6  # share of the largest multiplier there can be, below which none is guessed
 LOOK = 3  # products between looks at what they amount to
 EPS = 2.0**-52
 
@@ -25,7 +27,7 @@ def ball_qp(
     H: np.ndarray,
     b: np.ndarray,
     radius: float,
-    guess: float = 0.0,
+    guess: float | None = None,
     start: np.ndarray | None = None,
     tol: float = 0.0,
     share: float = 0.0,
@@ -40,8 +42,8 @@ def ball_qp(
         Linear term.
     radius : float
         Of the ball.
-    guess : float, default 0
-        Of the multiplier: the closer, the fewer factors.
+    guess : float, optional
+        Of the multiplier: the closer, the fewer factors. By default that of the best point of a small space.
     start : array of shape (d,), optional
         Where the objective is compared with.
     tol, share : float, default 0
@@ -60,11 +62,14 @@ def ball_qp(
     """
     from scipy.linalg import lapack
 
+    steepest = float(b @ b)
+    if guess is None:
+        guess = _guessed(H, b, radius) if b.size > FEW else math.sqrt(steepest) / radius
     # Neither the curvature nor, where there is none, the slope notices a shift of this size.
-    least = max(1e-14 * max(float(H.diagonal().max()), float(b @ b) ** 0.5 / radius), 1e-300)
+    least = max(1e-14 * max(float(H.diagonal().max()), steepest**0.5 / radius), 1e-300)
     before = 0.0 if start is None else float((b + 0.5 * (H @ start)) @ start)
     shift, low, high, drop = max(guess, least), 0.0, np.inf, DROP  # too small up to low, too large from high on
-    z, scale, steepest = np.zeros_like(b), 1.0, float(b @ b)
+    z, scale = np.zeros_like(b), 1.0
     for _ in range(100):
         shifted = H.copy()
         shifted.flat[:: b.size + 1] += shift
@@ -94,6 +99,22 @@ def ball_qp(
             break
         shift = moved
     return InBall(scale * z, shift)
+
+
+def _guessed(H: np.ndarray, b: np.ndarray, radius: float) -> float:
+    """Return the multiplier of the best point of the ball in the span of b, Hb, HHb, ...: within reach of the answer's.
+
+    Not next to nothing, where a factor would show no more than rounding.
+    """
+    powers = np.empty((POWERS, b.size))
+    powers[0] = b / max(float(b @ b) ** 0.5, 1e-300)
+    for k in range(1, POWERS):
+        powers[k] = H @ powers[k - 1]
+        powers[k] /= max(float(powers[k] @ powers[k]) ** 0.5, 1e-300)
+    basis = np.linalg.qr(powers.T)[0]
+    small, along = basis.T @ H @ basis, b @ basis
+    z = small_ball_qp(small, along, radius)
+    return max(-float((small @ z + along) @ z) / radius**2, FAINT * float(b @ b) ** 0.5 / radius)
 
 
 def _gap(steepest: float, fall: float, shift: float, length: float, radius: float, scale: float) -> float:

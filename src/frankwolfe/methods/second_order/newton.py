@@ -261,9 +261,8 @@ class NewtonFrankWolfe(Method):
         if radius is not None:
             unit = 1.0 if 1e-100 < radius < 1e100 else radius  # squares of lengths neither vanish nor overflow
             if unit != 1.0:
-                H, g, b, x, radius = unit * unit * H, unit * g, unit * b, x / unit, 1.0
-            guess = float(g @ g) ** 0.5 / radius if state.multiplier is None else state.multiplier
-            target, multiplier = ball_qp(H, b, radius, guess, x, tol, share)
+                H, b, x, radius = unit * unit * H, unit * b, x / unit, 1.0
+            target, multiplier = ball_qp(H, b, radius, state.multiplier, x, tol, share)
             return unit * target, multiplier
         bounds = None if problem.domain is None else problem.domain.bounds(x)
         if bounds is not None:
