@@ -275,3 +275,13 @@ def test_what_a_users_function_raises_is_raised() -> None:
 
     with pytest.raises(KeyError, match="mine"):
         fw.minimize(fw.Function(np.sum, grad), fw.L1Ball(1.0), np.zeros(3))
+
+
+@pytest.mark.parametrize("method", ["away", "bpcg", "bcg", "lazy"])
+def test_line_searches_over_slopes_that_overflow_stay_on_their_segment(method: str) -> None:
+    rng = np.random.default_rng(0)
+    A, b = rng.standard_normal((20, 6)), rng.standard_normal(20)
+    f = fw.Logistic(A, b > 0, intercept=True)
+    result = fw.minimize(f, fw.Simplex(6, 1e160), method=method, tol=0, max_iter=40)
+    assert float(np.sum(result.x / 1e160)) == pytest.approx(1.0, abs=1e-14)
+    assert np.all(result.x >= 0)

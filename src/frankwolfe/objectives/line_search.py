@@ -64,7 +64,7 @@ def minimise_on_segment(
             return (low if math.isinf(slope) else gamma), probe  # a function may end on the way
         secant = low - slope_low * (high - low) / (slope_high - slope_low)
         gamma = gamma - slope / curvature if curvature else secant
-    return gamma, max_probes
+    return (gamma if low <= gamma <= high else low), max_probes
 
 
 def minimise_in_arrays(along: Callable[[Array], tuple[Array, Array]], zero: Array, cap: float = 1.0) -> Array:

@@ -134,7 +134,7 @@ class ConditionalGradientSliding(GradientMethod):
             vertex = problem.lmo(slope, k, share=share, keep=u)
             inner, value = fetch([problem.inner(slope, u), vertex.value])
             gap = inner - value
-            if gap <= max(eta, problem.eps * (abs(inner) + abs(value))):  # or all that is left is rounding
+            if not gap > max(eta, problem.eps * (abs(inner) + abs(value))):  # rounding is left, or no number at all
                 break
             u = problem.mix(u, vertex.point, clipped(gap, beta * float(problem.distance2(u, vertex.point)), 1.0))
         return u
