@@ -143,7 +143,7 @@ def test_intercepts_of_several_classes_are_the_best(scale: float, rare: bool) ->
         slope = f.loss_slope(scores.reshape(-1)).reshape(K, n)
     assert np.isfinite(slope).all()
     np.testing.assert_allclose(slope.sum(axis=1), 0.0, atol=1e-15)
-    found = f._softmax(f._last[0]).intercepts  # pyright: ignore[reportOptionalSubscript]
+    found = f._solved(f._last[0]).intercepts
 
     def of(c: np.ndarray) -> float:
         return float(f._at(scores, c, slice(None))[0])
