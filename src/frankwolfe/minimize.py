@@ -230,7 +230,7 @@ def _loop(
             except OutOfTime:
                 raise
             except Exception as error:
-                if isinstance(run, Run) and run.ends_not_finite(before):  # an oracle cannot take such numbers
+                if isinstance(run, Run) and run.ends_not_finite(before, error):  # an oracle cannot take such numbers
                     continue
                 error.add_note(f"(in iteration {before.k} of frankwolfe's loop)")
                 raise

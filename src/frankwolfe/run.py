@@ -207,8 +207,10 @@ class Run:
         start = "" if k else "; pass an x0 where it is"
         self.trouble = (Status.NOT_FINITE, f"the {what} of the objective is not finite at iteration {k}{start}")
 
-    def ends_not_finite(self, state: Any) -> bool:
+    def ends_not_finite(self, state: Any, error: Exception) -> bool:
         """Tell whether a step failed because value or gradient are not finite where it began, which ends the run."""
+        if is_out_of_memory(error):
+            return False
         try:
             at = self.problem.objective.evaluate(state.x, state.x)
         except Exception:  # the fault is theirs
