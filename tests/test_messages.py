@@ -71,6 +71,12 @@ MISTAKES = {
         ),
         "X holds text or dates in 'town'; make numbers of it",
     ),
+    "text of pyarrow": (
+        lambda: fw.FrankWolfeRegressorCV().fit(
+            pytest.importorskip("pyarrow").table({"town": ["x", "y"], "size": [1, 2]}), [1, 2]
+        ),
+        "X holds text or dates in 'town'; make numbers of it",
+    ),
     "dates": (
         lambda: fw.FrankWolfeRegressorCV().fit(frame()[["size"]].assign(day=np.arange(3).astype("M8[ns]")), [1, 2, 3]),
         "X holds text or dates in 'day'; make numbers of it",

@@ -239,6 +239,19 @@ def test_sets_whose_squared_size_overflows_or_vanishes(kind: str, radius: float,
         assert np.linalg.norm(result.x / radius, norm) <= 1 + 1e-14
 
 
+@pytest.mark.parametrize("radius", [2.0**-300, 2.0**-400])
+def test_backtracking_where_the_product_of_fall_and_squared_length_vanishes(radius: float) -> None:
+    """Targets that fit the set make f as small as its square; by powers of two nothing else changes."""
+    A = np.random.default_rng(0).standard_normal((30, 5))
+
+    def gap(radius: float) -> float:
+        objective = fw.LeastSquares(A, A @ np.array([0.1, -0.1, 0.6, 0.1, -0.5]) * radius)
+        rule = fw.FrankWolfe(fw.Backtracking())
+        return fw.minimize(objective, fw.L1Ball(radius), method=rule, tol=0, max_iter=30).gap
+
+    assert gap(radius) == pytest.approx(gap(1.0) * radius * radius, rel=1e-6, abs=0)
+
+
 def test_an_oracle_that_fails_on_numbers_that_are_not_finite() -> None:
     """Linear programmes and points of sets cannot be made from them: the run says what has happened."""
     rng = np.random.default_rng(0)

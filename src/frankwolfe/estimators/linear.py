@@ -19,6 +19,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from frankwolfe.estimators.auto_radius import chosen_radius
+from frankwolfe.estimators.completion.ratings import column_names
 from frankwolfe.estimators.constraints import BALLS, constraint_set
 from frankwolfe.estimators.host_results import is_unsolved, on_host
 from frankwolfe.estimators.in_parts import parts_task
@@ -197,7 +198,8 @@ class LinearEstimator(BaseEstimator):
                 self, X, y, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), **checks
             )
         except (ValueError, TypeError):
-            names = [str(name) for name in getattr(X, "columns", ()) if not _is_number(X[name])]
+            columns = column_names(X) if hasattr(X, "columns") else []
+            names = [str(name) for name in columns if not _is_number(X[name])]
             if not names:
                 raise
             raise ValueError(

@@ -197,8 +197,9 @@ class Backtracking(StepSize):
         else:
             estimate, before = memory
             fall = before - value
-            curved = gap * gap / (2 * fall * length2) if fall > 0 else estimate
-            bend = min(max(curved, self.shrink * estimate), estimate) * length2
+            bend = estimate * length2
+            if fall > 0:
+                bend = min(max(gap * (gap / (2 * fall)), self.shrink * bend), bend)
         bend, rounding, tries = max(bend, sys.float_info.min), 8 * problem.eps * abs(value), 0
         while True:
             problem.tick()
