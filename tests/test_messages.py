@@ -61,6 +61,14 @@ MISTAKES = {
         lambda: fw.FrankWolfeClassifierCV(cv=KFold(4)).fit(A, [0, 1] * 9 + [0, 7]),
         "no training sample of class 7, which has 1 in all; leave its rows out",
     ),
+    "a fold without weight": (
+        lambda: fw.FrankWolfeClassifierCV(cv=KFold(4)).fit(A, [0, 1] * 10, np.repeat([0.0, 1.0], [5, 15])),
+        "sample_weight is zero for every sample .* shuffle the folds",
+    ),
+    "a fold with all the weight": (
+        lambda: fw.FrankWolfeRegressorCV(cv=KFold(4)).fit(A, Y, np.repeat([1.0, 0.0], [5, 15])),
+        "sample_weight is zero for every sample .* shuffle the folds",
+    ),
     "a radius too small for linear constraints": (
         lambda: fw.FrankWolfeRegressor("l1", 0.1, linear={"A_eq": np.ones((1, 3)), "b_eq": [1.0]}).fit(A, Y),
         "of radius 0.1 meet the linear constraints; raise the radius",

@@ -94,8 +94,14 @@ class CrossValidated(LinearEstimator):
                 f"the radius is chosen on held-out folds: {error} Take fewer folds (cv), or give a radius"
             ) from None
         judge = None if self.scoring is None else self._judge(X, y, score_params)
+        own = score_params.get("sample_weight")
+        for weight, halves in ((task.weight, [train for train, _ in parts]), (own, [test for _, test in parts])):
+            if weight is not None and not all(np.any(weight[half] > 0) for half in halves):
+                raise ValueError(
+                    "sample_weight is zero for every sample that a fold is fitted to or judged by; leave samples "
+                    "without weight out, or shuffle the folds (cv)"
+                )
         with limited(None), quiet(task):  # the number of threads is asked for once
-            own = score_params.get("sample_weight")
             search = (
                 squared_search(self, task, parts, self.radii, judge, own)
                 or price_search(self, task, y, parts, self.radii, judge, own)
