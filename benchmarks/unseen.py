@@ -25,6 +25,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from functools import cached_property, partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,6 +50,8 @@ ROUGH = {  # who is asked for the radius, to begin with, and how exactly
     "skglm": peers.Setting(1e-3, 10),
     "ridge cholesky": peers.Setting(1e-4, 500),
 }
+ENDLESS = ("celer",)  # solvers that run for ever on some data (a9a, l1, C = 100): their search is given these seconds
+PATIENCE = 10.0  # and thirty times what `auto` takes
 EPOCHS = 300  # on one working set: more would hide how long a round takes
 KEPT = Path(__file__).parent / "results" / "unseen-peers.json"
 COLUMNS = ["ratio", "case", "auto ms", "peer ms", "best peer", "method", "steps", "passes", "nonzeros", "certified"]
@@ -230,14 +233,31 @@ def prepare(case: Case) -> Known | None:
 
     settings, given_up = {}, np.inf
     for peer, fit in fits.items():
-        search = peers.fastest(fit, error, RELATIVE, allowed, time.process_time)
-        if search.setting is None:
-            given_up = min(given_up, search.seconds)
+        look = partial(peers.fastest, fit, error, RELATIVE, allowed, time.process_time)
+        search = ended(look, PATIENCE + 30 * allowed) if peer in ENDLESS else look()
+        if search is None or search.setting is None:
+            given_up = min(given_up, allowed if search is None else search.seconds)
         else:
             settings[peer] = [*search.setting, search.seconds]
     least_seconds = min((s[2] for s in settings.values()), default=0.0)
     close = {p: s for p, s in settings.items() if s[2] <= CLOSE * least_seconds}
     return Known(radius, value, close, given_up, case.weight)
+
+
+def ended(look: Callable[[], peers.Search], seconds: float) -> peers.Search | None:
+    """Return what a search finds in a process of its own, or None where it takes too long."""
+    own = get_context("fork")
+    receive, send = own.Pipe(duplex=False)
+    process = own.Process(target=lambda: send.send(look()))
+    process.start()
+    send.close()
+    try:
+        return receive.recv() if receive.poll(seconds) else None
+    except EOFError:
+        return None
+    finally:
+        process.kill()
+        process.join()
 
 
 class Outcome(NamedTuple):
