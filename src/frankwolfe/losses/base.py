@@ -91,7 +91,7 @@ class Loss(ABC):
         return b
 
     def constant(self, b: np.ndarray) -> np.ndarray | float:
-        """Return what makes the least value of a row zero: it is added once, not at every margin."""
+        """Return what makes the least value of a row zero, of numbers: it is added once, not at every margin."""
         return 0.0
 
     def bend(self, largest: float) -> float:

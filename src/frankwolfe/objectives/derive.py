@@ -11,7 +11,7 @@ T = TypeVar("T")
 SPECTRUM = ("_gram_norm", "_column_norms", "row_sizes", "smoothness", "strong_convexity")
 """What belongs to the function, however its data are laid out."""
 
-TARGETS = ("offset", "zero_intercept", "facts", "least_share")
+TARGETS = ("offset", "zero_intercept", "facts", "least_share", "_signs")
 """What belongs to targets and weights, whatever the data."""
 
 

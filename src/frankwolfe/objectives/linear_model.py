@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from frankwolfe.backends import Array, Scalar, eps, host, namespace, vdot
+from frankwolfe.backends import Array, Scalar, host, namespace, vdot
 from frankwolfe.backends import double as double_of
 from frankwolfe.backends.namespace import fetch_arrays, is_foreign, nonzero
 from frankwolfe.backends.vector_with_image import Imaged
@@ -81,16 +81,31 @@ class LinearModel(WeightedMean, HessianObjective):
         else:
             super().__init__(A, weights, ridge, intercept)
             self.data.loss = self.data.loss or loss.name
-            targets = loss.targets(vector("b", b, self.data.shape[0]))
-            self.exact_b = double(targets)  # as given, where the data are narrower
-            if self.intercept and loss.residual:  # the mean, which the intercept carries, is taken off: less rounding
-                self.level = float(vdot(self.exact_share, self.exact_b))
-                targets = self.exact_b = self.exact_b - self.level
-            self.b = self.data.array(targets)
-            if eps(self.b) > 1e-9 and not np.max(np.abs(self.exact_b)) <= np.finfo(np.float32).max:
-                raise ValueError("b holds numbers too large for single precision, which A is in; pass A in double")
+            self.b = self.data.array(b if loss.labels else self._take_targets(b))
             vars(self).update(options)
         self._check_intercept()
+
+    def _take_targets(self, b: Any) -> np.ndarray:
+        """Return the targets; as given they are kept for where the data are narrower."""
+        targets = self.row_loss.targets(vector("b", b, self.data.shape[0]))
+        self._targets = double(targets)
+        if (
+            self.intercept and self.row_loss.residual
+        ):  # the intercept carries the mean: less rounding
+            self.level = float(vdot(self.exact_share, self._targets))
+            targets = self._targets = self._targets - self.level
+        if self.data.eps > 1e-9 and not np.max(np.abs(targets)) <= np.finfo(np.float32).max:
+            raise ValueError("b holds numbers too large for single precision, which A is in; pass A in double")
+        return targets
+
+    @property
+    def exact_b(self) -> np.ndarray:
+        """The targets in double precision, on the host."""
+        return self._signs if self.row_loss.labels else self._targets
+
+    @cached_property
+    def _signs(self) -> np.ndarray:
+        return double(host(self.b))  # labels are whole numbers
 
     def _check_intercept(self) -> None:
         if self.intercept:
@@ -424,9 +439,9 @@ def _mean_row(model: WeightedMean) -> Sums:
 
 def _target_sizes(model: LinearModel) -> Sums:
     """The size of the largest target, a bound on the best intercept of equal margins, and the mean square."""
-    b = model.exact_b
     if model.row_loss.labels:
         return Most(1.0), Most(model.row_loss.spread(np.array([-1.0, 1.0]))), float(np.sum(model.exact_share))
+    b = model.exact_b
     return Most(max(b.max(), -b.min())), Most(model.row_loss.spread(b)), float(vdot(model.exact_share, b * b))
 
 
@@ -437,6 +452,8 @@ def _target_totals(model: LinearModel) -> Sums:
 
 def _constants(model: LinearModel) -> Sums:
     """The mean of what depends on the targets alone."""
+    if model.row_loss.labels:
+        return (0.0,)
     constant = model.row_loss.constant(model.exact_b)
     return (float(vdot(model.exact_share, constant)) if isinstance(constant, np.ndarray) else constant,)
 

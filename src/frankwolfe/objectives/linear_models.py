@@ -217,7 +217,7 @@ class Classifier(LinearModel):
             if labels.ndim == 2 and 1 in labels.shape:
                 labels = labels.reshape(-1)
             classes = _two_classes(labels) if classes is None else _of_two(labels, classes)
-            A, b = data_matrix("A", A), np.where(labels == classes[1], 1.0, -1.0)
+            A, b = data_matrix("A", A), 2 * (labels == classes[1]).astype(np.int8) - 1
             if labels.shape != (A.shape[0],):
                 raise ValueError(f"b must have one label per row of A, {A.shape[0]}, got shape {labels.shape}")
         super().__init__(A, b, self.loss_class(), sample_weight, ridge, intercept, classes=classes)

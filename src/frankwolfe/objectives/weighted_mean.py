@@ -71,8 +71,8 @@ class WeightedMean(Composite):
         self.data: Any = data_matrix("A", A)
         self.ridge = nonnegative("ridge", ridge)
         self.exact_share = shares(weights, self.data.shape[0])  # weight of each row in the mean
-        self.share = self.data.array(self.exact_share)  # the same in the precision of the data
         self.weighted = weights is not None
+        self.share = self._shares_for(self.data)  # the same in the precision of the data
         self.intercept = bool(intercept)
         self._last: Any = None  # the last image, and what was found out about it
 
@@ -129,9 +129,10 @@ class WeightedMean(Composite):
         data = self.data.doubled()
         if data is None:
             return None
-        # Equal weights are made where the data are, not sent there.
-        equal = None if self.weighted else 0.0 * data.array(self.share) + float(self.exact_share[0])
-        return derive(self, data=data, share=data.array(self.exact_share) if equal is None else equal)
+        return derive(self, data=data, share=self._shares_for(data))
+
+    def _shares_for(self, data: Any) -> Array:
+        return data.array(self.exact_share) if self.weighted else data.equal(self.exact_share)
 
     def reweighted(self, share: np.ndarray, weighted: bool = True) -> Self:
         """Return the model with other weights of the rows; equal ones need not be called weighted.

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.atoms import Atom, OneHot, Sparse
-from frankwolfe.backends import Array, double, eps, host, namespace
+from frankwolfe.backends import Array, double, eps, host, namespace, zeros
 from frankwolfe.backends.device_gram import gram
+from frankwolfe.backends.namespace import is_foreign
 from frankwolfe.backends.precision import exact_products
 from frankwolfe.objectives.derive import derive
 from frankwolfe.rows.compiled_paths import settle
@@ -92,15 +93,15 @@ class DataMatrix(Rows):
         return self._column_squares(None)
 
     def _column_squares(self, weights: Array | None) -> np.ndarray | None:
-        d = self.shape[1]
-        total, step = np.zeros(d), max(1, SQUARED // d)
+        total: Any = 0.0
+        step = max(1, SQUARED // self.shape[1])
         for rows, block in self.row_blocks():
             for i in range(0, block.shape[0], step):
                 few = slice(i, min(i + step, block.shape[0]))
                 squares = block[few, ...] * block[few, ...]
                 squares = squares if weights is None else weights[rows][few][:, None] * squares
-                total += np.asarray(host(namespace(block).sum(squares, axis=0)), dtype=np.float64)
-        return total
+                total = total + namespace(block).sum(squares, axis=0, dtype=double(block))
+        return np.asarray(host(total), dtype=np.float64)
 
     def largest_rows(self) -> tuple[np.ndarray, float] | None:
         """Return the largest entry of each column, and the largest norm of a row, on the host; None for an operator."""
@@ -147,6 +148,11 @@ class DataMatrix(Rows):
     def doubled(self) -> DataMatrix:
         """Return the same numbers, computed with in double precision."""
         return derive(self, SAME, dtype=double(self.matrix))
+
+    def equal(self, weights: np.ndarray) -> Array:
+        """Return weights that are all the same as an array; on a device they are made, not sent there."""
+        one = self.array(weights[:1])
+        return zeros(weights.shape, one) + one if is_foreign(one) else self.array(weights)
 
     def array(self, values: Any) -> Array:
         with np.errstate(over="ignore"):  # of what does not fit, the objective says so

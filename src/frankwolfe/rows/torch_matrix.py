@@ -17,8 +17,6 @@ from frankwolfe.points import Leaf
 from frankwolfe.rows.data_matrix import DataMatrix
 from frankwolfe.rows.reading import ArrayBlocks, Path, Query, Sweep, TwoReads, array_of
 
-_ROWS_AT_A_TIME = 1 << 16
-
 
 class TorchPass(Path):
     """Dense rows of torch: everything by one kernel where Triton has it, in torch elsewhere."""
@@ -59,7 +57,10 @@ class TorchRows(DataMatrix):
     def array(self, values: Any) -> Array:
         import torch
 
-        return torch.as_tensor(values, dtype=self.dtype, device=self.device)
+        tensor = torch.as_tensor(values)
+        if self.device.type == "cuda":  # converted there: a host takes longer for it than the way does
+            tensor = tensor.to(self.device)
+        return tensor.to(self.device, self.dtype)
 
 
 class DenseTorchRows(TorchRows):
@@ -75,6 +76,14 @@ class DenseTorchRows(TorchRows):
 
     def row_blocks(self, size: int = 0) -> Iterable[tuple[slice, Any]]:
         return ((rows, block.to(self.dtype)) for rows, block in self.stored_blocks())
+
+    def _column_squares(self, weights: Array | None) -> np.ndarray | None:
+        if weights is not None:
+            return super()._column_squares(weights)
+        import torch
+
+        norms = torch.stack([torch.linalg.vector_norm(block, dim=0) for _, block in self.row_blocks()])
+        return np.sum(host(norms).astype(np.float64) ** 2, axis=0)
 
     def column(self, j: int) -> Array:
         return self.array(self.matrix[:, j])
@@ -127,9 +136,9 @@ def _checked(name: str, matrix: Any) -> Any:
     numbers = matrix if matrix.layout == torch.strided else matrix.values()
     if numbers.is_complex():
         raise ValueError(f"{name} must be real, got dtype {matrix.dtype}")
-    if numbers.is_floating_point():
-        sizes = [torch.isfinite(piece).all() for piece in numbers.split(_ROWS_AT_A_TIME)]
-        if not bool(torch.stack(sizes).all()):
+    if numbers.is_floating_point() and numbers.numel():
+        ends = torch.stack(torch.aminmax(numbers))  # one read of the data, and no copy
+        if not bool(torch.isfinite(ends).all()):
             raise ValueError(f"{name} contains NaN or infinity; clean or impute the data first")
     return matrix
 

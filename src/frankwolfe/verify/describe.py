@@ -207,7 +207,7 @@ def _in_parts(objective: Any, parts: Any, kind: str) -> Description:
     b = {
         name: np.concatenate([array(getattr(m, name)) for m in models])
         for name in ("b", "exact_b")
-        if name in vars(models[0])
+        if hasattr(models[0], name)
     }
     return OBJECTIVES[kind](SimpleNamespace(**vars(models[0]) | whole | b))
 
