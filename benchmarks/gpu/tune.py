@@ -1,4 +1,4 @@
-"""Times of the fused pass over ways to take the matrix: how `backends.rows.tile` was chosen."""
+"""Times of the fused pass over ways to take the matrix: how `backends.torch_rows.tile` was chosen."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from benchmarks.gpu.timing import labels, numbers, read_floor, seconds
-from frankwolfe.backends.torch_rows import DeviceModel, Tile
+from frankwolfe.backends.torch_rows import DeviceModel, Scratch, Tile
 from frankwolfe.engine.triton_steps import LENGTH, Engine, Start
 from frankwolfe.losses import LogisticLoss
 
@@ -26,6 +26,34 @@ def engine_seconds(A: Any, b: Any, chosen: Tile | None, dtype: Any = torch.float
         engine.graph.replay()
 
     return seconds(replay, 7, 2) / LENGTH
+
+
+def proof_seconds(A: Any, b: Any, chosen: Tile) -> float:
+    """Return the time of one read in double precision, as certificates need it."""
+    n, d = A.shape
+    share = torch.tensor(1 / n, dtype=torch.float64, device="cuda")
+    v, coef = torch.full((d,), 1 / d, dtype=share.dtype, device="cuda"), share.new_tensor([0.0, 1.0, 0.0, 1.0])
+    product, watched = share.new_empty(n), share.new_empty(n)
+    scratch = Scratch(DeviceModel(A, b.double(), share, LogisticLoss()), v, chosen)
+    return seconds(lambda: scratch.read(v, None, coef, product, watched), 3, 2)
+
+
+def sweep_proofs(n: int, d: int) -> None:
+    """Print the floor and the best ways of one shape in double precision."""
+    A = numbers(n, d, torch.float32)
+    b, floor = labels(A), read_floor(A)
+    ways = [
+        Tile(per * warps // d, warps, programs, stages, apart)
+        for per in (1024, 2048, 4096)
+        for warps in (1, 2, 4)
+        for programs in (4, 8)
+        for stages in (2, 3)
+        for apart in (False, True)
+        if per * warps >= d
+    ]
+    print(f"{n}x{d} in double precision, floor {floor * 1e6:.1f} us", flush=True)
+    for ratio, way in sorted((proof_seconds(A, b, way) / floor, way) for way in ways)[:8]:
+        print(f"   {ratio:.3f}  {way}", flush=True)
 
 
 def sweep(n: int, d: int, dtype: Any) -> None:
@@ -66,3 +94,5 @@ if __name__ == "__main__":
     for key in sys.argv[2] if len(sys.argv) > 2 else "":
         for dtype in (torch.bfloat16, torch.uint8):
             sweep(*shapes[key], dtype)
+    for key in sys.argv[3] if len(sys.argv) > 3 else "":
+        sweep_proofs(*shapes[key])

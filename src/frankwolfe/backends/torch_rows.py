@@ -86,8 +86,9 @@ def tile(cols: int, size: int, wide: bool) -> Tile:
     """
     if cols > 4096:
         return Tile(1, 16 if wide else 8, 1, 2)
-    if wide:
-        return Tile(max(1, min(64, 2048 // cols)), 4 if cols > 1024 else 2, 4, 2)
+    if wide:  # a logarithm of a row in double precision is repeated by every thread of the row
+        warps = 1 if cols <= 256 else 2 if cols <= 2048 else 4
+        return Tile(max(1, min(64, 2048 // cols)), warps, max(4, 8 // warps), 3, apart=cols > 64)
     if cols <= 128:
         return Tile(8192 // cols, 4, 1 if size == 4 else 2, 4)
     if cols > 2048:

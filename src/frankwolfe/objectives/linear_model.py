@@ -89,9 +89,7 @@ class LinearModel(WeightedMean, HessianObjective):
         """Return the targets; as given they are kept for where the data are narrower."""
         targets = self.row_loss.targets(vector("b", b, self.data.shape[0]))
         self._targets = double(targets)
-        if (
-            self.intercept and self.row_loss.residual
-        ):  # the intercept carries the mean: less rounding
+        if self.intercept and self.row_loss.residual:  # the intercept carries the mean: less rounding
             self.level = float(vdot(self.exact_share, self._targets))
             targets = self._targets = self._targets - self.level
         if self.data.eps > 1e-9 and not np.max(np.abs(targets)) <= np.finfo(np.float32).max:
