@@ -9,23 +9,14 @@ import numpy as np
 import pytest
 
 import frankwolfe as fw
-from frankwolfe.paper.claims import claims, errata, measured, theorems
-from frankwolfe.paper.claims.claims import Claim
-from frankwolfe.paper.claims.rates import NOTHING, Slope
-from frankwolfe.paper.claims.verdicts import (
-    FAILS,
-    HOLDS,
-    OUTSIDE,
-    PARTLY,
-    UNDECIDED,
-    UNKNOWN,
-    across,
-    ordering,
-)
+from frankwolfe.paper import claims
+from frankwolfe.paper.claims import Claim
 from frankwolfe.paper.problems import Ball, Data, gaussian
+from frankwolfe.paper.rates import NOTHING, Slope
 from frankwolfe.paper.reference import solve
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.sections import (
+    MODULES,
     certificate_quality,
     fig1,
     fig2,
@@ -36,6 +27,21 @@ from frankwolfe.paper.sections import (
     rates_on_sets,
 )
 from frankwolfe.paper.store import Outcome, Store
+from frankwolfe.paper.verdicts import (
+    FAILS,
+    FAST,
+    HOLDS,
+    OUTSIDE,
+    PARTLY,
+    UNDECIDED,
+    UNKNOWN,
+    Case,
+    across,
+    listed,
+    ordering,
+    spread_of,
+    stretches,
+)
 
 ALL = (*claims.FINDINGS, *claims.CLAIMS)
 ACTIVE = {"active": True, "margin": 0.1, "largest": 1.0, "least": 0.01, "gradient": 1.0, "smoothness": 1.0}
@@ -63,10 +69,22 @@ def test_all_some_none():
     assert across([OUTSIDE, OUTSIDE]) == OUTSIDE
     assert across([UNDECIDED]) == UNDECIDED
     assert across([]) == UNKNOWN
+    assert across([UNDECIDED, FAILS]) == FAILS
+    assert across([HOLDS, UNDECIDED]) == PARTLY
+
+
+def test_cases_and_numbers_are_listed_in_words():
+    cases = [Case("a9a l2 R = 5", HOLDS, ""), Case("mnist l1 R = 1", FAILS, ""), Case("a9a l2 R = 20", HOLDS, "")]
+    assert listed(cases, HOLDS) == "a9a l2 R = 5, 20"
+    assert (spread_of([1.82, 2.5]), spread_of([2.0, 2.0])) == ("1.8 to 2.5", "2")
+    assert (fig2.percent(0.93), fig2.percent(87096.0)) == ("+93 %", "times 87097")
 
 
 def test_an_order_of_curves_is_told_as_a_range():
     k = np.arange(1, 1001)
+    assert stretches(k[:6], [False, True, True, False, True, True]) == [(2, 3), (5, 6)]
+    assert ordering(k, k >= 20) == (HOLDS, "k ≥ 20")
+    assert (ordering(k, k > 0), ordering(k, k > 1000)) == ((HOLDS, "every k"), (FAILS, "no k"))
     assert ordering(k, k >= 475) == (PARTLY, "k ≥ 475")
     assert ordering(k, (k >= 10) & (k <= 20)) == (FAILS, "10 ≤ k ≤ 20")
     assert ordering(k, (k <= 300) | (k >= 900)) == (PARTLY, "k ≤ 300 and k ≥ 900")
@@ -144,11 +162,11 @@ def test_the_radius_is_named_where_it_decides():
 
 def test_sliding_is_judged_by_its_calls(monkeypatch):
     counted = {"afw": 1.0, "cgs_mean": 3.0, "cgs_most": 9.0, "budget": 100.0, "h_afw": 2.0, "h_cgs": 1.0}
-    monkeypatch.setattr(iteration_cost, "sliding", lambda *_: counted)
+    monkeypatch.setattr(iteration_cost, "oracle_calls", lambda *_: counted)
     told = judge("sliding", Found())
     assert told.verdict == HOLDS  # the paper says how many steps are solved, not whose error is smaller
     assert "smaller error in 0 of 4" in told.sentence
-    monkeypatch.setattr(iteration_cost, "sliding", lambda *_: counted | {"afw": 2.0})
+    monkeypatch.setattr(iteration_cost, "oracle_calls", lambda *_: counted | {"afw": 2.0})
     assert judge("sliding", Found()).verdict == FAILS
 
 
@@ -293,8 +311,8 @@ def test_the_two_readings_of_one_point_four(monkeypatch):
 def test_errata_say_what_the_verdicts_say(monkeypatch):
     told = SimpleNamespace(verdict=FAILS, number="a number", sentence="A sentence.")
     monkeypatch.setattr(claims.Claim, "judged", lambda self, results, quick: told)
-    monkeypatch.setattr(errata, "ERRATA", [e for e in errata.ERRATA if "too expensive" in e["printed"]])
-    rows = errata.errata_table(SimpleNamespace(), False).rows
+    monkeypatch.setattr(claims, "ERRATA", [e for e in claims.ERRATA if "too expensive" in e["printed"]])
+    rows = claims.errata_table(SimpleNamespace(), False).rows
     expensive = next(row for row in rows if "too expensive" in row[0])
     assert expensive[2] == "does not hold (a number): A sentence."
     assert expensive[1] == "As measured, in the next column."  # and nothing else that could contradict it
@@ -303,8 +321,8 @@ def test_errata_say_what_the_verdicts_say(monkeypatch):
 def test_what_was_not_run_says_so(tmp_path):
     results = Results(Store(tmp_path))
     assert {c.judged(results, True).verdict for c in ALL} == {UNKNOWN}
-    rows = errata.errata_table(results, True).rows
-    assert len(rows) == len(errata.ERRATA)
+    rows = claims.errata_table(results, True).rows
+    assert len(rows) == len(claims.ERRATA)
     assert any("not run" in row[2] for row in rows)
 
 
@@ -319,9 +337,9 @@ def test_every_claim_has_key_place_and_figure():
     found = {claims.judge(c.key) for c in ALL}
     stated = [
         f
-        for m in (measured, theorems)
+        for m in MODULES.values()
         for f in vars(m).values()
         if getattr(f, "__annotations__", {}).get("return") == "Found"
     ]
     assert found == set(stated)  # no judge without a claim
-    assert theorems.FAST < -1.5
+    assert FAST < -1.5

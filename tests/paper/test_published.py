@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from frankwolfe.paper import reproduce
-from frankwolfe.paper.claims.claims import CLAIMS, FINDINGS
-from frankwolfe.paper.claims.verdicts import KINDS, UNKNOWN
+from frankwolfe.paper.claims import CLAIMS, FINDINGS
 from frankwolfe.paper.publication.publish import BEGIN, END, SUMMARY, publish, verdict_table, with_table, write_chapter
 from frankwolfe.paper.publication.summary import Summary, read_summary
+from frankwolfe.paper.verdicts import KINDS, UNKNOWN
 
 ROOT = Path(__file__).parents[2]
 AGAIN = "run `frankwolfe reproduce all --publish`"

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from frankwolfe.paper.claims.rates import NOTHING, envelope, pooled, slope
+from frankwolfe.paper.rates import NOTHING, envelope, pooled, slope
 
 K = np.arange(1, 3001)
 

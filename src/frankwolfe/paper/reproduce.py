@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from types import ModuleType
 
 from frankwolfe.paper.publication import publish
 from frankwolfe.paper.publication.figure_data import save_numbers
@@ -12,34 +11,9 @@ from frankwolfe.paper.publication.page import write_page
 from frankwolfe.paper.publication.pictures import save_pictures
 from frankwolfe.paper.publication.summary import about_machine, summarise
 from frankwolfe.paper.runner import Results, run_tasks
-from frankwolfe.paper.sections import (
-    certificate_quality,
-    dataset_table,
-    fig1,
-    fig2,
-    fig3,
-    fig4,
-    iteration_cost,
-    proven_constants,
-    radius_maps,
-    rate_reasons,
-    rates_on_sets,
-)
+from frankwolfe.paper.sections import MODULES
 from frankwolfe.paper.store import Store
 
-MODULES: dict[str, ModuleType] = {
-    "certificates": certificate_quality,
-    "fig1": fig1,
-    "fig2": fig2,
-    "fig3": fig3,
-    "maps": radius_maps,
-    "fig4": fig4,
-    "beyond": rates_on_sets,
-    "proven": proven_constants,
-    "why": rate_reasons,
-    "cost": iteration_cost,
-    "table": dataset_table,
-}
 PARTS = (*MODULES, "claims", "all")
 
 

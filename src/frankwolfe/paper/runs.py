@@ -11,8 +11,8 @@ import numpy as np
 
 import frankwolfe as fw
 from frankwolfe.atoms import RankOne
-from frankwolfe.paper.claims.rates import envelope
 from frankwolfe.paper.problems import METHODS, THREADS, Problem, objective
+from frankwolfe.paper.rates import envelope
 from frankwolfe.paper.reference import Reference
 from frankwolfe.paper.store import Outcome, Task
 from frankwolfe.trace import COLUMNS

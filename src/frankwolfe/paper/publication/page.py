@@ -9,11 +9,11 @@ from importlib import resources
 from pathlib import Path
 
 from frankwolfe import __version__
-from frankwolfe.paper.claims.claims import Claim
-from frankwolfe.paper.claims.verdicts import KINDS, Case
+from frankwolfe.paper.claims import Claim
 from frankwolfe.paper.publication.figure_data import Figure, Section, Table, payload
 from frankwolfe.paper.publication.summary import TEXT, Summary, counts
 from frankwolfe.paper.store import write_csv, write_text
+from frankwolfe.paper.verdicts import KINDS, Case
 from frankwolfe.plotting import html
 from frankwolfe.validation import optional
 

@@ -10,13 +10,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from frankwolfe.paper.claims.claims import CLAIMS, FINDINGS, Claim
-from frankwolfe.paper.claims.errata import errata_table
-from frankwolfe.paper.claims.verdicts import KINDS, Case
+from frankwolfe.paper.claims import CLAIMS, FINDINGS, Claim, errata_table
 from frankwolfe.paper.problems import METHODS
 from frankwolfe.paper.publication.figure_data import Section, Table, from_payload, payload
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.store import write_text
+from frankwolfe.paper.verdicts import KINDS, Case
 from frankwolfe.paper.words import read, versions
 
 TEXT = read("page")

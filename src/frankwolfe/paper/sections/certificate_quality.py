@@ -14,6 +14,7 @@ from frankwolfe.paper.reference import Reference, solve
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import thinned
 from frankwolfe.paper.store import Outcome, Task, columns
+from frankwolfe.paper.verdicts import ROUNDING, Case, Found, verdict
 from frankwolfe.paper.words import Words
 from frankwolfe.plotting.palette import BLUE, GREY, ORANGE, PURPLE
 from frankwolfe.points import Tangent
@@ -144,3 +145,21 @@ def section(results: Results, quick: bool) -> Section:
     words = Words("certificates")
     figure = words.figure("certificates", panels, 2, ("k",))
     return words.section([figure], [words.table("certificates", rows)])
+
+
+def lemma_es(results: Results, quick: bool) -> Found:
+    worst = max(results[e].facts["worst_excess"] for e in ALL)
+    spare = f"below the bound by {-worst:.0e} at the least" if worst < 0 else f"above the bound by up to {worst:.0e}"
+    return Found([], {"runs": len(ALL), "spare": spare}, verdict(worst <= ROUNDING))
+
+
+def certificate(results: Results, quick: bool) -> Found:
+    cases, loosest = [], 0.0
+    for e in ALL:
+        walk, facts, loose = results[e], results.optimum(e), min(ratios(results, e))
+        over = float(np.max(np.maximum(walk["es"], walk["fw"])) - facts["fun"])
+        above = f"above f* by {over:.0e}" if over > 0 else "never above f*"
+        words = f"bound {above}; gap {loose:.2g} times the true error"
+        cases.append(Case(e.title, verdict(over <= facts["gap"] + ROUNDING), words))
+        loosest = max(loosest, loose)
+    return Found(cases, {"loosest": loosest})

@@ -14,6 +14,7 @@ from frankwolfe.paper.publication.figure_data import Curve, Panel, Section
 from frankwolfe.paper.reference import solve
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.store import Outcome, Task, columns
+from frankwolfe.paper.verdicts import ROUNDING, Case, Found, verdict
 from frankwolfe.paper.words import Words
 from frankwolfe.plotting.palette import BLUE, GREY, ORANGE, PURPLE, VERMILION
 from frankwolfe.problem import Problem
@@ -27,7 +28,7 @@ INFLATED = 12.0  # times the true L: small steps, so that the run takes its time
 Step = tuple[int, np.ndarray, np.ndarray, np.ndarray, float, np.ndarray, np.ndarray]
 
 
-def agm(f: fw.Logistic, L: float, start: np.ndarray, steps: int) -> Iterator[Step]:
+def algorithm_2(f: fw.Logistic, L: float, start: np.ndarray, steps: int) -> Iterator[Step]:
     """Run the paper's Algorithm 2; give at each step k, x, v, y, f(y), ∇f(y) and the next v."""
     method, problem = fw.AcceleratedGradient(L=L), Problem(f, None)
     state = method.init(problem, problem.start(start, True))
@@ -54,7 +55,7 @@ class Bowls(Task):
         L = INFLATED * float(f.smoothness or 0)
         rows = [
             (k, float(y[0]), value, float(g[0]), float(v[0]), L / (k + 2), float(v_next[0]))
-            for k, _, v, y, value, g, v_next in agm(f, L, np.array([-3.0]), self.steps)
+            for k, _, v, y, value, g, v_next in algorithm_2(f, L, np.array([-3.0]), self.steps)
         ]
         return Outcome({"L": L}, columns("k y value slope v weight v_next", rows))
 
@@ -82,7 +83,7 @@ class Accelerated(Task):
         B = float(f.value(zero)) - best + L * far
         rows, total, drift = [], 0.0, 0.0
         plain = merged = zero
-        for k, x, v, y, value, g, v_next in agm(f, L, zero, STEPS):
+        for k, x, v, y, value, g, v_next in algorithm_2(f, L, zero, STEPS):
             estimate = value + float(g @ (v_next - y))
             total += 2 * (k + 2) * estimate
             n = k + 1  # terms in the sum
@@ -174,3 +175,44 @@ def _bounds(results: Results) -> list[Panel]:
         Panel("Connection 1: squared radius", radius, ylabel="squared length"),
         Panel("Connection 1: v = x gives GD", same, ylabel="error"),
     ]
+
+
+def agm(results: Results, quick: bool) -> Found:
+    walk = results[Accelerated()]
+    ratios = {name: float(np.max(walk[name] / walk[f"{name}_bound"])) for name in ("error", "gradient", "distance")}
+    cases = [
+        Case(name, verdict(ratio <= 1 + 1e-9), f"at most {ratio:.2g} of its bound", "unconstrained, f smooth")
+        for name, ratio in ratios.items()
+    ]
+    return Found(cases, {"worst": max(ratios.values()), "steps": STEPS})
+
+
+def theorem_4(results: Results, quick: bool) -> Found:
+    walk = results[Accelerated()]
+    ratio = float(np.max(walk["weighted"] / walk["weighted_bound"]))
+    over, single = max(float(np.max(walk["weighted"])), 0.0), float(np.max(walk["estimate"]))
+    return Found([], {"ratio": ratio, "over": over, "single": single}, verdict(ratio <= 1))
+
+
+def connection_1_gd(results: Results, quick: bool) -> Found:
+    facts = results[Accelerated()].facts
+    off = facts["gd_difference"] / max(facts["largest"], 1e-300)
+    return Found([], {"off": off, "steps": STEPS}, verdict(off <= ROUNDING))
+
+
+def connection_1_ball(results: Results, quick: bool) -> Found:
+    walk = results[Accelerated()]
+    ratio = float(np.max(walk["radius"] / walk["distance_bound"]))
+    cases = [
+        Case(f"squared radius at most {most}B/L, as {how}", verdict(ratio <= most), f"largest {ratio:.2g} B/L")
+        for most, how in ((4, "corrected"), (2, "printed"))
+    ]
+    return Found(cases, {"ratio": ratio})
+
+
+def flattening(results: Results, quick: bool) -> Found:
+    run = results[Bowls()]
+    exact = run["v"] - run["slope"] / (2 * run["weight"])
+    off = float(np.max(np.abs(exact - run["v_next"])))
+    width = float((run["weight"][0] / run["weight"][-1]) ** 0.5)
+    return Found([], {"width": width, "k": int(run["k"][-1]), "off": off}, verdict(off <= 10 * ROUNDING and width > 9))

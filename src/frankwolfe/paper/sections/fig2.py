@@ -9,7 +9,9 @@ from frankwolfe.paper.publication.figure_data import Section, error_panel
 from frankwolfe.paper.reference import Reference
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import Race, Series
+from frankwolfe.paper.sections import fig3
 from frankwolfe.paper.store import Task
+from frankwolfe.paper.verdicts import FAILS, HOLDS, OUTSIDE, PARTLY, Case, Found, listed, ordering
 from frankwolfe.paper.words import Words
 
 DATA = Data("a9a")
@@ -18,6 +20,8 @@ NEIGHBOURS = (5.0, 20.0, 659.0)
 LARGEST = max(NEIGHBOURS)  # the ball whose optimum stands for that of no constraint at all
 ITERATIONS = 1000
 WINDOW, SETTLED = 20, 100  # zig-zags are measured in windows of k, after the start
+UNSEEN = 0.1  # a ball that costs less than this share of the smallest error compared is as good as inactive
+RIPPLE = 0.05  # an error that never rises by more does not zig-zag
 
 
 def races(quick: bool) -> list[Race]:
@@ -57,13 +61,7 @@ def section(results: Results, quick: bool) -> Section:
 
 
 def percent(rise: float) -> str:
-    """Return a rise in words: in percent, or as a factor where that is easier to read.
-
-    Examples
-    --------
-    >>> percent(0.93), percent(87096.0)
-    ('+93 %', 'times 87097')
-    """
+    """Return a rise in words: in percent, or as a factor where that is easier to read."""
     return f"+{100 * rise:.0f} %" if rise < 100 else f"times {1 + rise:.0f}"
 
 
@@ -77,3 +75,36 @@ def stability(series: Series) -> tuple[float, float]:
     windows = np.lib.stride_tricks.sliding_window_view(h, min(WINDOW, h.size))
     rises = h[1:] / h[:-1] - 1
     return float(np.median(windows.max(axis=1) / windows.min(axis=1))), float(np.max(rises, initial=0.0))
+
+
+def inactive(results: Results, quick: bool) -> Found:
+    cases, main = [], ""
+    for race in races(quick):
+        series = results.race(race)
+        errors, cost = {m: series[m].at(ITERATIONS) for m in PAPER}, price(results, race)
+        words = f"the ball costs {f'{cost:.0e}' if cost else 'nothing'}, the error of AFW is {errors['afw']:.0e}"
+        if cost > UNSEEN * errors["afw"]:
+            cases.append(Case(race.short, OUTSIDE, "not judged", words))
+            continue
+        h = {m: series[m].highest[1:] for m in PAPER}
+        kind, where = ordering(series["afw"].k[1:], (h["agm"] < h["afw"]) & (h["afw"] < np.minimum(h["gd"], h["fw"])))
+        cases.append(Case(race.short, kind, f"{where}; at the end {order(errors)}", words))
+        main = where if race.main else main
+    return Found(cases, {"where": main, "radius": RADIUS})
+
+
+def stable(results: Results, quick: bool) -> Found:
+    cases, values = [], {"window": WINDOW, "settled": SETTLED}
+    for race in (*races(quick), *fig3.races(quick)):
+        series = results.race(race)
+        (plain, rise), (ours, our_rise) = (stability(series[m]) for m in ("fw", "afw"))
+        told = {"plain": plain, "ours": ours, "rise": percent(rise), "our_rise": percent(our_rise)}
+        if (race.data, race.main) == (DATA, True):
+            values |= told
+        words = "largest rise {rise} for FW, {our_rise} for AFW; median ratio {plain:.3g} and {ours:.3g}".format(**told)
+        level = max(rise, our_rise) < RIPPLE
+        kind = OUTSIDE if level else HOLDS if our_rise <= rise / 2 else PARTLY if our_rise < rise else FAILS
+        cases.append(Case(race.short, kind, words, "neither error rises by more than a twentieth" * level))
+    more = listed(cases, FAILS)
+    against = f"AFW's error rises by more than FW's at {more}." if more else "AFW's never rises by more."
+    return Found(cases, values | {"seen": listed(cases, HOLDS) or "no radius", "against": against})

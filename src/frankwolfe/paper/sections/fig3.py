@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
+
+import numpy as np
 
 from frankwolfe.paper.problems import BEYOND, METHODS, PAPER, Ball, Data
 from frankwolfe.paper.publication.figure_data import Section, error_panel
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import Race
 from frankwolfe.paper.store import Task
+from frankwolfe.paper.verdicts import FAILS, HOLDS, OUTSIDE, PARTLY, Case, Found, Judge, counted, listed, ordering
 from frankwolfe.paper.words import Words
 
 DATASETS = ("mushrooms", "mnist", "covtype")
@@ -23,6 +27,8 @@ SAMPLES = {"mushrooms": 0, "mnist": 3000, "covtype": 20000}
 """Rows of the random sample on which neighbouring radii are run, and everything in the quick form; zero: all."""
 
 ITERATIONS = 500
+CLEARLY = 2.0  # "much faster": at most half the error
+COMPARABLE = 3.0  # "comparable": within this factor
 
 
 def race(data: Data, kind: str, radius: float, methods: tuple[str, ...] = PAPER[1:], main: bool = False) -> Race:
@@ -66,3 +72,71 @@ def section(results: Results, quick: bool) -> Section:
     words = Words("fig3", iterations=ITERATIONS)
     figures = [words.figure("fig3", panels, 2), words.figure("fig3-radii", extra, 3)]
     return words.section(figures, [words.table("fig3-radii", rows)])
+
+
+Test = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def _compared(results: Results, race: Race, against: str, test: Test) -> tuple[Case, float]:
+    """Return the case of one panel, and the ratio of errors at its end.
+
+    `test` gets the errors of the other method and of AFW (the largest from k on).
+    """
+    facts = results.optimum(race)
+    words = f"the ball is {'active' if facts['active'] else 'not active'}: |∇f(x*)| = {facts['gradient']:.1e}"
+    if not facts["active"]:
+        return Case(race.short, OUTSIDE, "not judged", words), 0.0
+    series = results.race(race)
+    known = max(series["afw"].floor, 1e-16)
+    theirs, ours = (np.maximum(series[m].highest[1:], known) for m in (against, "afw"))
+    kind, where = ordering(series["afw"].k[1:], test(theirs, ours))
+    end = float(theirs[-1] / ours[-1])
+    measured = f"{where}; {METHODS[against].name} error / AFW error at the end {end:.3g}"
+    return Case(race.short, kind, measured, words), end
+
+
+def faster(results: Results, quick: bool) -> Found:
+    cases = [_compared(results, race, "fw", lambda fw, afw: fw >= CLEARLY * afw)[0] for race in races(quick)]
+    late, missed = listed(cases, PARTLY), listed(cases, FAILS)
+    values = {kind: counted([c for c in cases if f" {kind} " in c.name]) for kind in ("l2", "l1")}
+    values["late"] = f"Over a part of the run only at {late}." if late else ""
+    values["missed"] = f"At hardly any k at {missed}." if missed else ""
+    return Found(cases, values)
+
+
+TESTS: dict[str, Test] = {
+    "better": lambda agm, afw: afw < agm,
+    "worse": lambda agm, afw: afw > agm,
+    "comparable": lambda agm, afw: (agm <= COMPARABLE * afw) & (afw <= COMPARABLE * agm),
+}
+
+
+def against_agm(kind: str, **expected: str) -> Judge:
+    def judge(results: Results, quick: bool) -> Found:
+        shown = races(quick, (kind,))
+        found = [_compared(results, race, "agm", TESTS[expected[race.data.name]]) for race in shown]
+        ends = [(race, case, end > 1) for race, (case, end) in zip(shown, found, strict=True) if end]
+        values = {
+            "wanted": ", ".join(f"{name} {what}" for name, what in expected.items()),
+            "extra": f" (comparable: within a factor {COMPARABLE:g})" if "comparable" in expected.values() else "",
+            "ahead": listed([c._replace(verdict=HOLDS) for _, c, ahead in ends if ahead], HOLDS) or "no radius",
+            "behind": sum(not ahead for *_, ahead in ends),
+            "radius": _decided_by_radius([(race, ahead) for race, _, ahead in ends]),
+        }
+        return Found([c for c, _ in found], values)
+
+    return judge
+
+
+def _decided_by_radius(ends: list[tuple[Race, bool]]) -> str:
+    """Return a sentence on the datasets with balls on which either ends ahead, if AFW's are always the larger ones."""
+    won, lost = ([(r.data.name, r.ball.radius) for r, ahead in ends if ahead is wanted] for wanted in (True, False))
+    pairs = [(name, radius > other) for name, radius in won for same, other in lost if name == same]
+    *others, last = dict.fromkeys(name for name, _ in pairs) or [""]
+    names = f"{', '.join(others)} and {last}" if others else last
+    larger = pairs and all(larger for _, larger in pairs)
+    return f"On {names} AFW ends ahead on the larger balls and AGM on the smaller ones." if larger else ""
+
+
+l2_agm = against_agm("l2", mushrooms="better", mnist="better", covtype="worse")
+l1_agm = against_agm("l1", mushrooms="better", mnist="comparable", covtype="comparable")

@@ -10,9 +10,10 @@ import numpy as np
 from frankwolfe.paper.problems import METHODS, Ball, Data
 from frankwolfe.paper.publication.figure_data import AXES, Curve, Panel, Section, error_panel, method_curve
 from frankwolfe.paper.reference import Reference
-from frankwolfe.paper.runner import Results
+from frankwolfe.paper.runner import NotRunError, Results
 from frankwolfe.paper.runs import Run, Series
 from frankwolfe.paper.store import Task
+from frankwolfe.paper.verdicts import FAILS, HOLDS, PARTLY, UNKNOWN, Case, Found, spread_of, stretches, verdict
 from frankwolfe.paper.words import Words
 from frankwolfe.plotting.palette import GREY
 
@@ -22,6 +23,9 @@ STATIONS = (50, 100, 150, 300, 500)
 START = "rank-one"  # Freund, Grigas and Mazumder's, which the paper takes over
 BASELINE_ITERATIONS = 60
 FROM_ZERO = 240  # iterations from X₀ = 0, for the reading of “1.4×” alone
+ABOUT = (1.2, 1.7)  # "about 1.4 times"
+CROSSING = 300  # past this k the ranks of FW and AFW have crossed
+AFFORDABLE = 1000.0  # Gflop: a minute of one core
 PRODUCT_FLOPS = 2 * 100_000  # with the matrix or its transpose, on 100 000 ratings
 PROJECTION_FLOPS = 4 * 943**2 * 1682 + 9 * 943**3  # Gram matrix, its eigenvectors, and the matrix put together again
 
@@ -149,3 +153,64 @@ def _ranks(series: dict[str, Series]) -> list[Curve]:
     bounded = series["fw"].k <= 400
     x = {axis: series["fw"].outcome[axis][bounded] for axis in AXES}
     return [*curves, Curve("k + 1", x, x["k"] + 1, GREY, "dash", 1.4)]
+
+
+def completion(results: Results, quick: bool) -> Found:
+    both, zero = (readings(results, chosen(quick)) for chosen in (runs, from_zero))
+    cases = []
+    for k, (error, steps) in both.items():
+        reached = np.isfinite(steps)
+        words = f"{steps:.2f} times the iterations" if reached else "FW does not get there"
+        kind = verdict(ABOUT[0] <= steps <= ABOUT[1]) if reached else UNKNOWN
+        cases.append(Case(f"AFW at k = {k}", kind, f"{words}; {error:.2f} times the error"))
+    early = [[s for k, (_, s) in found.items() if k <= 150 and np.isfinite(s)] for found in (both, zero)]
+    times, from_start = (f"{spread_of(found, 3)} times" if found else "more than" for found in early)
+    errors = spread_of([error for error, _ in both.values()], 3)
+    return Found(cases, {"times": times, "zero": from_start, "errors": errors, "low": ABOUT[0], "high": ABOUT[1]})
+
+
+def rank(results: Results, quick: bool) -> Found:
+    cases, ends = [], []
+    plain, ours = (series(results, runs(quick))[m].outcome for m in ("fw", "afw"))
+    for column, name in (("rank", "σ above 1e-6"), ("rank_relative", "σ above 1e-3 σ₁")):
+        seen = np.isfinite(plain[column]) & np.isfinite(ours[column])
+        k, high, low = plain["k"][seen], plain[column][seen], ours[column][seen]
+        ranges = stretches(k, low < high)
+        crossed = bool(ranges) and ranges[-1][1] == k[-1]
+        if not crossed and k[-1] < CROSSING:
+            cases.append(Case(name, UNKNOWN, f"the run ends at k = {k[-1]:.0f}, before the ranks cross"))
+            continue
+        ends.append(f"{high[-1]:.0f} (FW), {low[-1]:.0f} (AFW) at k = {k[-1]:.0f}")
+        kind = FAILS if not crossed else HOLDS if high[-1] >= 1.1 * low[-1] else PARTLY
+        where = f"lower from k = {ranges[-1][0]} on" if crossed else "not lower at the end"
+        cases.append(Case(name, kind, f"{where}: {ends[-1]}"))
+    return Found(cases, {"ranks": ends[0] if ends else "not run that far"})
+
+
+def rank_bound(results: Results, quick: bool) -> Found:
+    cases = []
+    for method, s in list(series(results, runs(quick)).items())[:2]:
+        excess = s.outcome["rank"] - (s.k + 1)
+        most = float(np.nanmax(excess))
+        words = f"largest rank − (k + 1): {most:.0f}, at k = {s.k[np.nanargmax(excess)]:.0f}"
+        cases.append(Case(method.upper(), verdict(most <= 0), words, "rank X₀ = 1"))
+    return Found(cases, {"excess": cases[-1].measured.split(",")[0]})
+
+
+def expensive(results: Results, quick: bool) -> Found:
+    cases, ratios, last, affordable = [], [], "", True
+    for goal, (ours, agm) in cost(results, quick).items():
+        name = f"more expensive at error {goal:.0e}"
+        if not (np.isfinite(ours.count) and np.isfinite(agm.count)):
+            cases.append(Case(name, UNKNOWN, "one of the two does not reach it in this run"))
+            continue
+        ratios.append(agm.gflop / max(ours.gflop, 1e-9))
+        words = f"AFW {ours.count:.0f} products, AGM {agm.count:.0f} SVDs: {ratios[-1]:.2g} times AFW's arithmetic"
+        cases.append(Case(name, verdict(ratios[-1] > 1), words))
+        affordable = agm.gflop < AFFORDABLE
+        last = f"{agm.count:.0f} SVDs ({agm.gflop:.0f} Gflop) reach an error of {goal:.0e}"
+    if not ratios:
+        raise NotRunError("no error that both methods reach")
+    words = f"a minute of one core: {AFFORDABLE:g} Gflop"
+    cases.append(Case("out of reach at this size", verdict(not affordable), last, words))
+    return Found(cases, {"ratios": spread_of(ratios, 3), "beyond": "not " if affordable else "", "last": last})

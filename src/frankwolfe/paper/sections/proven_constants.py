@@ -11,8 +11,9 @@ from frankwolfe.paper.publication.figure_data import Curve, Panel, Section
 from frankwolfe.paper.reference import Reference
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.sections import certificate_quality
-from frankwolfe.paper.sections.rate_reasons import Wandering
+from frankwolfe.paper.sections.rate_reasons import WANDERING, Wandering
 from frankwolfe.paper.store import Outcome, Task
+from frankwolfe.paper.verdicts import OUTSIDE, Case, Found, Judge, verdict
 from frankwolfe.paper.words import Words
 from frankwolfe.plotting.palette import BLUE, GREY, PURPLE, VERMILION
 
@@ -145,3 +146,60 @@ def _errors(run: Curved) -> Panel:
         Curve("bound on general sets", {"k": k}, general, GREY, "dot"),
     ]
     return Panel(run.title, curves)
+
+
+def bounded(which: str, letter: str) -> Judge:
+    """Return the judge of a lemma that bounds a distance by one of the constants."""
+
+    def judge(results: Results, quick: bool) -> Found:
+        cases, worst = [], 0.0
+        for run in curved(results):
+            T, begun = run.proven.T, which != "C3" or run.reached
+            if not (run.active and begun):
+                late = f"stated for k > T = {T:.0e}, the run ends at {run.walk['k'][-1]:.0f}"
+                cases.append(Case(run.title, OUTSIDE, "not judged", late if run.active else "the ball is not active"))
+                continue
+            proof, seen = getattr(run.proven, which), getattr(run.seen, which)
+            worst = max(worst, seen / proof)
+            measured = f"{letter} = {proof:.2g}; {seen:.2g} would have done"
+            where = "active" + f"; T = {T:.2g}" * (which == "C3")
+            cases.append(Case(run.title, verdict(seen <= proof), measured, where))
+        return Found(cases, {"worst": worst})
+
+    return judge
+
+
+lemma_7, lemma_8, lemma_9 = map(bounded, ("C1", "C2", "C3"), ("C₁", "C₂", "C₃"))
+
+
+def settling(results: Results, quick: bool) -> Found:
+    cases, runs = [], curved(results)
+    for run in runs:
+        words = f"proven T = {run.proven.T:.2g}, measured {run.seen.T:.0f}"
+        kind = verdict(max(run.proven.T, 0) + 1 >= run.seen.T, run.active)
+        cases.append(Case(run.title, kind, words, "active" if run.active else "not active"))
+    return Found(cases, {"proven": runs[-1].proven.T, "seen": runs[-1].seen.T})  # mushrooms
+
+
+def theorem_3(results: Results, quick: bool) -> Found:
+    cases, worst, reached = [], 0.0, 0
+    for run in curved(results):
+        h, bound = error_and_bound(run)
+        ratio = float(np.max(h[1:] / bound[1:]))
+        worst, reached = max(worst, ratio), reached + run.reached
+        measured = f"at most {ratio:.2g} of the bound; at the end {h[-1]:.1e}, the bound {bound[-1]:.1e}"
+        where = f"T = {run.proven.T:.2g}, {'within' if run.reached else 'beyond'} the run"
+        words = where if run.active else "the ball is not active"
+        cases.append(Case(run.title, verdict(ratio <= 1, run.active), measured, words))
+    return Found(cases, {"worst": worst, "reached": reached, "runs": len(cases)})
+
+
+def l1_freeze(results: Results, quick: bool) -> Found:
+    task = Wandering("afw")
+    facts, plain = results[task].facts, results[Wandering("fw")].facts
+    bound, last, moves = vertex_time(facts), facts["last_move"], facts["moves"]
+    kind = verdict(last < 0.5 * task.iterations and last <= bound, facts["margin"] > 0 and moves > 5)
+    measured = f"{moves} moves, the last at k = {last}; proven: by k = {bound:.0e}"
+    words = f"unique largest entry of ∇f(x*), λ = {facts['margin']:.1e}"
+    values = {"moves": moves, "last": last, "bound": bound, "plain": plain["last_move"]}
+    return Found([Case(WANDERING, kind, measured, words)], values)

@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import frankwolfe as fw
-from frankwolfe.paper.claims.rates import Slope, envelope, slope
-from frankwolfe.paper.claims.verdicts import spread_of
 from frankwolfe.paper.problems import METHODS, Data, Problem, objective
 from frankwolfe.paper.publication.figure_data import Curve, Panel, Section, method_curve
+from frankwolfe.paper.rates import Slope, envelope, slope
 from frankwolfe.paper.reference import solve
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import Race, thinned
 from frankwolfe.paper.sections import fig3
 from frankwolfe.paper.store import Outcome, Task
+from frankwolfe.paper.verdicts import FAST, Case, Found, speed, spread_of, verdict
 from frankwolfe.paper.words import Words
 from frankwolfe.plotting.palette import GREY
 
@@ -37,6 +37,8 @@ PAIR = ("fw", "afw")
 SETTLING = tuple(fig3.race(Data("mushrooms"), "l2", radius, PAIR) for radius in (1.0, 5.0, 10.0, 20.0))
 POLYGONS, SURVEYED = 400, 4000  # of each curvature; steps
 CURVATURES, DIMENSIONS = (1.0, 1e-1, 1e-2, 1e-3), (2, 8, 32, 128, 512)
+
+WANDERING = "six dimensions, five decoys"
 
 Map = Callable[[np.ndarray], np.ndarray]
 
@@ -367,3 +369,30 @@ def _simplex(results: Results) -> Panel:
     curves = [method_curve(m, {"k": run["k"]}, run["highest"]) for m, run in runs.items()]
     curves.append(Curve("no point with k + 1 nonzeros is below", {"k": k}, bound, GREY, "dot"))
     return Panel(f"|x|²/2 on the simplex, d = {SIMPLEX}", curves)
+
+
+def l1_rate(results: Results, quick: bool) -> Found:
+    run = results[Wandering("afw")]
+    settled = max(run.facts["last_move"], 1)
+    fit = slope(run["k"], envelope(run["h"]), settled, int(run["k"][-1]))
+    words = f"the solution is a vertex (gap {run.facts['gap']:.0e}), its margin λ = {run.facts['margin']:.1e}"
+    case = Case(WANDERING, speed(fit), f"slope {fit} from k = {settled} on", words)
+    return Found([case], {"settled": settled, "fit": fit, "slope": fit.value})
+
+
+def jumping(results: Results, quick: bool) -> Found:
+    facts = results[Small("line", "afw")].facts
+    cases = [
+        Case("v jumps from end to end", verdict(facts["jump"] > 1.9), f"by {facts['jump']:.2g} to the end of the run"),
+        Case("the error is slower than 1/k²", verdict(facts["low"] > FAST), f"slope {facts['slope']:.2f}"),
+    ]
+    return Found(cases, {"slope": facts["slope"]})
+
+
+def lower_bound(results: Results, quick: bool) -> Found:
+    fits = {name: Small("simplex", name).fit(results) for name in PAIR}
+    cases = [
+        Case(m.upper(), verdict(fit.low >= -1.2 and fit.high <= -0.8), f"slope {fit}", f"k ≤ {fit.last}, d = {SIMPLEX}")
+        for m, fit in fits.items()
+    ]
+    return Found(cases, {f"simplex_{name}": fit.value for name, fit in fits.items()})

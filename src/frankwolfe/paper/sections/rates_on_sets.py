@@ -6,12 +6,27 @@ import math
 
 import numpy as np
 
-from frankwolfe.paper.claims.rates import Slope, pooled, slope
 from frankwolfe.paper.problems import GROUP_SIZE, Ball, Data
 from frankwolfe.paper.publication.figure_data import Section, error_panel
+from frankwolfe.paper.rates import Slope, pooled, slope
 from frankwolfe.paper.runner import Results
 from frankwolfe.paper.runs import Race, Series
+from frankwolfe.paper.sections import fig2, fig3, fig4, rate_reasons
 from frankwolfe.paper.store import Task
+from frankwolfe.paper.verdicts import (
+    FAILS,
+    FAST,
+    HOLDS,
+    OUTSIDE,
+    Case,
+    Found,
+    Judge,
+    listed,
+    ordering,
+    speed,
+    spread_of,
+    verdict,
+)
 from frankwolfe.paper.words import Words
 
 BALLS = (
@@ -110,3 +125,86 @@ def section(results: Results, quick: bool) -> Section:
     words = Words("beyond", first=first, last=last, draws=len(races(BALLS[0], quick)), group=GROUP_SIZE)
     tables = [words.table("beyond-slopes", rows), words.table("beyond-hypotheses", hypotheses)]
     return words.section([words.figure("beyond", panels, 3)], tables)
+
+
+def rates(kind: str) -> Judge:
+    def judge(results: Results, quick: bool) -> Found:
+        cases, inside = [], []
+        for ball in (b for b in balls(quick) if b.kind == kind):
+            applies, words = hypothesis(results, ball, quick)
+            fit = rate(results, ball, "afw", quick)
+            cases.append(Case(ball.label, speed(fit) if applies else OUTSIDE, f"slope {fit}", words))
+            inside += [f"{fit.value:.2f}"] if applies and np.isfinite(fit.value) else []
+        first, last = window(quick)
+        several = list(dict.fromkeys(inside))
+        slopes = f"slope{'s' * (len(several) > 1)} {' and '.join(several)}" if several else "no case applies"
+        log = math.log(math.log(last) / math.log(first)) / math.log(last / first) - 2  # of (ln k)/k² on the window
+        return Found(cases, {"slopes": slopes, "first": first, "last": last, "fast": FAST, "log": log})
+
+    return judge
+
+
+l2_rate, lp_rate, support_rate, group_rate = map(rates, ("l2", "lp", "ksupport", "group"))
+
+
+def improves(results: Results, quick: bool) -> Found:
+    cases, shares = [], []
+    for ball in (b for b in balls(quick) if b.kind == "l2"):
+        several = races(ball, quick)
+        cases.append(_ahead(results, f"gaussian {ball.label}", several, *hypothesis(results, ball, quick)))
+        if cases[-1].verdict == FAILS:
+            shares += [rate_reasons.start_share(results, race) for race in several]
+    for race in fig3.races(quick, ("l2",)):
+        active = results.optimum(race)["active"]
+        cases.append(_ahead(results, race.short, [race], active, "active" if active else "the ball is not active"))
+    spread = spread_of([100 * s for s in shares]) if shares else ""
+    start = f"There what AFW remembers of x₀, and FW does not, is {spread} % of its error." if shares else ""
+    return Found(cases, {"behind": _behind(cases), "start": start})
+
+
+def dominates(results: Results, quick: bool) -> Found:
+    named = [(f"gaussian {ball.label}", races(ball, quick)) for ball in balls(quick)]
+    named += [(race.short, [race]) for race in fig3.races(quick)]
+    cases = [_ahead(results, *pair, True, "any compact convex set") for pair in named]
+    holds, fails = (sum(c.verdict == kind for c in cases) for kind in (HOLDS, FAILS))
+    # "Dominates" is about all instances: one on which AFW is behind is enough.
+    return Found(cases, {"behind": _behind(cases), "ahead": holds, "total": len(cases)}, FAILS if fails else "")
+
+
+def _behind(cases: list[Case]) -> str:
+    names = listed(cases, FAILS)
+    return f"AFW is behind at nearly every k at {names}." if names else "AFW is nowhere behind throughout."
+
+
+def _ahead(results: Results, name: str, races: list[Race], applies: bool, words: str) -> Case:
+    """Return the k at which AFW's error (the largest from k on) is no more than FW's, in every race."""
+    if not applies:
+        return Case(name, OUTSIDE, "not judged", words)
+    pairs = [results.race(race) for race in races]
+    errors = [[np.maximum(p[m].highest[1:], max(p["afw"].floor, 1e-16)) for m in ("fw", "afw")] for p in pairs]
+    kind, where = ordering(pairs[0]["afw"].k[1:], np.all([ours <= plain for plain, ours in errors], axis=0))
+    ends = spread_of([plain[-1] / ours[-1] for plain, ours in errors], 3)
+    return Case(name, kind, f"ahead at {where}; FW error / AFW error at the end {ends}", words)
+
+
+def general(results: Results, quick: bool) -> Found:
+    run = [*fig3.races(quick), *fig2.races(quick), *(race for ball in balls(quick) for race in races(ball, quick))]
+    series = [results.race(race)["afw"] for race in run] + [fig4.series(results, fig4.runs(quick))["afw"]]
+    worst = 0.0
+    for s in series:
+        curvature = s.outcome.facts["smoothness"] * s.outcome.facts["diameter"] ** 2
+        bound = 2 * s.h[0] / ((s.k + 1) * (s.k + 2)) + 2 * curvature / (s.k + 2)
+        worst = max(worst, float(np.max(s.h[1:] / bound[1:])))
+    return Found([], {"runs": len(series), "worst": worst}, verdict(worst <= 1))
+
+
+def line_search(results: Results, quick: bool) -> Found:
+    cases, gains = [], []
+    for ball in (b for b in balls(quick) if b.kind in ("l2", "lp") and b.option <= 3):
+        applies = all(results.optimum(race)["active"] for race in races(ball, quick))
+        ratios = [draw["afw"].at(100) / draw["afw-line"].at(100) for draw in draws(results, ball, quick)]
+        text = f"error of AFW / error with a line search at k = 100: {spread_of(ratios, 2)}"
+        words = "active" if applies else "the constraint is not active"
+        cases.append(Case(ball.label, verdict(min(ratios) >= 10, applies), text, words))
+        gains += ratios if applies else []
+    return Found(cases, {"gain": f"{min(gains):.0e} times smaller at the least" if gains else "no case applies"})

@@ -21,22 +21,14 @@ class Slope(NamedTuple):
     last: int
 
     def __str__(self) -> str:
-        if math.isnan(self.value):
-            return "not measurable"
-        return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
+        return "not measurable" if math.isnan(self.value) else f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
 
 
 NOTHING = Slope(math.nan, math.nan, math.nan, 0, 0)
 
 
 def envelope(h: np.ndarray) -> np.ndarray:
-    """Return the largest value from k on, a monotone upper bound of a curve that zig-zags.
-
-    Examples
-    --------
-    >>> envelope(np.array([4.0, 1.0, 2.0, 0.5]))
-    array([4. , 2. , 2. , 0.5])
-    """
+    """Return the largest value from k on, a monotone upper bound of a curve that zig-zags."""
     return np.maximum.accumulate(h[::-1])[::-1]
 
 
@@ -44,14 +36,7 @@ def slope(k: np.ndarray, h: np.ndarray, first: int, last: int, floor: float = 0.
     """Fit log h = a + slope * log k on [first, last], with a block-bootstrap interval (of this seed).
 
     Errors h should be an envelope if the curve zig-zags. From the first value below ten times `floor`, the accuracy of
-    f*, on the rest is left out; the slope is NaN where fewer than eight points are left.
-
-    Examples
-    --------
-    >>> k = np.arange(1, 1001)
-    >>> fit = slope(k, 3.0 / k**2, 100, 1000)
-    >>> round(fit.value, 6), round(fit.low, 6)
-    (-2.0, -2.0)
+    f*, on the rest is left out; there is `NOTHING` where fewer than eight points are left.
     """
     inside = (k >= first) & (k <= last)
     k, h = k[inside], h[inside]
@@ -76,19 +61,10 @@ def slope(k: np.ndarray, h: np.ndarray, first: int, last: int, floor: float = 0.
 
 
 def pooled(slopes: list[Slope]) -> Slope:
-    """Return the mean slope of repetitions with other data, with Student's 95 % interval.
-
-    Examples
-    --------
-    >>> fits = [Slope(-1.9, -2, -1.8, 10, 100), Slope(-2.1, -2.2, -2, 10, 100)]
-    >>> pooled(fits).value
-    -2.0
-    """
+    """Return the mean slope of repetitions with other data, with Student's 95 % interval."""
     known = [s for s in slopes if not math.isnan(s.value)]
-    if not known:
-        return NOTHING
-    if len(known) == 1:
-        return known[0]
+    if len(known) < 2:
+        return known[0] if known else NOTHING
     from scipy.stats import t
 
     values = np.array([s.value for s in known])

@@ -1,1 +1,0 @@
-"""What the paper claims, and the verdicts on it."""
