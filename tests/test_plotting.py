@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import frankwolfe as fw
-from frankwolfe.plotting import AXES, TITLES, figure, html, line_style, plot_comparison, plot_result
+from frankwolfe.plotting import AXES, TITLES, figure, html, line_style, notebook, plot_comparison, plot_result
+from frankwolfe.plotting.paths import plot_path, plot_search
 from frankwolfe.plotting.style import INK
 
 
@@ -151,3 +152,20 @@ def test_png_keeps_missing_entries_transparent():
 def test_importing_the_library_loads_none_of_it():
     code = "import sys, frankwolfe; print({'matplotlib', 'typer', 'sklearn', 'rich'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+
+
+def test_paths_and_searches() -> None:
+    path = fw.path(fw.LeastSquares(np.eye(2), [3.0, 4.0]), fw.L1Ball, [1.0, 2.0, 4.0])
+    left, right = plot_path(path)
+    assert (len(left.lines), right.get_ylabel()) == (2, "objective value")
+    radii, scores = np.array([1.0, 2.0]), np.array([[0.1, 0.3], [0.2, 0.4]])
+    left, right = plot_search(radii, np.ones((2, 3)), scores, 2.0, "afw", "accuracy")
+    assert (len(left.lines), right.get_ylabel()) == (4, "accuracy")
+
+
+def test_what_a_notebook_shows() -> None:
+    assert "gap" in notebook.table({"gap": "1e-07"})
+    assert notebook.curves({"afw": ([0, 1, 2], [1.0, 0.1, 0.01])}).startswith("<svg")
+    assert notebook.curves({"agm": ([0, 1], [np.inf, np.inf])}) == ""
+    with figure() as (fig, _):
+        assert len(fig.axes) == 1

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 import frankwolfe as fw
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
+from frankwolfe.rounding import Extent, RowFacts, noise_of_balance, noise_of_ridge, noise_of_rows, noise_of_sums
 
 SCALES = {
     "plain": lambda rng, d: np.ones(d),
@@ -262,3 +263,11 @@ def test_steps_to_the_same_vertex_do_not_drift(method: str) -> None:
     box = fw.Box(-1.0, 0.79187962)
     result = fw.minimize(fw.LeastSquares(np.eye(2), [3.0, 5.0]), box, method=method, tol=0, max_iter=3000)
     assert np.all(result.x <= 0.79187962)
+
+
+def test_bounds_of_rounding_follow_their_formulae() -> None:
+    eps, extent = 2.0**-52, Extent(lambda: 1.0, lambda: 1.0)
+    assert noise_of_rows(RowFacts(0.5, 0.0, 1.0), eps, 0.0, 2.0, extent) == 64 * eps * 6
+    assert noise_of_sums(eps, 0.0, 2.0, 1.0, 1.0) == 64 * eps * 6
+    assert noise_of_balance(eps, 2.0, 1.0, 10.0) == 64 * eps * 20
+    assert noise_of_ridge(eps, 0.0, 1.0, 2.0) == 64 * eps * 12

@@ -25,17 +25,7 @@ LONGEST_HEADER = 64 * 2**20  # bytes of JSON
 
 @contextmanager
 def replacing(path: str | os.PathLike[str], *, durable: bool = False) -> Iterator[IO[bytes]]:
-    """Open a file that replaces the one at `path` when the block ends well; a kill at any moment leaves the old one.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with replacing(folder + "/x") as file:
-    ...         _ = file.write(b"abc")
-    ...     os.listdir(folder)
-    ['x']
-    """
+    """Open a file that replaces the one at `path` when the block ends well; a kill at any moment leaves the old one."""
     target = Path(path)
     scratch = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:

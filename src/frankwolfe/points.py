@@ -46,14 +46,7 @@ NO_SLOPE: Any = None  # where there is none, or where it stays on a device
 
 
 def mix(a: T, b: T, delta: Scalar) -> T:
-    """Return (1 - delta) a + delta b, for two points or two tangents.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> mix(Point.at(np.zeros(2)), Point.at(np.ones(2)), 0.25).coords
-    array([0.25, 0.25])
-    """
+    """Return (1 - delta) a + delta b, for two points or two tangents."""
     return a.mixed(b, delta)
 
 
@@ -91,16 +84,8 @@ class Late(NamedTuple):
 class Point:
     """Coordinates and their image, an explicit sum of weighted leaves. Immutable to its users.
 
-    Parameters
-    ----------
-    coords : array, Atom or LowRank
-        Where the point is.
-    terms : tuple of (weight, Leaf)
-        The image: the weighted sum of the leaves' values.
-    parts : (tuple of Point, array of weights), optional
-        The atoms that the point is a convex combination of, where a method keeps them.
-    rest : array, optional
-        What rounding has taken off the coordinates, where that is kept (`mixed_closely`).
+    `parts` are the atoms that the point is a convex combination of, and their weights, where a method keeps them;
+    `rest` is what rounding has taken off the coordinates, where that is kept (`mixed_closely`).
     """
 
     __slots__ = ("_coords", "parts", "rest", "terms")
@@ -163,14 +148,6 @@ class Point:
 
         Rounding errors of many such steps then stay below an ulp of the distance gone, however many: without it they
         add up where steps are short.
-
-        Examples
-        --------
-        >>> x, v = Point.at(np.zeros(1, np.float32)), Point.at(np.ones(1, np.float32))
-        >>> for _ in range(1000):
-        ...     x = x.mixed_closely(v, 1e-4)
-        >>> bool(abs(x.coords[0] - (1 - (1 - 1e-4) ** 1000)) < 1e-8)
-        True
         """
         start = self.array
         step = delta * (other.array - start)
@@ -183,14 +160,7 @@ class Point:
 
 
 def combine(weights: list[Scalar], points: list[Point]) -> Point:
-    """Return the weighted sum of points whose coordinates are arrays (or low-rank matrices).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> combine([2.0, -1.0], [Point.at(np.ones(2)), Point.at(np.zeros(2))]).coords
-    array([2., 2.])
-    """
+    """Return the weighted sum of points whose coordinates are arrays (or low-rank matrices)."""
     dense = [p.array for p in points]
     return Point(weighted_sum(list(zip(weights, dense, strict=True))), _merge(*zip(weights, points, strict=True)))
 
@@ -237,14 +207,7 @@ class Touches(NamedTuple):
         return cls(1.0, (1.0,), (value,), (point,))
 
     def mixed(self, other: Touches, keep: float, delta: float) -> Touches:
-        """Return where keep times the one average plus delta times the other touches.
-
-        Examples
-        --------
-        >>> one, other = Touches.at(np.zeros(2), 0.0), Touches.at(np.ones(2), 1.0)
-        >>> one.mixed(other, 0.5, 0.5).mean()
-        array([0.5, 0.5])
-        """
+        """Return where keep times the one average plus delta times the other touches."""
         scale = keep * self.scale
         if not scale > 0:
             return other._replace(scale=delta * other.scale)

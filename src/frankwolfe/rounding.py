@@ -17,11 +17,6 @@ class Extent:
     `reach` is the largest sum of c_j |x_j| over the set, with c_j the weighted norm of the j-th column of the data: it
     bounds the root mean square of all margins. `norm` is at least the largest Euclidean norm, and the diameter.
     `margin` bounds the sum of |a_ij x_j| of every row, where somebody can tell.
-
-    Examples
-    --------
-    >>> Extent(lambda: 2.0, lambda: 1.0).reach
-    2.0
     """
 
     def __init__(
@@ -66,12 +61,6 @@ def noise_of_rows(
     """Bound what rounding did to f(y) - inner + <slope, x>, where f is a mean over rows, and a ridge term.
 
     `free` tells that there are free intercepts.
-
-    Examples
-    --------
-    >>> extent = Extent(lambda: 1.0, lambda: 1.0)
-    >>> noise_of_rows(RowFacts(0.5, 0.0, 1.0), 2.0**-52, 0.0, 2.0, extent) == 64 * 2.0**-52 * 6
-    True
     """
     reach, margin, farthest = extent.reach, 0.0, 0.0
     if facts.steep:  # what rounding does to a residual is felt in its exponential
@@ -93,27 +82,9 @@ def noise_of_sums(eps: float, additions: float, value: Any, bend: float, reach: 
     """Bound what rounding did to f(y) - <r, Ay> + <A'r, x>, where f is a weighted mean of losses and r its slope.
 
     Losses are nonnegative and their second derivatives at most `bend`, so the slopes have a weighted root mean square
-    of at most sqrt(2 bend f), and by Cauchy's inequality all terms together are at most f + 2 sqrt(2 bend f) reach.
-
-    Parameters
-    ----------
-    eps : float
-        Machine epsilon of the arithmetic.
-    additions : float
-        Most additions behind one number of value, slope and bound.
-    value : float or array
-        f(y).
-    bend : float
-        Largest second derivative of the loss.
-    reach : float or array
-        Largest sum of column norms times |x_j| over the set.
-    steep : float or array, default 0
-        So many times f is added to the product of slopes and reach, for losses whose second derivative has no bound.
-
-    Examples
-    --------
-    >>> noise_of_sums(2.0**-52, 0.0, 2.0, 1.0, 1.0) == 64 * 2.0**-52 * 6
-    True
+    of at most sqrt(2 bend f), and by Cauchy's inequality all terms together are at most f + 2 sqrt(2 bend f) reach. At
+    most so many `additions` are behind one number; `reach` is the largest sum of column norms times |x_j| over the set.
+    Where second derivatives have no bound, `steep` times f is added to the product of slopes and reach.
     """
     value = abs(value)  # nonnegative but for rounding
     return eps * (additions + FEW) * (value + 2 * ((2 * bend * value) ** 0.5 * reach + steep * value))
@@ -123,22 +94,11 @@ def noise_of_balance(eps: float, value: Any, bend: float, farthest: Any, steep: 
     """Bound what is left of a free intercept: slopes add up to zero only up to the rounding of sums in pairs.
 
     The rest is multiplied by the best intercept of some point of the set, which is at most `farthest`.
-
-    Examples
-    --------
-    >>> noise_of_balance(2.0**-52, 2.0, 1.0, 10.0) == 64 * 2.0**-52 * 20
-    True
     """
     value = abs(value)
     return eps * FEW * ((2 * bend * value) ** 0.5 + steep * value) * farthest
 
 
 def noise_of_ridge(eps: float, additions: float, ridge: float, norm: Any) -> Any:
-    """Bound what rounding did to ridge (|y|²/2 - <y, y> + <y, x>).
-
-    Examples
-    --------
-    >>> noise_of_ridge(2.0**-52, 0.0, 1.0, 2.0) == 64 * 2.0**-52 * 12
-    True
-    """
+    """Bound what rounding did to ridge (|y|²/2 - <y, y> + <y, x>)."""
     return eps * (additions + FEW) * 3 * ridge * norm * norm

@@ -28,19 +28,7 @@ _TYPES: dict[str, tuple[type, Callable[[Any], list[Any]], Callable[[list[Any], D
 
 
 def plain(cls: T) -> T:
-    """Register a NamedTuple, so that checkpoints can hold it.
-
-    Examples
-    --------
-    >>> from typing import NamedTuple
-    >>> @plain
-    ... class Example(NamedTuple):
-    ...     k: int
-    ...     g: np.ndarray
-    >>> tree, arrays = encode(Example(3, np.arange(2)))
-    >>> decode(tree, arrays)
-    Example(k=3, g=array([0, 1]))
-    """
+    """Register a NamedTuple, so that checkpoints can hold it."""
     _TYPES[cls.__name__] = (cls, list, lambda fields, dual: cls(*fields))
     return cls
 

@@ -15,15 +15,7 @@ KEPT = 0.99  # share of the gap that a method which gets on does not keep over t
 
 
 class Tolerance(NamedTuple):
-    """The gap that ends a run: `tol`, or `rtol` times max(1, |f|), or by default relative to the problem's own scale.
-
-    Examples
-    --------
-    >>> Tolerance(1e-3, 0.0).goal(value=5.0, start=9.0, noise=0.0)
-    0.001
-    >>> Tolerance().goal(value=5.0, start=9.0, noise=0.0)
-    4e-06
-    """
+    """The gap that ends a run: `tol`, or `rtol` times max(1, |f|), or by default one of the problem's own scale."""
 
     tol: float | None = None
     rtol: float = 0.0
@@ -55,14 +47,6 @@ class Rest(NamedTuple):
     doubles. So if over a window from k to 2k all values agree up to rounding, what is left of f(x) - f* is of the size
     of that rounding; and if over the same window the gap has not lost a hundredth, it will not reach the goal either. A
     method that is slow but gets on, or whose values go up and down, is never at rest in this sense.
-
-    Examples
-    --------
-    >>> rest = Rest()
-    >>> for k in range(100):
-    ...     rest = rest.after(k, 2.0 + 1e-16 * (k % 3), 2.0, gap=1e-4, noise=1e-15)
-    >>> rest.since, rest.is_stalled(20), rest.is_stalled(40)
-    (0, False, True)
     """
 
     since: int = 0

@@ -42,12 +42,7 @@ def compiling_shown(wanted: bool | None, stream: TextIO | None = None) -> Iterat
 class Progress:
     """A line that is rewritten in place: iteration, certified gap, rate. Silent unless asked or on a terminal.
 
-    Parameters
-    ----------
-    wanted : bool or None
-        True shows it at once, False never, None on a terminal after two seconds.
-    limit : int
-        The iteration limit.
+    Wanted (True) it is shown at once, unwanted never, and else (None) on a terminal after two seconds.
     """
 
     def __init__(self, wanted: bool | None, limit: int, stream: TextIO | None = None) -> None:

@@ -18,16 +18,7 @@ T = TypeVar("T", bound=Callable[..., Any])
 
 
 def positive(name: str, value: Any) -> float:
-    """Return `value` as a positive finite float, or say why it is not one.
-
-    Examples
-    --------
-    >>> positive("radius", 2)
-    2.0
-    >>> positive("radius", -1)
-    Traceback (most recent call last):
-    ValueError: radius must be a positive finite number, got -1
-    """
+    """Return `value` as a positive finite float, or say why it is not one."""
     return number(name, value, "a positive finite number", above=0.0)
 
 
@@ -184,16 +175,7 @@ ELSEWHERE = {
 
 
 def named_options(function: T) -> T:
-    """Return a function that answers an unknown keyword with the one that is meant.
-
-    Examples
-    --------
-    >>> @named_options
-    ... def solve(max_iter=10): ...
-    >>> solve(maxiter=3)
-    Traceback (most recent call last):
-    TypeError: solve has no option 'maxiter'; did you mean 'max_iter'?
-    """
+    """Return a function that answers an unknown keyword with the one that is meant."""
     known = list(inspect.signature(function).parameters)
     of = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]  # the class that it makes, or itself
 
@@ -211,14 +193,7 @@ def named_options(function: T) -> T:
 
 
 def optional(module: str, extra: str) -> Any:
-    """Import an optional dependency, or say how to install it.
-
-    Examples
-    --------
-    >>> optional("no_such_module", extra="plot")
-    Traceback (most recent call last):
-    ImportError: this needs no_such_module; install it with: pip install "frankwolfe[plot]"
-    """
+    """Import an optional dependency, or say how to install it."""
     import importlib
 
     try:

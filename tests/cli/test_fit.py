@@ -12,6 +12,7 @@ from tests.cli.commands import call, refused
 from typer.testing import CliRunner
 
 from frankwolfe.cli.app import app
+from frankwolfe.cli.show import bars
 from frankwolfe.estimators.linear_files import read_linear
 
 pandas = pytest.importorskip("pandas")
@@ -298,3 +299,10 @@ def test_values_are_completed(folder):
     assert columns_of(SimpleNamespace(params={"data": folder / "two.csv"}), "we") == ["weight"]
     assert columns_of(SimpleNamespace(params={}), "we") == []
     assert choice("Method.", "afw", "fw", "away").autocompletion("a") == ["afw", "away"]
+
+
+def test_scores_as_bars():
+    head, low, high = bars({"radii": [1.0, 2.0], "scores": [-2.0, -1.0], "errors": [0.0, 0.0]}, 2.0)
+    assert head.split() == ["radius", "held-out", "score"]
+    assert low.split() == ["1", "-2"]
+    assert high.split() == ["2", "-1", 40 * "#", "chosen"]

@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from frankwolfe.datasets import DatasetError
+from frankwolfe.datasets.errors import show
 from frankwolfe.datasets.libsvm import parse_libsvm
 
 NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -183,3 +184,7 @@ def test_long_tokens_are_shortened_in_messages():
         parse_libsvm(b"x" * 10**6 + b"\n", "toy.svm")
     with pytest.raises(DatasetError, match="whole number as index"):
         parse_libsvm(b"1 " + b"1" * 5000 + b":1\n", "toy.svm")
+
+
+def test_any_byte_can_stand_in_a_message():
+    assert (show(b"3:x"), show(bytes([0, 255]))) == ("'3:x'", r"'\x00\xff'")

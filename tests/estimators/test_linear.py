@@ -22,7 +22,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import frankwolfe as fw
-from frankwolfe.estimators.constraints import constraint_set
+from frankwolfe.estimators.completion.ratings import Ids, read_observed
+from frankwolfe.estimators.constraints import constraint_set, linear_rows
+from frankwolfe.estimators.host_results import is_unsolved, on_host
+from frankwolfe.estimators.linear_files import Column
+from frankwolfe.estimators.parameters import with_parameters
+from frankwolfe.estimators.radius_search import choose
+from frankwolfe.estimators.scaling import Moments, Scaling
 from frankwolfe.objectives import CLASSIFICATION, REGRESSION
 
 RNG = np.random.default_rng(11)
@@ -343,3 +349,45 @@ def test_every_loss_is_offered_by_its_name(loss: str) -> None:
     if loss != "quantile":  # of which the model has a smooth form
         assert np.mean(held_out) == pytest.approx(model.result_.fun, rel=0.05)
     assert model.predict(X).shape == y.shape
+
+
+def test_what_estimators_are_made_of():
+    ids = Ids(["ann", "bob"])
+    np.testing.assert_array_equal(ids.positions(["bob", "eve"]), [1, -1])
+    seen = read_observed(["ann", "bob", "bob"], [7, 7, 7], [1.0, 2.0, 4.0])
+    assert (seen.users.labels, seen.items.labels, seen.values.tolist()) == (["ann", "bob"], [7], [1, 3])
+    np.testing.assert_array_equal(linear_rows("zero_sum", 2)["A_eq"], [[1, 1]])
+    np.testing.assert_array_equal(linear_rows("increasing", 3)["A_ub"], [[1, -1, 0], [0, 1, -1]])
+    atom = constraint_set("l1", 1.0, (3,), linear="zero_sum").lmo(np.array([1.0, 0.0, -2.0]))
+    np.testing.assert_allclose(atom.toarray(), [-0.5, 0, 0.5])
+    assert Column("colour", ["blue", "red"]).names == ["colour=blue", "colour=red"]
+    assert Column("age", fill=41.0).names == ["age"]
+    radii, scores = np.array([1.0, 2.0, 3.0]), np.array([[0.1, 0.8, 0.8], [0.2, 0.9, 1.0], [0.3, 0.7, 0.7]])
+    assert (choose(radii, scores, "best"), choose(radii, scores, "one_se")) == (2, 1)
+
+
+def test_a_constructor_sets_what_a_class_declares():
+    @with_parameters
+    class Model:
+        tol: float = 1e-6
+
+    assert Model(tol=0.1).tol == 0.1  # type: ignore[call-arg]
+
+
+def test_features_are_centred_and_scaled():
+    X = np.array([[1.0, 100.0], [3.0, 300.0]])
+    found = Scaling.of(X, None, intercept=True, standardize=True)
+    np.testing.assert_allclose(found.mean, [2, 200])
+    np.testing.assert_allclose(found.scale, [1, 100])
+    np.testing.assert_allclose(found.apply(X), [[-1, -1], [1, 1]])
+    X, share = np.array([[1.0], [2.0], [6.0]]), np.full(3, 1 / 3)
+    both = Moments.of(X[:1], share[:1]) + Moments.of(X[1:], share[1:])
+    np.testing.assert_allclose([both.mean, both.square], [[3], [14 / 3]])
+
+
+def test_results_on_the_host_and_whether_they_are_solved():
+    f, ball = fw.LeastSquares(np.eye(2), [2.0, 4.0]), fw.L2Ball(1.0)
+    result = fw.minimize(f, ball, max_iter=1)
+    assert on_host(result) is result
+    assert is_unsolved(result)
+    assert not is_unsolved(fw.minimize(f, ball, tol=1e-30))

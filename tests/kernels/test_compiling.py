@@ -15,6 +15,7 @@ from numba.core.dispatcher import Dispatcher
 from tests.kernels import bits
 
 from frankwolfe.kernels import compiling
+from frankwolfe.kernels.compile_clock import CompileClock
 
 
 def printed(cache: Path, *arguments: object) -> str:
@@ -69,3 +70,14 @@ def test_kernels_work_where_no_folder_can_be_written_to(monkeypatch: pytest.Monk
     monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
     total = compiling.kernel()(lambda x: x.sum())
     assert total(np.arange(4.0)) == 6.0
+
+
+def test_the_clock_tells_once_of_kernels_that_have_others_compiled() -> None:
+    clock, told = CompileClock(), []
+    with clock.told(told.append):
+        clock.start()
+        clock.start()
+        clock.stop()
+        clock.stop()
+    assert told == [True, False]
+    assert clock.seconds > 0

@@ -14,6 +14,7 @@ from frankwolfe.kernels.spectral import lanczos
 from frankwolfe.kernels.spectral.gram_operator import Gram
 from frankwolfe.kernels.spectral.krylov import Krylov, log_component
 from frankwolfe.kernels.spectral.lanczos import norm_upper_bound, spectral_norm, top_singular
+from frankwolfe.kernels.spectral.tridiagonal import log_growth, pause, top_value
 
 SPECTRA = {
     "random decay": lambda k, rng: np.concatenate([[1.0], np.sort(rng.random(k - 1))[::-1]]),
@@ -258,3 +259,9 @@ def test_not_finite(shape, bad):
     ):
         with pytest.raises(ValueError, match="NaN or infinity"):
             call()
+
+
+def test_small_tridiagonal_matrices():
+    assert math.exp(2 * log_growth([1.0, 2.0], [1.0, 0.5], 4.0)) == pytest.approx(110)
+    assert top_value([1.0, 1.0], [2.0, 0.5], 0.0, 1e-9) == pytest.approx(3.0, abs=2e-9)
+    assert pause(10, missing=5.0, slope=1.0, dimension=10, often=20) == 14

@@ -100,3 +100,10 @@ def test_columns_of_any_data(form, dtype, compiled: bool, monkeypatch: pytest.Mo
             np.testing.assert_allclose(part.value(z), model.value(x), rtol=rtol)
             np.testing.assert_allclose(part.grad(z), model.grad(x)[chosen], rtol=rtol, atol=1e-6)
             assert part.smoothness is None or part.smoothness <= model.smoothness * (1 + 1e-6)
+
+
+def test_bases_of_short_vectors() -> None:
+    V = [np.array([2.0, 0.0]), np.array([2.0, 1.0])]
+    T = long_vectors.orthonormal(V, long_vectors.products(V, V), 1e-6, 1e-9)
+    np.testing.assert_allclose(T, [[0.5, 0], [-1, 1]], atol=1e-15)
+    np.testing.assert_allclose(long_vectors.combined(T, np.array(V)), np.eye(2), atol=1e-15)

@@ -9,6 +9,7 @@ import pytest
 from frankwolfe.backends.elementary import pick_above
 from frankwolfe.kernels.elementary import _exp, _log1p
 from frankwolfe.kernels.losses import slope_of, value_of
+from frankwolfe.kernels.root_bracket import narrow, settled
 from frankwolfe.kernels.simd import lane, load, store, total, totals
 from frankwolfe.losses import LogisticLoss, SquaredLoss
 
@@ -88,3 +89,11 @@ def test_exponential_and_logarithm_are_right_to_the_last_digits():
     u = np.concatenate([np.linspace(0, 1, 4001)[1:], np.logspace(-16, 0, 500)])
     exact = np.log1p(u.astype(np.longdouble))
     assert np.max(np.abs(np.array([_log1p(v) for v in u]) - exact) / exact) < 6 * 2.0**-53
+
+
+def test_a_bracket_is_narrowed_at_any_scale() -> None:
+    assert narrow(-1.0, 0.0, 1.0, np.inf, np.inf, 0.5, 1.0) == (-1.0, -0.5, 0.0, np.inf, 0.5)
+    assert narrow(-1e300, 0.0, 1e300, np.inf, np.inf, 0.5, 1e-300)[1] < -1e100
+    assert settled(1e-12, 1.0, 0.25, 1.0, 2e-16)
+    assert not settled(1e-12, 1.0, 1e-80, 1.0, 2e-16)
+    assert not settled(np.inf, np.inf, np.inf, 1.0, 2e-16)

@@ -27,6 +27,8 @@ from frankwolfe.losses import (
     SquaredHingeLoss,
     SquaredLoss,
 )
+from frankwolfe.losses.base import log_mean_exp, times_log
+from frankwolfe.losses.logistic import complement
 
 load: Any = simd.load  # type checkers do not see through what Numba makes
 store: Any = simd.store
@@ -248,3 +250,9 @@ def test_losses_are_told_apart() -> None:
     assert LogisticLoss() != SquaredLoss()
     assert HuberLoss(1.0) == HuberLoss(1.0)
     assert HuberLoss(1.0) != HuberLoss(2.0)
+
+
+def test_terms_of_conjugates_at_the_ends_of_their_range() -> None:
+    assert log_mean_exp(np.array([1000.0, 1000.0]), np.array([0.5, 0.5])) == 1000.0
+    assert times_log(np.array([0.0, 1.0])).tolist() == [0.0, 0.0]
+    np.testing.assert_allclose(complement(np.array([1e-30, 0.5, 1.0])), [-1e-30, 0.5 * np.log(0.5), 0], rtol=1e-15)

@@ -20,6 +20,7 @@ from frankwolfe.methods.active_set.blended_pairwise import BlendedPairwise
 from frankwolfe.methods.active_set.fully_corrective import FullyCorrective
 from frankwolfe.methods.active_set.lazy import Lazy
 from frankwolfe.methods.active_set.pairwise import PairwiseFrankWolfe
+from frankwolfe.methods.step_sizes import Averaging
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 
@@ -382,3 +383,9 @@ def test_inapplicable_pairs_say_what_applies() -> None:
     blind = fw.Function(lambda x: float(x @ x), lambda x: 2 * x)
     with pytest.raises(ValueError, match="smoothness"):
         fw.minimize(blind, fw.L2Ball(1.0), np.ones(2) / 2, method=AwayFrankWolfe(fw.ShortStep()))
+
+
+def test_ties_and_averages():
+    assert active_set.lowest(np.array([2.0, 1.0 + 1e-13, 1.0]), 1e-12) == 1
+    assert active_set.coarse(np.array([1.0, 1e-14, 0.5 + 1e-14]), 2.0**-52).tolist() == [1.0, 0.0, 0.5]
+    assert [Averaging()(k) for k in range(3)] == [1, 1 / 2, 1 / 3]

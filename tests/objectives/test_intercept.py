@@ -10,8 +10,11 @@ import scipy.sparse as sp
 from scipy.optimize import minimize as scipy_minimize
 
 import frankwolfe as fw
+from frankwolfe.losses import SquaredLoss
 from frankwolfe.objectives import profiled_intercept
-from frankwolfe.objectives.class_intercepts import solved
+from frankwolfe.objectives.array_losses import ArrayLosses
+from frankwolfe.objectives.class_intercepts import regular, sliver, solved
+from frankwolfe.objectives.multinomial import softmax_conjugate, softmax_losses
 
 RNG = np.random.default_rng(3)
 N, D = 90, 6
@@ -275,3 +278,22 @@ def test_exponentials_that_overflow_on_the_way_balance_nothing(method: str) -> N
     assert result.status == fw.Status.MAX_ITER
     assert np.isfinite([result.fun, result.gap]).all()
     assert result.fun < f.value(far[0])
+
+
+def test_slopes_are_scaled_down_to_balance() -> None:
+    losses = ArrayLosses(SquaredLoss(), np.array([-3.0, 1.0, 1.0]), np.ones(3))
+    slope, value, inner, share = losses.balanced(np.zeros(3), 0.0)
+    np.testing.assert_allclose(slope, [2, -1, -1], rtol=1e-15)
+    assert (value, inner, share) == (5.5, 0.0, pytest.approx(1 / 3))
+
+
+def test_terms_of_class_intercepts() -> None:
+    bent = regular(np.array([[0.0, -0.25], [-0.25, 0.0]]))
+    np.testing.assert_allclose(bent, [[0.375, -0.125], [-0.125, 0.375]])
+    share, mixed = sliver(np.array([0.6, 0.4]), np.array([0.5, 0.5]), 1e-15)
+    assert share == pytest.approx(1 / 6)
+    np.testing.assert_array_equal(mixed, [0, 1])
+    truth = np.array([[1.0], [0.0]])
+    loss, chances = softmax_losses(np.zeros((2, 1)), truth)
+    np.testing.assert_allclose([loss, softmax_conjugate(np.array([[-0.5], [0.5]]), truth)], np.log([[2], [0.5]]))
+    np.testing.assert_allclose(chances, 0.5)

@@ -14,9 +14,12 @@ import frankwolfe as fw
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem
 from frankwolfe.rows.disk_stream import stream
+from frankwolfe.rows.parts import tree_sum
 from frankwolfe.rows.reading import TwoReads
+from frankwolfe.rows.row_weights import shares, summable
 from frankwolfe.rows.rows import Rows
 from frankwolfe.rows.rows_in_parts import RowsInParts
+from frankwolfe.rows.user_data import data_matrix, picked
 
 N, D = 90, 5
 rng = np.random.default_rng(0)
@@ -163,3 +166,13 @@ def test_the_curvature_of_squares_is_known_wherever_the_rows_are(form: str, tmp_
     centred = A - share @ A
     least = float(np.linalg.eigvalsh(centred.T @ (share[:, None] * centred))[0]) + 0.1
     assert least * (1 - 1e-9) <= f.strong_convexity <= least * (1 + 1e-14)
+
+
+def test_sums_of_parts_weights_and_columns() -> None:
+    assert tree_sum([(1.0, "a"), (2.0, "b"), (3.0, "c")]) == (6.0, "abc")
+    np.testing.assert_array_equal(shares([1, 3], 2), [0.25, 0.75])
+    np.testing.assert_array_equal(summable("sample_weight", np.array([1e308, 1e308])), [1, 1])
+    np.testing.assert_array_equal(summable("sample_weight", np.array([2.0, 1.0])), [2, 1])
+    data = data_matrix("A", [[1, 2, 3], [4, 5, 6]])
+    np.testing.assert_array_equal(picked(data, np.array([0, 2])).matrix, [[1, 3], [4, 6]])
+    np.testing.assert_array_equal(data.adjoint(np.ones(2)), [5, 7, 9])

@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csc_array
 
 import frankwolfe as fw
-from frankwolfe.sets.polytopes.enclosing_box import enclosure
+from frankwolfe.sets.polytopes.enclosing_box import enclosure, tightened
+from frankwolfe.sets.polytopes.network import read_edges
 
 UNIT = Fraction(1, 2**53)
 
@@ -293,3 +295,15 @@ def test_a_variable_that_cannot_move_sets_no_scale(size: float, at: float) -> No
         x = domain.lmo(rng.standard_normal(4)).toarray()
         assert np.max(A @ (x / size) - b / size) <= 1e-14
         assert np.all((low <= x) & (x <= high))
+
+
+def test_rows_tighten_bounds_and_edges_get_numbers():
+    sums = np.ones(1), np.ones(1)
+    low, high = tightened(csc_array([[1.0, 2.0]]), sums, (np.zeros(2), np.full(2, np.inf)))
+    np.testing.assert_allclose([low, high], [[0, 0], [1, 0.5]])
+    sides = np.full(2, -np.inf), np.ones(2)
+    low, high = enclosure(csc_array([[1.0], [-2.0]]), sides, (np.array([-np.inf]), np.array([np.inf])))
+    assert low[0] <= -0.5
+    assert 1.0 <= high[0] <= 4.0
+    edges, ends = read_edges([("a", "b"), ("b", "c")], "a", "c")
+    assert (edges.tolist(), ends) == ([[0, 1], [1, 2]], (0, 2))

@@ -10,8 +10,11 @@ from hypothesis.extra.numpy import arrays
 from tests import naive
 
 from frankwolfe.sets import Hypersimplex, KSupportBall, LpBall
+from frankwolfe.sets.membership import hull_distance
+from frankwolfe.sets.norm_balls.group_partition import Partition
 from frankwolfe.sets.norm_balls.ksupport import ksupport_norm
-from frankwolfe.sets.norms import dual_vectors, norm, norms
+from frankwolfe.sets.norms import above, dual_vectors, exponent, norm, norms, plain_length, spectral_norm_above
+from frankwolfe.sets.polytopes.nearest_point import NearestPoint
 from frankwolfe.sets.projections import project_l1, project_simplex
 
 vectors = arrays(np.float64, st.integers(1, 8), elements=st.floats(-10, 10, allow_subnormal=False))
@@ -102,3 +105,23 @@ def test_norms_and_dual_vectors_by_rows(p):
 
 def test_what_is_not_a_number_stays_so():
     assert np.isnan(Hypersimplex(3, k=2).project(np.array([np.nan, 0.0, 1.0]))).any()
+
+
+def test_norms_at_the_ends_of_their_range() -> None:
+    assert norms(np.array([3e-300, -4e-300]), 2.0) == pytest.approx(5e-300, rel=1e-15)
+    assert (plain_length(np.array([3.0, -4.0])), plain_length(np.array([1e300]))) == (5.0, None)
+    assert 0.3 < above(0.1 + 0.2, np.zeros(2)) < 0.3 + 1e-14
+    assert spectral_norm_above(np.ones((2, 8))) == pytest.approx(4.0)
+    assert exponent("p", 2) == 2.0
+    with pytest.raises(ValueError, match="p must be at least 1"):
+        exponent("p", 0.5)
+
+
+def test_distances_and_groups() -> None:
+    distance, weights = hull_distance(np.array([[1.0, 2.0], [1.0, -2.0]]))
+    np.testing.assert_allclose([distance, *weights], [1, 0.5, 0.5])
+    onto = NearestPoint(np.array([[1.0, 1.0]]), np.array([1.0]), np.zeros((0, 2)), np.zeros(0))
+    np.testing.assert_allclose(onto(np.array([2.0, 1.0])), [1, 0], atol=1e-12)
+    parts = Partition([[0, 2], [1]])
+    np.testing.assert_array_equal(parts.labels, [0, 1, 0])
+    np.testing.assert_array_equal(parts.reduce(np.array([1.0, 5.0, 2.0]), lambda rows: rows.sum(axis=-1)), [3, 5])

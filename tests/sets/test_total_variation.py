@@ -112,3 +112,9 @@ def test_a_direction_with_a_large_mean_keeps_its_support():
         assert float(TotalVariationBall(1.0).support(g + offset)) == pytest.approx(
             float(TotalVariationBall(1.0).support(g)), rel=1e-6
         )
+
+
+def test_the_best_region_of_two_columns(solver):
+    region, perimeter, ratio = ratio_cuts.best_ratio_cut(np.array([[1.0, -1.0], [1.0, -1.0]]))
+    np.testing.assert_array_equal(region, [[1, 0], [1, 0]])
+    assert (perimeter, ratio) == (2.0, pytest.approx(1.0))

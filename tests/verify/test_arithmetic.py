@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array
 
 from frankwolfe.verify.arithmetic import Interval, dot, expansion, product, sums
-from frankwolfe.verify.functions import exp, log, log1p, power
+from frankwolfe.verify.functions import exp, log, log1p, norm, power
 from frankwolfe.verify.matrices import Matrix
+from frankwolfe.verify.spectral import matrix_product
 
 pytestmark = pytest.mark.usefixtures("quiet")
 numbers = st.floats(-1e60, 1e60, allow_subnormal=True)
@@ -128,3 +129,10 @@ def test_what_overflows_is_unknown_not_wrong():
     huge = np.array([1e300, 1e300])
     assert not np.isfinite(dot(huge, huge).hi)
     assert sums(np.array([1.7e308, 1.7e308])).hi == np.inf
+
+
+def test_norms_and_matrix_products_are_enclosed():
+    found = norm(np.array([3e200, -4e200]), 2)
+    assert found.lo <= 5e200 <= found.hi
+    found = matrix_product(np.array([[1e16, 1.0]]), np.array([[1.0], [1.0]]))
+    assert holds(Interval(found.lo[0, 0], found.hi[0, 0]), Fraction(10**16 + 1))

@@ -60,12 +60,6 @@ def choices_of_run(made: dict[str, int] | None = None, reads: int = READS) -> It
     """Keep to one choice for each family inside; those made before are given, all are in what it yields.
 
     A run within a run keeps to the choices around it.
-
-    Examples
-    --------
-    >>> with choices_of_run({"rows": 1}):
-    ...     pays("rows", 10)
-    True
     """
     around = _run.get()
     if around is not None:

@@ -18,14 +18,7 @@ LONG = 1 << 34  # operations for the whole from which on ten bits of mantissa do
 
 
 def gram(blocks: Iterable[tuple[slice, Array]], weights: Array) -> np.ndarray:
-    """Return A'diag(weights)A in double precision on the host, for the rows of A in blocks.
-
-    Examples
-    --------
-    >>> gram([(slice(0, 2), np.array([[1.0, 2.0], [0.0, 1.0]]))], np.array([1.0, 3.0]))
-    array([[1., 2.],
-           [2., 7.]])
-    """
+    """Return A'diag(weights)A in double precision on the host, for the rows of A in blocks."""
     total: Array = None
     for rows, block in blocks:
         own, (n, d) = weights[rows], block.shape

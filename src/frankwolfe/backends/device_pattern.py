@@ -25,16 +25,7 @@ DENSE = 1 << 25  # numbers of a block of rows made dense for a Gram matrix
 
 
 class Places:
-    """Positions of an m x n matrix on a device, sorted by row and then by column.
-
-    Parameters
-    ----------
-    rows, cols : array of int
-        Positions in any order, on any device.
-    shape : (int, int)
-    like : array
-        An array of the library and on the device where the positions shall live.
-    """
+    """Positions of an m x n matrix, sorted by row and then by column, on the device of `like` and in its library."""
 
     def __init__(self, rows: Any, cols: Any, shape: tuple[int, int], like: Array) -> None:
         self.xp, self.shape, self.like = namespace(like), shape, like[:0]

@@ -38,13 +38,7 @@ def minimum(a: Any, bound: Any) -> Any:
 
 
 def pick_above(a: Any, bound: Any, yes: Any, no: Any) -> Any:
-    """Return one number where a is above a bound, and another elsewhere.
-
-    Examples
-    --------
-    >>> pick_above(np.array([-1.0, 2.0]), 0.0, 1.0, 0.0)
-    array([0., 1.])
-    """
+    """Return one number where a is above a bound, and another elsewhere."""
     like = next(x for x in (a, bound, yes, no) if not isinstance(x, float)) if isinstance(a, float) else a
     xp = namespace(like)
     if xp is np:

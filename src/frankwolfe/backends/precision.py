@@ -32,13 +32,7 @@ _local = threading.local()  # JAX has a setting for each thread: the user's valu
 
 @contextlib.contextmanager
 def exact_products() -> Iterator[None]:
-    """Round float32 products as float32 numbers inside, whatever the settings of the libraries that are in use.
-
-    Examples
-    --------
-    >>> with exact_products():
-    ...     pass
-    """
+    """Round float32 products as float32 numbers inside, whatever the settings of the libraries that are in use."""
     thread = threading.get_ident()
     with _lock:
         _runs[thread] += 1

@@ -88,20 +88,8 @@ def choose(sums, state, parts, limit, STAGE: tl.constexpr, MANY: tl.constexpr):
 def device_search(loss: Any, b: Any, share: Any, start: Any, step: Any, ridge: tuple, cap: float, probes: int) -> Any:
     """Return the gamma in [0, cap] that minimises a linear model on a segment of images, a number on the device.
 
-    Parameters
-    ----------
-    loss : Loss
-        The loss.
-    b, share : tensors
-        Targets, and the weights of the rows (one number if equal).
-    start, step : tensors
-        The image where the segment begins, and the way to its end.
-    ridge : pair of numbers
-        First derivative of the ridge term at zero, and its second.
-    cap : float
-        Largest gamma.
-    probes : int
-        How many, beside the two ends.
+    The segment begins at the image `start` and is `step` long; `ridge` has both derivatives of the ridge term at zero,
+    and `probes` do not count the two ends.
     """
     import torch
 

@@ -13,23 +13,8 @@ class Imaged(np.ndarray):
     """A vector x with its image Ax: multiples and sums of such vectors know theirs; whatever else is made is plain.
 
     A gradient A'r costs a read of the data, and its own image can be had in the same read. An average of gradients then
-    has its image for nothing, and so has a vertex that is a multiple of it.
-
-    Attributes
-    ----------
-    image : array
-        The image Ax.
-    of : object
-        The map A, compared by identity: an image under one map says nothing about another.
-
-    Examples
-    --------
-    >>> A = np.array([[1.0, 2.0]])
-    >>> x = Imaged.known(np.ones(2), A @ np.ones(2), A)
-    >>> image_under(A, 0.5 * x - 2 * x)
-    array([-4.5])
-    >>> type(x * x) is np.ndarray
-    True
+    has its image for nothing, and so has a vertex that is a multiple of it. The map A (`of`) is compared by identity:
+    an image under one map says nothing about another.
     """
 
     image: Any = None

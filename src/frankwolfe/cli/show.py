@@ -80,15 +80,7 @@ def show(
 
 
 def bars(path: dict[str, list[float]], radius: float) -> list[str]:
-    """Return the scores of the radii as bars of text.
-
-    Examples
-    --------
-    >>> print("\\n".join(bars({"radii": [1.0, 2.0], "scores": [-2.0, -1.0], "errors": [0.0, 0.0]}, 2.0)))
-        radius  held-out score
-             1  -2
-             2  -1            ######################################## chosen
-    """
+    """Return the scores of the radii as bars of text."""
     scores = np.array(path["scores"])
     span = max(float(np.ptp(scores)), 1e-300)
     nearest = int(np.argmin(np.abs(np.log(np.array(path["radii"]) / radius))))

@@ -31,11 +31,6 @@ def unpack(raw: bytes, file: str, *, member: str = "", limit: int | None = None)
 
     Where `file` has no known suffix the first bytes decide. Without the name of a `member` a zip archive must hold a
     single file. More than `limit` bytes are not unpacked.
-
-    Examples
-    --------
-    >>> unpack(gzip.compress(b"+1 3:1"), "a.gz"), unpack(b"+1 3:1", "a")
-    (b'+1 3:1', b'+1 3:1')
     """
     kind = PurePath(file).suffix.lower()
     if kind not in SUFFIXES[1:]:

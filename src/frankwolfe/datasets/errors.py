@@ -14,13 +14,7 @@ class DatasetError(ValueError):
 
 
 def show(token: bytes, limit: int = 40) -> str:
-    """Quote a piece of a data file so that any byte of it can stand in a message.
-
-    Examples
-    --------
-    >>> show(b"3:x"), show(bytes([0, 255]))
-    ("'3:x'", "'\\\\x00\\\\xff'")
-    """
+    """Quote a piece of a data file so that any byte of it can stand in a message."""
     text = "".join(chr(c) if 32 <= c < 127 else f"\\x{c:02x}" for c in token[:limit])
     return f"'{text}'" + ("..." if len(token) > limit else "")
 

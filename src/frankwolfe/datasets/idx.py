@@ -13,13 +13,7 @@ _UNSIGNED_BYTE = 8
 
 
 def parse_idx(content: bytes, file: str, ndim: int) -> np.ndarray:
-    """Parse an idx file of unsigned bytes (unpacked) with so many dimensions: 1 for labels, 3 for images.
-
-    Examples
-    --------
-    >>> parse_idx(bytes([0, 0, 8, 1, 0, 0, 0, 3, 7, 0, 9]), "labels", ndim=1)
-    array([7, 0, 9], dtype=uint8)
-    """
+    """Parse an idx file of unsigned bytes (unpacked) with so many dimensions: 1 for labels, 3 for images."""
     if not content:
         raise DatasetError(f"{file}: the file is empty; fetch it again")
     magic = bytes([0, 0, _UNSIGNED_BYTE, ndim])

@@ -14,24 +14,12 @@ Labels = Literal["binary", "raw"]
 
 
 def distinct(labels: np.ndarray) -> tuple[float, ...]:
-    """Return the labels there are in increasing order, whole numbers as such.
-
-    Examples
-    --------
-    >>> distinct(np.array([2.0, 0.5, 2.0]))
-    (0.5, 2)
-    """
+    """Return the labels there are in increasing order, whole numbers as such."""
     return tuple(int(v) if v.is_integer() else v for v in np.unique(labels).tolist())
 
 
 def to_binary(labels: np.ndarray, file: str) -> np.ndarray:
-    """Return -1.0 for the smaller and +1.0 for the larger of two labels.
-
-    Examples
-    --------
-    >>> to_binary(np.array([1.0, 2.0, 1.0]), "toy.svm")
-    array([-1.,  1., -1.])
-    """
+    """Return -1.0 for the smaller and +1.0 for the larger of two labels."""
     classes = distinct(labels)
     if len(classes) != 2:
         what = f"only one class, {classes[0]}" if len(classes) == 1 else f"{len(classes)} different labels"
@@ -44,11 +32,6 @@ def split_rows(n: int, part: str, fraction: float, seed: int) -> np.ndarray:
 
     The rows are those with the smallest of ``n`` random 64-bit numbers. NumPy promises that these raw numbers never
     change, which it does not for its shuffles, so a seed means the same rows everywhere and for good.
-
-    Examples
-    --------
-    >>> split_rows(5, "train", 0.6, seed=0), split_rows(5, "test", 0.6, seed=0)
-    (array([1, 2, 3]), array([0, 4]))
     """
     order = np.argsort(np.random.PCG64(seed).random_raw(n), kind="stable")
     m = math.ceil(round(fraction * n, 6))  # 0.07 * 100 is a little more than 7

@@ -28,12 +28,6 @@ def parse_libsvm(content: bytes, file: str, n_features: int | None = None) -> tu
 
     Blank lines and comments (from ``#`` to the end of the line) are skipped; an error names the first line at fault.
     The matrix holds no zeros and has `n_features` columns, by default as many as the largest index.
-
-    Examples
-    --------
-    >>> A, labels = parse_libsvm(b"2 1:0.5 3:1\\n1 2:4\\n", "toy.svm")
-    >>> A.toarray(), labels
-    (array([[0.5, 0. , 1. ], [0. , 4. , 0. ]]), array([2., 1.]))
     """
     text = _COMMENT.sub(b"", content) if b"#" in content else content
     if not text.strip():

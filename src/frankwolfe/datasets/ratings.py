@@ -14,13 +14,7 @@ _FILE = re.compile(rb"(?:%s\r?\n)*(?:%s)?" % (_LINE, _LINE))
 
 
 def parse_ratings(content: bytes, file: str, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Parse lines of user, item, rating (1 to 5) and time, separated by tabs; users and items count from zero then.
-
-    Examples
-    --------
-    >>> parse_ratings(b"1\\t2\\t5\\t881250949\\n", "u.data", shape=(3, 4))
-    (array([0]), array([1]), array([5.]))
-    """
+    """Parse lines of user, item, rating (1 to 5) and time, separated by tabs; users and items count from zero then."""
     if not content.strip():
         raise DatasetError(f"{file}: the file is empty; fetch it again")
     if not _FILE.fullmatch(content):
@@ -89,12 +83,6 @@ def fit_effects(
     ----------
     .. [1] R. M. Freund, P. Grigas, R. Mazumder, "An extended Frank-Wolfe method with in-face directions, and its
        application to low-rank matrix completion", SIAM J. Optim. 27(1), 2017. The authors' script for MovieLens 100K.
-
-    Examples
-    --------
-    >>> rows, cols, values = np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([3.0, 4.0, 0.0])
-    >>> fit_effects(rows, cols, values, (2, 2), center=False).scale
-    5.0
     """
     users, items = np.zeros(shape[0]), np.zeros(shape[1])
     if center:

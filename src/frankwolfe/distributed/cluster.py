@@ -30,13 +30,7 @@ log = logging.getLogger("frankwolfe.distributed")
 
 
 def current_client() -> Any:
-    """Return the user's Dask client; where there is none, start a cluster of one worker in this process.
-
-    Examples
-    --------
-    >>> current_client().status
-    'running'
-    """
+    """Return the user's Dask client; where there is none, start a cluster of one worker in this process."""
     distributed = optional("distributed", extra="dask")
     try:
         return distributed.get_client()
@@ -47,17 +41,7 @@ def current_client() -> Any:
 
 
 class ClusterParts(Parts):
-    """Shards on the workers of a cluster.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        Where to run.
-    held : list of Future
-        The shards, one per worker.
-    cuts : list of int
-        The number of each shard's first row, and of all rows.
-    """
+    """Shards on the workers of a cluster: a future for each, and the numbers of their first rows and of all rows."""
 
     def __init__(self, client: Any, held: list[Any], cuts: list[int]) -> None:
         self.client, self.held, self.cuts = client, held, cuts

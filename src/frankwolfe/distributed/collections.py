@@ -9,14 +9,7 @@ import numpy as np
 
 
 def row_blocks(name: str, matrix: Any) -> list[Any]:
-    """Return the row blocks of a two-dimensional collection, each with all the columns, as delayed values.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> [block.compute().shape for block in row_blocks("A", da.ones((5, 4), chunks=(3, 2)))]
-    [(3, 4), (2, 4)]
-    """
+    """Return the row blocks of a two-dimensional collection, each with all the columns, as delayed values."""
     import dask.array as da
     from dask.delayed import Delayed, delayed
 

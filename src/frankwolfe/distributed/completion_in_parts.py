@@ -103,14 +103,6 @@ class EntriesInParts(ClusterParts):
     a vector. Made by `MatrixCompletion` from Dask arrays or lists of delayed blocks.
 
     The oracle takes the same steps from the same random start as in memory, so that iterates agree up to rounding.
-
-    Examples
-    --------
-    >>> import dask.array as da, frankwolfe as fw
-    >>> i, j = da.from_array([0, 1, 2], chunks=2), da.from_array([0, 1, 0], chunks=2)
-    >>> f = fw.MatrixCompletion(i, j, da.from_array([3.0, 4.0, 0.0], chunks=2), shape=(3, 2))
-    >>> float(f.value(f.start(None, dense=False)))
-    12.5
     """
 
     holds_images = False

@@ -15,16 +15,7 @@ from frankwolfe.rows.user_data import agreed_options
 
 
 def distribute(kind: Any, A: Any, b: Any, weights: Any, options: dict[str, Any]) -> RowsInParts:
-    """Return rows on a cluster, with models of a kind: see `rows_in_parts`.
-
-    Examples
-    --------
-    >>> import dask.array as da, frankwolfe as fw
-    >>> A = da.random.default_rng(0).standard_normal((100, 3), chunks=(25, 3))
-    >>> f = fw.LeastSquares(A, A[:, 0])
-    >>> fw.minimize(f, fw.L2Ball(2.0), method="afw", tol=1e-3).x.round(1) + 0.0
-    array([1., 0., 0.])
-    """
+    """Return rows on a cluster, with models of a kind: see `rows_in_parts`."""
     client = current_client()
     blocks = row_blocks("A", A)
     groups = [list(g) for g in np.array_split(np.arange(len(blocks)), min(len(client.nthreads()) or 1, len(blocks)))]

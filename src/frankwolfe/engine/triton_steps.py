@@ -40,19 +40,7 @@ class Steps(NamedTuple):
 
 
 class Engine:
-    """Buffers and captured graph of one problem: data, ball, schedule.
-
-    Parameters
-    ----------
-    model : DeviceModel
-        The data, on a GPU.
-    ball : {"l2", "l1", "linf"}
-        The set.
-    radius, offset : float
-        Of the ball, and of the schedule 2/(k + offset).
-    momentum : bool
-        Accelerated Frank-Wolfe rather than the plain one.
-    """
+    """Buffers and captured graph of one problem: data on a GPU, ball, schedule 2/(k + offset), momentum or not."""
 
     def __init__(
         self,

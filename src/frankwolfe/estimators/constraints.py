@@ -48,16 +48,6 @@ def constraint_set(
 
     With `scale` the set is that of coefficients times these numbers, one for each feature: linear constraints are on
     the coefficients themselves.
-
-    Examples
-    --------
-    >>> constraint_set("ksupport", 2.0, (5,), k=3)
-    KSupportBall(radius=2.0, k=3)
-    >>> constraint_set("l1", 1.0, (3,), linear="zero_sum").lmo(np.array([1.0, 0.0, -2.0])).toarray()
-    array([-0.5,  0. ,  0.5])
-    >>> constraint_set("nuclea", 1.0, (5,))
-    Traceback (most recent call last):
-    ValueError: constraint 'nuclea' is not known; did you mean 'nuclear'?
     """
     if isinstance(constraint, Set):
         if constraint.shape is not None and tuple(constraint.shape) != shape:
@@ -148,16 +138,7 @@ def _restricted(
 
 
 def linear_rows(linear: Any, n: int) -> dict[str, np.ndarray]:
-    """Return linear constraints as the arguments A_ub, b_ub, A_eq and b_eq of `Polytope`.
-
-    Examples
-    --------
-    >>> linear_rows("zero_sum", 2)
-    {'A_eq': array([[1., 1.]]), 'b_eq': array([0.])}
-    >>> linear_rows("increasing", 3)["A_ub"]
-    array([[ 1., -1.,  0.],
-           [ 0.,  1., -1.]])
-    """
+    """Return linear constraints as the arguments A_ub, b_ub, A_eq and b_eq of `Polytope`."""
     if linear is None:
         return {}
     if isinstance(linear, list | tuple):

@@ -13,15 +13,7 @@ from frankwolfe.result import Result, Status
 
 
 def on_host(result: Result) -> Result:
-    """Return a result whose arrays are all NumPy's; itself where they are already.
-
-    Examples
-    --------
-    >>> import numpy as np, frankwolfe as fw
-    >>> result = fw.minimize(fw.LeastSquares(np.eye(2), np.ones(2)), fw.L1Ball(1.0))
-    >>> on_host(result) is result
-    True
-    """
+    """Return a result whose arrays are all NumPy's; itself where they are already."""
     if not is_foreign(result.x.like if isinstance(result.x, LowRank) else result.x):
         return result
     atoms = None if result.atoms is None else [here(atom) for atom in result.atoms]
@@ -41,14 +33,6 @@ def here(thing: Any) -> Any:
 
 
 def is_unsolved(result: Result) -> bool:
-    """Tell whether a result is worse than was asked for, and not because rounding allows no seventh digit.
-
-    Examples
-    --------
-    >>> import numpy as np, frankwolfe as fw
-    >>> f = fw.LeastSquares(np.eye(2), [2.0, 4.0])
-    >>> is_unsolved(fw.minimize(f, fw.L2Ball(1.0), max_iter=1)), is_unsolved(fw.minimize(f, fw.L2Ball(1.0), tol=1e-30))
-    (True, False)
-    """
+    """Tell whether a result is worse than was asked for, and not because rounding allows no seventh digit."""
     precise = result.status is Status.PRECISION and result.gap <= 1e-6 * max(1.0, abs(result.fun))
     return not result.success and not precise

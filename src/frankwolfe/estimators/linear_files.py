@@ -36,13 +36,7 @@ _KEPT = (
 
 
 class Column(NamedTuple):
-    """How a column becomes numbers: by its levels where it is text, else by what fills its empty cells.
-
-    Examples
-    --------
-    >>> Column("colour", ["blue", "red"]).names, Column("age", fill=41.0).names
-    (['colour=blue', 'colour=red'], ['age'])
-    """
+    """How a column becomes numbers: by its levels where it is text, else by what fills its empty cells."""
 
     name: str
     levels: list[str] | None = None
@@ -56,16 +50,7 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class LinearModel:
-    """A fitted linear model, and what the estimator does not know: its target, and what became of the columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from frankwolfe.estimators import FrankWolfeClassifier
-    >>> model = LinearModel(FrankWolfeClassifier().fit(np.eye(4), [0, 1, 1, 1]), target="y")
-    >>> model.kind, model.features
-    ('FrankWolfeClassifier', None)
-    """
+    """A fitted linear model, and what the estimator does not know: its target, and what became of the columns."""
 
     estimator: Any
     target: str | None = None

@@ -17,15 +17,7 @@ FORMAT = 1
 
 
 class ModelError(ValueError):
-    """A model file that cannot be used: damaged, or of another kind.
-
-    Examples
-    --------
-    >>> raise ModelError("model.npz is not a model of frankwolfe")
-    Traceback (most recent call last):
-        ...
-    frankwolfe.estimators.model_files.ModelError: model.npz is not a model of frankwolfe
-    """
+    """A model file that cannot be used: damaged, or of another kind."""
 
 
 def write_model(

@@ -12,16 +12,7 @@ C = TypeVar("C", bound=type)
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
 def with_parameters(cls: C) -> C:
-    """Give a class a constructor that sets what it and its bases declare, and does nothing else.
-
-    Examples
-    --------
-    >>> @with_parameters
-    ... class Model:
-    ...     tol: float = 1e-6
-    >>> Model(tol=0.1).tol
-    0.1
-    """
+    """Give a class a constructor that sets what it and its bases declare, and does nothing else."""
     made = dataclass(eq=False, repr=False, kw_only=True)(cls)
     made.__init__ = named_options(made.__init__)
     return made

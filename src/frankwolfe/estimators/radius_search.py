@@ -338,12 +338,6 @@ def choose(radii: np.ndarray, scores: np.ndarray, selection: str, slack: float =
     """Return the place of the chosen radius: the smallest with the best mean score, or within a standard error of it.
 
     Scores that differ by no more than `slack` count as equal.
-
-    Examples
-    --------
-    >>> scores = np.array([[0.1, 0.8, 0.8], [0.2, 0.9, 1.0], [0.3, 0.7, 0.7]])
-    >>> choose(np.array([1.0, 2.0, 3.0]), scores, "best"), choose(np.array([1.0, 2.0, 3.0]), scores, "one_se")
-    (2, 1)
     """
     mean = scores.mean(axis=0)
     best = best_place(mean)

@@ -12,16 +12,7 @@ FAR = 100.0  # how far features may be from zero beside their range before they 
 
 
 class Scaling(NamedTuple):
-    """What was taken off each feature, and what it was divided by; None where nothing was.
-
-    Examples
-    --------
-    >>> X = np.array([[1.0, 100.0], [3.0, 300.0]])
-    >>> found = Scaling.of(X, None, intercept=True, standardize=True)
-    >>> found.mean, found.scale, found.apply(X)
-    (array([  2., 200.]), array([  1., 100.]), array([[-1., -1.],
-           [ 1.,  1.]]))
-    """
+    """What was taken off each feature, and what it was divided by; None where nothing was."""
 
     mean: np.ndarray | None = None
     scale: np.ndarray | None = None
@@ -86,13 +77,6 @@ class Moments:
     """The share of some rows, the mean of each of their features, and the mean square of what that leaves.
 
     Those of two groups of rows add up without the cancellation that sums of squares suffer.
-
-    Examples
-    --------
-    >>> X, share = np.array([[1.0], [2.0], [6.0]]), np.full(3, 1 / 3)
-    >>> both = Moments.of(X[:1], share[:1]) + Moments.of(X[1:], share[1:])
-    >>> both.mean.round(9), both.square.round(9)
-    (array([3.]), array([4.66666667]))
     """
 
     share: float

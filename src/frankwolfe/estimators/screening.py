@@ -37,15 +37,7 @@ ROUNDING = 1e-10  # of the largest slope: far above what rounding does to any
 
 
 def proven_zeros(objective: Any, domain: Set, result: Result) -> np.ndarray | None:
-    """Return which entries of x are zero in every minimiser, as far as the certificate shows; None where it cannot.
-
-    Examples
-    --------
-    >>> import numpy as np, frankwolfe as fw
-    >>> f, domain = fw.LeastSquares(np.eye(3), [3.0, 2.9, 0.1]), fw.L1Ball(1.0)
-    >>> proven_zeros(f, domain, fw.minimize(f, domain, tol=1e-8))
-    array([False, False,  True])
-    """
+    """Return which entries of x are zero in every minimiser, as far as the certificate shows; None where it cannot."""
     beta = _bend(objective)
     norms = getattr(objective, "_column_norms", None) if getattr(objective, "holds_images", False) else None
     grouped = isinstance(domain, GroupBall) and (domain.s, domain.p) == (2, 1)

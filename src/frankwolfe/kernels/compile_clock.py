@@ -8,21 +8,7 @@ from time import monotonic
 
 
 class CompileClock:
-    """A stopwatch that runs while kernels are compiled; one kernel may have others compiled on the way.
-
-    Examples
-    --------
-    >>> clock = CompileClock()
-    >>> with clock.told(lambda busy: print("compiling" if busy else "done")):
-    ...     clock.start()
-    ...     clock.start()
-    ...     clock.stop()
-    ...     clock.stop()
-    compiling
-    done
-    >>> clock.seconds > 0
-    True
-    """
+    """A stopwatch that runs while kernels are compiled; one kernel may have others compiled on the way."""
 
     def __init__(self) -> None:
         self._total, self._depth, self._began = 0.0, 0, 0.0

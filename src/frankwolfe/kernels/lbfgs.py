@@ -24,14 +24,7 @@ class Descent(NamedTuple):
 
 
 def lbfgs(smooth: Smooth, z: Array, most: int, memory: int, goal: float) -> Descent:
-    """Minimise by L-BFGS with backtracking until |gradient| <= `goal`, in at most `most` iterations.
-
-    Examples
-    --------
-    >>> z, _, _ = lbfgs(lambda z: (float(z @ z), 2 * z), np.array([3.0, 4.0]), 20, 5, 1e-12)
-    >>> z.round(12) + 0.0
-    array([0., 0.])
-    """
+    """Minimise by L-BFGS with backtracking until |gradient| <= `goal`, in at most `most` iterations."""
     value, g = smooth(z)
     evaluations = 1
     pairs = Pairs(memory, g)

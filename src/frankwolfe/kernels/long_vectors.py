@@ -16,13 +16,7 @@ ROUNDING = 1e5 * 2.0**-52  # of the terms of a squared length: what is left of t
 
 
 def products(left: list[Array], right: list[Array]) -> np.ndarray:
-    """Return the inner products of vectors, in double precision, one row for each on the left; one read of a device.
-
-    Examples
-    --------
-    >>> products([np.ones(3)], [np.arange(3.0), np.ones(3)])
-    array([[3., 3.]])
-    """
+    """Return the inner products of vectors, in double precision, one row for each on the left; one read of a device."""
     if is_foreign(left[0]):
         return host(_wide(left) @ _wide(right).T).astype(np.float64)
     sides = [left] if right is left else [left, right]
@@ -35,26 +29,14 @@ def products(left: list[Array], right: list[Array]) -> np.ndarray:
 
 
 def blend(weights: list[float], vectors: list[Array]) -> Array:
-    """Return the weighted sum of vectors, in the precision of the first.
-
-    Examples
-    --------
-    >>> blend([2.0, -1.0], [np.ones(2), np.array([0.0, 1.0])])
-    array([2., 1.])
-    """
+    """Return the weighted sum of vectors, in the precision of the first."""
     if is_foreign(vectors[0]):
         return combined(np.array([weights]), namespace(*vectors).stack(vectors))[0, ...]
     return summed(weights, vectors, vectors[0].dtype)
 
 
 def combined(T: np.ndarray, rows: Array) -> Array:
-    """Return T times the vectors that are the rows of an array, one to a row.
-
-    Examples
-    --------
-    >>> combined(np.array([[1.0, -1.0]]), np.array([[3.0, 4.0], [1.0, 1.0]]))
-    array([[2., 3.]])
-    """
+    """Return T times the vectors that are the rows of an array, one to a row."""
     if is_foreign(rows):
         flat = namespace(rows).reshape(rows, (rows.shape[0], -1))
         return namespace(rows).reshape(as_like(T, rows) @ flat, (T.shape[0], *rows.shape[1:]))
@@ -67,13 +49,6 @@ def orthonormal(vectors: list[Array], gram: np.ndarray, least: float, short: flo
     A vector is left out if it is shorter than `short` times the longest, or if less than `least` of its length is not
     in the span of those before it: what is left would be rounding. Long vectors are known by their inner products
     `gram` alone, which saves passes over them and costs half of the digits.
-
-    Examples
-    --------
-    >>> V = [np.array([2.0, 0.0]), np.array([2.0, 1.0])]
-    >>> orthonormal(V, products(V, V), 1e-6, 1e-9)
-    array([[ 0.5,  0. ],
-           [-1. ,  1. ]])
     """
     lengths, exact, size = np.sqrt(gram.diagonal()), math.prod(vectors[0].shape) <= SHORT, 0
     basis = np.stack([np.asarray(v).reshape(-1) for v in vectors], dtype=np.float64) if exact else np.zeros((0, 0))
@@ -98,13 +73,7 @@ def orthonormal(vectors: list[Array], gram: np.ndarray, least: float, short: flo
 
 
 def near(vectors: list[Array]) -> list[Array]:
-    """Return vectors on the host where they are short, with one read of a device; long ones as they are.
-
-    Examples
-    --------
-    >>> near([np.ones(2), np.zeros(2)])
-    [array([1., 1.]), array([0., 0.])]
-    """
+    """Return vectors on the host where they are short, with one read of a device; long ones as they are."""
     if not is_foreign(vectors[0]) or math.prod(vectors[0].shape) > SHORT:
         return vectors
     return list(host(namespace(*vectors).stack(vectors)))

@@ -28,14 +28,7 @@ _calm: ContextVar[bool] = ContextVar("frankwolfe_calm", default=False)  # whethe
 
 @contextmanager
 def limited(n_threads: int | None) -> Iterator[None]:
-    """Use at most so many threads inside; None: as many as around it, or `allowed` when the first pass inside asks.
-
-    Examples
-    --------
-    >>> with limited(1):
-    ...     count()
-    1
-    """
+    """Use at most so many threads inside; None: as many as around it, or `allowed` when the first pass inside asks."""
     around = _limit.get()
     token = _limit.set([n_threads] if n_threads is not None else [] if around is None else around)
     try:
@@ -69,11 +62,6 @@ def calm(work: int = CALM_FROM) -> Iterator[None]:
     """Keep BLAS to one thread inside, where there is work for more: its threads wait for each other by spinning.
 
     On a busy machine that turns a millisecond into a hundred; on an idle one a few hundred rows gain next to nothing.
-
-    Examples
-    --------
-    >>> with calm():
-    ...     pass
     """
     if work < CALM_FROM or _calm.get():
         yield

@@ -159,24 +159,12 @@ def spread(m: Array, level: float) -> tuple[float, float, float]:
 
 
 def log_mean_exp(t: Array, share: Array) -> float:
-    """Return the logarithm of the weighted mean of exp(t), whatever the size of t.
-
-    Examples
-    --------
-    >>> log_mean_exp(np.array([1000.0, 1000.0]), np.array([0.5, 0.5]))
-    1000.0
-    """
+    """Return the logarithm of the weighted mean of exp(t), whatever the size of t."""
     xp = namespace(t)
     top = float(xp.max(xp.where(share > 0, t, xp.full_like(t, -np.inf))))
     return top + float(np.log(float(vdot(share, xp.exp(xp.minimum(t - top, xp.zeros_like(t)))))))
 
 
 def times_log(p: Array) -> Array:
-    """Return p log p, zero at zero.
-
-    Examples
-    --------
-    >>> times_log(np.array([0.0, 1.0])).tolist()
-    [0.0, 0.0]
-    """
+    """Return p log p, zero at zero."""
     return p * namespace(p).log(nonzero(p))

@@ -63,16 +63,7 @@ METHODS: dict[str, Callable[[], Method]] = {
 
 
 def named(method: str | Method) -> Method:
-    """Return a method by its name, in capitals or not, or the method itself.
-
-    Examples
-    --------
-    >>> named("afw")
-    AcceleratedFrankWolfe(offset=3.0, line_search=False, sticky=False, shift=0.0, bound=None)
-    >>> named("afv")
-    Traceback (most recent call last):
-    ValueError: unknown method 'afv'; did you mean 'afw'?
-    """
+    """Return a method by its name, in capitals or not, or the method itself."""
     if isinstance(method, Method):
         return method
     if isinstance(method, type) and issubclass(method, Method):

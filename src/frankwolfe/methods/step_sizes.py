@@ -102,13 +102,7 @@ class OpenLoop(StepSize):
 
 @dataclass(frozen=True)
 class Averaging(StepSize):
-    """delta_k = 1/(k+1): the iterate is the mean of all vertices so far, and the start is forgotten.
-
-    Examples
-    --------
-    >>> [Averaging()(k) for k in range(3)]
-    [1.0, 0.5, 0.333...]
-    """
+    """delta_k = 1/(k+1): the iterate is the mean of all vertices so far, and the start is forgotten."""
 
     open_loop: ClassVar[bool] = True
 

@@ -39,15 +39,7 @@ class ArrayLosses(NamedTuple):
         return vdot(self.slope(m), step), vdot(self.curvature(m) * step, step)
 
     def balanced(self, m: Array, shift: float) -> tuple[Array, Scalar, Scalar, float]:
-        """Return the gradient at m + shift, its heavier side scaled down to balance; value, inner product, that share.
-
-        Examples
-        --------
-        >>> from frankwolfe.losses import SquaredLoss
-        >>> losses = ArrayLosses(SquaredLoss(), np.array([-3.0, 1.0, 1.0]), np.ones(3))
-        >>> losses.balanced(np.zeros(3), 0.0)
-        (array([ 2., -1., -1.]), 5.5, 0.0, 0.333...)
-        """
+        """Return the gradient at m + shift, its heavier side scaled to balance; value, inner product, that scale."""
         t = m + shift
         slope, xp = self.slope(t), namespace(t)
         total, size = float(xp.sum(slope)), float(xp.sum(xp.abs(slope)))

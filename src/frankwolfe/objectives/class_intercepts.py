@@ -46,22 +46,11 @@ class Trial(NamedTuple):
 def balance(
     at: Callable[[np.ndarray, float], Trial], c: np.ndarray, wanted: np.ndarray, ulp: float, spread: Callable[[], float]
 ) -> Trial:
-    """Minimise the loss over the intercepts.
+    """Minimise the loss over the intercepts, from c, until probabilities have the classes' frequencies (`wanted`).
 
-    Where the scores are so far apart that the loss has corners, it is smoothed first: by a scale that shrinks to one.
-
-    Parameters
-    ----------
-    at : callable
-        Tries intercepts c on a scale: what it returns is that of scores and intercepts divided by the scale.
-    c : array of shape (K,)
-        Where to start.
-    wanted : array of shape (K,)
-        The classes' frequencies.
-    ulp : float
-        The relative rounding of the scores.
-    spread : callable
-        Tells how far apart the scores are.
+    Where the scores are so far apart (`spread`) that the loss has corners, it is smoothed first: by a scale that
+    shrinks to one. `at` tries intercepts on a scale: what it returns is that of scores and intercepts divided by the
+    scale.
     """
     here, found = _newton(at, c, 1.0, wanted, ulp)
     if found:
@@ -132,12 +121,6 @@ def regular(H: np.ndarray) -> np.ndarray:
     """Return the Hessian in the intercepts from its entries off the diagonal, regular along the all-ones direction.
 
     That direction changes nothing.
-
-    Examples
-    --------
-    >>> regular(np.array([[0.0, -0.25], [-0.25, 0.0]])).round(6)
-    array([[ 0.375, -0.125],
-           [-0.125,  0.375]])
     """
     H = np.array(H, dtype=np.float64)
     np.fill_diagonal(H, 0.0)
@@ -147,13 +130,7 @@ def regular(H: np.ndarray) -> np.ndarray:
 
 
 def sliver(mean: np.ndarray, frequency: np.ndarray, rounding: float) -> tuple[float, np.ndarray]:
-    """Return how much of which probabilities to mix in so that their mean is the classes' frequency exactly.
-
-    Examples
-    --------
-    >>> sliver(np.array([0.6, 0.4]), np.array([0.5, 0.5]), 1e-15)
-    (0.166..., array([0., 1.]))
-    """
+    """Return how much of which probabilities to mix in so that their mean is the classes' frequency exactly."""
     wanted = frequency / frequency.sum()
     excess = mean / mean.sum() - wanted
     part = float(np.max(excess / (wanted + np.maximum(excess, 0.0))))

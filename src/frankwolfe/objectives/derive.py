@@ -16,15 +16,7 @@ TARGETS = ("offset", "zero_intercept", "facts", "least_share", "_signs")
 
 
 def derive(objective: T, keep: tuple[str, ...] = (), **changes: Any) -> T:
-    """Return a copy with some attributes changed, and without what the original has cached, but for `keep`.
-
-    Examples
-    --------
-    >>> import numpy as np, frankwolfe as fw
-    >>> f = fw.LeastSquares(np.eye(2), [1.0, 0.0])
-    >>> round(f.smoothness, 9), round(derive(f, ridge=1.0).smoothness, 9)
-    (0.5, 1.5)
-    """
+    """Return a copy with some attributes changed, and without what the original has cached, but for `keep`."""
     twin = copy(objective)
     own = vars(twin)
     for kind in type(objective).__mro__:

@@ -117,14 +117,6 @@ def contradicts(objective: Objective, x: Array, y: Array) -> bool:
     tell what is wrong: a gradient, or the convexity. Ask it of a point that is claimed to be optimal and of vertices of
     the set, or points on the way to them, where more errors show; a gradient that is zero everywhere is found out by
     any point where f has another value.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from frankwolfe import Function
-    >>> right, wrong = Function(lambda x: x @ x, lambda x: 2 * x), Function(lambda x: x @ x, lambda x: 0 * x)
-    >>> contradicts(right, np.zeros(2), np.ones(2)), contradicts(wrong, np.zeros(2), np.ones(2))
-    (False, True)
     """
     (at_x, g), (at_y, h) = objective.value_and_grad(x), objective.value_and_grad(y)
     step, far = y - x, abs(x) + abs(y)

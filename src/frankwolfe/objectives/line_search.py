@@ -31,14 +31,6 @@ def minimise_on_segment(
 
     Newton's method on the derivative, kept inside a bracket that at least halves every two probes; plain secant and
     bisection where no second derivative is known. `tick` is called before each probe inside the bracket.
-
-    Examples
-    --------
-    >>> class Parabola(Line):
-    ...     def __call__(self, gamma):
-    ...         return 2 * (gamma - 0.25), 2.0
-    >>> minimise_on_segment(Parabola())[0]
-    0.25
     """
     low, high = 0.0, cap
     slope_low, curvature = line(low)
@@ -70,23 +62,9 @@ def minimise_on_segment(
 def minimise_in_arrays(along: Callable[[Array], tuple[Array, Array]], zero: Array, cap: float = 1.0) -> Array:
     """Return the minimisers on one segment or many, in array operations alone: nothing is read from a device.
 
-    Newton's method in a bracket, as for a single function, with a fixed number of probes. A probe that does not halve
-    the derivative is followed by a bisection, and the probe where the derivative was least is the answer.
-
-    Parameters
-    ----------
-    along : callable
-        From one gamma for each function to the first and second derivatives there.
-    zero : array
-        A zero for each function, of the dtype and on the device of the search.
-    cap : float, default 1
-        Largest gamma.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> minimise_in_arrays(lambda gamma: (gamma - np.array([0.25, -1.0, 2.0]), np.ones(3)), np.zeros(3))
-    array([0.25, 0.  , 1.  ])
+    `along` tells both derivatives at one gamma for each function, and `zero` has a zero for each. Newton's method in a
+    bracket, as for a single function, with a fixed number of probes. A probe that does not halve the derivative is
+    followed by a bisection, and the probe where the derivative was least is the answer.
     """
     xp = namespace(zero)
 

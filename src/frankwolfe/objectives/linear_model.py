@@ -391,14 +391,7 @@ class LinearModel(WeightedMean, HessianObjective):
         return slope, float(inner) + more, [float(value) for value in values]
 
     def best_intercept(self, m: Any) -> float:
-        """Return the intercept c that minimises the loss of m + c, zero for a model without one.
-
-        Examples
-        --------
-        >>> import numpy as np, frankwolfe as fw
-        >>> fw.LeastSquares(np.eye(2), [2.0, 4.0], intercept=True).best_intercept(np.zeros(2))
-        3.0
-        """
+        """Return the intercept c that minimises the loss of m + c, zero for a model without one."""
         return self.intercept_at(m) + self.level
 
     def intercept_at(self, m: Any) -> float:

@@ -334,13 +334,7 @@ def _fetched(loss: Scalar, mean: Array) -> tuple[float, np.ndarray]:
 
 
 def softmax_conjugate(residual: Array, truth: Array) -> Array:
-    """Return minus the entropy of every row's probabilities, from what they are off the truth by: classes first.
-
-    Examples
-    --------
-    >>> softmax_conjugate(np.array([[-0.5], [0.5]]), np.array([[1.0], [0.0]]))
-    array([-0.69314718])
-    """
+    """Return minus the entropy of every row's probabilities, from what they are off the truth by: classes first."""
     xp = namespace(residual)
     wrong = xp.maximum(residual, xp.zeros_like(residual))
     missing = -xp.sum(xp.where(truth > 0, residual, xp.zeros_like(residual)), axis=0)
@@ -348,14 +342,7 @@ def softmax_conjugate(residual: Array, truth: Array) -> Array:
 
 
 def softmax_losses(scores: Array, truth: Array) -> tuple[Array, Array]:
-    """Return the loss of every row and its probabilities, from scores and true classes (1, others 0): classes first.
-
-    Examples
-    --------
-    >>> losses, chances = softmax_losses(np.zeros((2, 1)), np.array([[1.0], [0.0]]))
-    >>> losses, chances[:, 0]
-    (array([0.69314718]), array([0.5, 0.5]))
-    """
+    """Return the loss of every row and its probabilities, from scores and true classes (1, others 0): classes first."""
     xp = namespace(scores)
     scores = scores - xp.max(scores, axis=0)
     chances = xp.exp(scores)

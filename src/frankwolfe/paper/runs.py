@@ -68,15 +68,7 @@ class Run(Task, Problem):
 
 
 def rank_one(f: fw.MatrixCompletion, domain: fw.Set) -> fw.LowRank:
-    """Return Freund, Grigas and Mazumder's start: the oracle's answer at zero, shortened by an exact line search.
-
-    Examples
-    --------
-    >>> f = fw.MatrixCompletion([0, 1], [0, 1], [3.0, 1.0], (2, 2))
-    >>> rank_one(f, fw.NuclearBall(2.0)).toarray().round(6)
-    array([[2., 0.],
-           [0., 0.]])
-    """
+    """Return Freund, Grigas and Mazumder's start: the oracle's answer at zero, shortened by an exact line search."""
     g = f.grad(np.zeros(f.shape))  # minus the observed values
     atom = domain.lmo(g)
     assert isinstance(atom, RankOne)

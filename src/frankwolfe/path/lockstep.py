@@ -67,21 +67,11 @@ class Member(Problem):
 
 
 class Lockstep:
-    """Runs that share every read of the data. A run that is done leaves, and the rest go on without it.
+    """Runs that share every read of the data. A run that is done leaves, told to `done`, and the rest go on without it.
 
-    Values and bounds of all runs are followed as vectors, by a few operations for a step of them all. Where these show
-    that a run may be at its end, or that something is wrong, the run itself is asked: the rules are those of `Run`.
-
-    Parameters
-    ----------
-    problem : Problem
-        An objective at many points over a `SetBatch`: one row for each run.
-    state : state of the method
-        Before the first step.
-    tolerance, trace_every
-        As in `minimize`, for each run.
-    done : callable
-        Told of each run as it ends: its number, the run, and the status.
+    The problem has an objective at many points over a `SetBatch`: one row for each run. Values and bounds of all runs
+    are followed as vectors, by a few operations for a step of them all. Where these show that a run may be at its end,
+    or that something is wrong, the run itself is asked: the rules are those of `Run`.
     """
 
     trouble: tuple[Status, str] | None = None  # a run in trouble leaves; the others go on

@@ -172,16 +172,7 @@ def _check(objective: Any, score: Any, together: Any) -> None:
 
 
 def on_one_scale(objective: Any) -> tuple[Any, np.ndarray]:
-    """Return a linear model with its features divided by their spread (root mean square without an intercept).
-
-    Examples
-    --------
-    >>> import frankwolfe as fw
-    >>> model, scale = on_one_scale(fw.LeastSquares(np.array([[2.0, 0.0], [0.0, 10.0]]), [1.0, 2.0]))
-    >>> scale.round(3), model.data.matrix.round(3)
-    (array([1.414, 7.071]), array([[1.414, 0.   ],
-           [0.   , 1.414]]))
-    """
+    """Return a linear model with its features divided by their spread (root mean square without an intercept)."""
     from scipy.sparse import diags_array, issparse
 
     matrix: Any = getattr(getattr(objective, "data", None), "matrix", None)

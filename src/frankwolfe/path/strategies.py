@@ -121,20 +121,8 @@ def in_turn(job: Job, method: Method, reason: str, collector: Collector) -> floa
 class Walk:
     """Radii one after the other, each run from the nearest solution known, with the bounds that are proven already.
 
-    Parameters
-    ----------
-    objective : Objective
-        What to minimise.
-    method : Method
-        How.
-    family : Set
-        A set of the kind that all of them are of.
-    seed : int
-        As in a `Problem`.
-    x0 : array, optional
-        Where to start where no solution is known.
-    keep : int, default 1
-        How many solutions to keep, with their images: for radii that do not only grow.
+    All sets are of the kind of `family`; `x0` is where to start where no solution is known. So many solutions are kept
+    with their images: more than one for radii that do not only grow.
     """
 
     def __init__(

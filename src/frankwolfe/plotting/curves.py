@@ -24,30 +24,7 @@ AXES = {
 
 
 def plot_result(result: Any, against: str = "k", ax: Any = None) -> Any:
-    """Draw the value between its proven bounds, and the certified gap.
-
-    Parameters
-    ----------
-    result : Result
-        What `minimize` returned.
-    against : {"k", "time", "n_pass", "n_matvec", "n_lmo", "n_grad", "n_proj"}, default "k"
-        What the horizontal axis shows.
-    ax : pair of matplotlib Axes, optional
-        Where to draw value and gap; a new figure by default.
-
-    Returns
-    -------
-    array of two Axes
-        Value on the left, gap on the right.
-
-    Examples
-    --------
-    >>> import numpy as np, frankwolfe as fw
-    >>> result = fw.minimize(fw.LeastSquares(np.eye(2), [3.0, 4.0]), fw.L2Ball(1.0), method="afw", max_iter=50)
-    >>> value, gap = plot_result(result)
-    >>> value.get_xlabel(), gap.get_yscale()
-    ('iterations', 'log')
-    """
+    """Draw the value between its proven bounds, and the certified gap; return the pair of axes."""
     label = _axis(against)
     trace, look = result.trace, line_style(result.method)
     x = np.asarray(trace[against], dtype=float)
@@ -83,32 +60,10 @@ def plot_result(result: Any, against: str = "k", ax: Any = None) -> Any:
 def plot_comparison(
     comparison: Mapping[str, Any], against: str = "k", optimum: float | None = None, ax: Any = None
 ) -> Any:
-    """Draw the error of every method on one figure, on logarithmic axes.
+    """Draw the error of every method on logarithmic axes, which are returned: a Comparison, or Results by their labels.
 
-    Parameters
-    ----------
-    comparison : Comparison, or mapping from label to Result
-        The results, all of one problem.
-    against : {"k", "time", "n_pass", "n_matvec", "n_lmo", "n_grad", "n_proj"}, default "k"
-        What the horizontal axis shows.
-    optimum : float, optional
-        The optimal value, if known. Otherwise the curves are upper bounds on the error: f(x_k) minus the best lower
-        bound that any of the methods has proven, and the axis says so.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    Axes
-        With one line per method, labelled.
-
-    Examples
-    --------
-    >>> import numpy as np, frankwolfe as fw
-    >>> f = fw.LeastSquares(np.eye(3), [1.0, 2.0, 3.0])
-    >>> ax = plot_comparison(fw.compare(f, fw.L2Ball(1.0), ["fw", "afw"], max_iter=50), against="n_lmo")
-    >>> ax.get_xlabel(), len(ax.lines)
-    ('oracle calls', 2)
+    Where the optimal value is not known the curves are upper bounds on the error: f(x_k) minus the best lower bound
+    that any of the methods has proven, and the axis says so.
     """
     label = _axis(against)
     if not comparison:

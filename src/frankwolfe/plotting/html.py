@@ -22,14 +22,7 @@ from frankwolfe.validation import optional
 
 
 def page(title: str, body: str, *, lead: str = "", contents: Iterable[tuple[str, str]] = (), footer: str = "") -> str:
-    """Return a whole page; `contents` are identifiers and titles of links at the top, and all but the title is HTML.
-
-    Examples
-    --------
-    >>> text = page("A & B", section("one", "One", "<p>body</p>"), contents=[("one", "One")])
-    >>> "<title>A &amp; B</title>" in text, '<a href="#one">One</a>' in text, "http" in text
-    (True, True, False)
-    """
+    """Return a whole page; `contents` are identifiers and titles of links at the top, and all but the title is HTML."""
     folder = resources.files("frankwolfe.plotting")
     links = "".join(f'<a href="#{escape(to)}">{escape(name)}</a>' for to, name in contents)
     return Template(folder.joinpath("page.html").read_text("utf-8")).substitute(
@@ -59,16 +52,7 @@ def figure(inner: str, title: str, caption: str = "") -> str:
 
 
 def svg(fig: Any, alt: str) -> str:
-    """Return a matplotlib figure as inline SVG in the colours of the page; `alt` says in words what it shows.
-
-    Examples
-    --------
-    >>> from frankwolfe.plotting.style import figure as drawn
-    >>> with drawn() as (fig, ax):
-    ...     _ = ax.plot([1, 2], [3, 4])
-    >>> svg(fig, "A rising line.").startswith('<svg role="img" aria-label="A rising line."')
-    True
-    """
+    """Return a matplotlib figure as inline SVG in the colours of the page; `alt` says in words what it shows."""
     buffer = io.StringIO()
     matplotlib = optional("matplotlib", extra="plot")
     with style(), matplotlib.rc_context({"svg.fonttype": "path", "svg.hashsalt": "frankwolfe"}):
@@ -103,13 +87,7 @@ def png(pixels: Any, *, cmap: str = "gray", limits: tuple[float, float] = (0.0, 
 
 
 def picture(data: bytes, alt: str, *, label: str = "") -> str:
-    """Return a PNG embedded in the page, pixels kept sharp, with a label under it.
-
-    Examples
-    --------
-    >>> picture(png([[0.0, 1.0]]), "Black and white.")[:50]
-    '<img alt="Black and white." src="data:image/png;ba'
-    """
+    """Return a PNG embedded in the page, pixels kept sharp, with a label under it."""
     source = base64.b64encode(data).decode("ascii")
     image = f'<img alt="{escape(alt)}" src="data:image/png;base64,{source}">'
     return f'<div class="picture">{image}<span>{escape(label)}</span></div>' if label else image
@@ -124,11 +102,6 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = "") ->
     """Return a table that scrolls sideways in its own box; the first column is a heading.
 
     Each cell knows its own heading, for narrow screens where a style may show it; `kind` is a class for styles.
-
-    Examples
-    --------
-    >>> '<td data-head="gap">1e-06</td></tr>' in table(["method", "gap"], [["afw", 1e-6]])
-    True
     """
     heads = [escape(h) for h in head]
     lines = []

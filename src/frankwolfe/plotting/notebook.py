@@ -14,28 +14,14 @@ POINTS = 200  # of a curve: a longer one is thinned
 
 
 def table(rows: Mapping[str, Any]) -> str:
-    """Return names and values as a table.
-
-    Examples
-    --------
-    >>> table({"gap": "1e-07"})
-    '<table><tr><th style="text-align:left">gap</th><td style="text-align:left">1e-07</td></tr></table>'
-    """
+    """Return names and values as a table."""
     left = 'style="text-align:left"'
     lines = (f"<tr><th {left}>{escape(str(k))}</th><td {left}>{escape(str(v))}</td></tr>" for k, v in rows.items())
     return f"<table>{''.join(lines)}</table>"
 
 
 def curves(series: Mapping[str, tuple[Any, Any]], title: str = "certified gap") -> str:
-    """Return curves of positive numbers against iterations as an inline picture; nothing where there are none.
-
-    Examples
-    --------
-    >>> curves({"afw": ([0, 1, 2], [1.0, 0.1, 0.01])}).startswith("<svg")
-    True
-    >>> curves({"agm": ([0, 1], [float("inf"), float("inf")])})
-    ''
-    """
+    """Return curves of positive numbers against iterations as an inline picture; nothing where there are none."""
     kept = {name: _thinned(k, y) for name, (k, y) in series.items()}
     kept = {name: points for name, points in kept.items() if len(points) > 1}
     if not kept:

@@ -66,19 +66,8 @@ _LOOKS = _assign()
 def line_style(method: str, variant: int = 0) -> dict[str, Any]:
     """Return colour, dash pattern and width of a method's curves, for matplotlib.
 
-    Parameters
-    ----------
-    method : str
-        The method's name. Names that the library does not know get a look of their own, always the same.
-    variant : int, default 0
-        Number of this curve among those of the same method in one figure: same colour, other dashes.
-
-    Examples
-    --------
-    >>> line_style("afw")
-    {'color': '#0077bb', 'linestyle': '-', 'linewidth': 2.2}
-    >>> line_style("afw", 1)["color"] == line_style("afw")["color"], line_style("afw", 1)["linestyle"]
-    (True, (0, (5, 1.6)))
+    Names that the library does not know get a look of their own, always the same. Curves of one method in one figure
+    (`variant` numbers them) have the same colour and other dashes.
     """
     color, dash = _LOOKS.get(method) or divmod(zlib.crc32(method.encode()) % 40, len(DASHES))
     return {

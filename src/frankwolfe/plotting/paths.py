@@ -13,28 +13,7 @@ SHOWN = 30  # coefficients drawn: those that become largest
 
 
 def plot_path(path: Any, ax: Any = None) -> Any:
-    """Draw coefficients and score (else the value) against the radius.
-
-    Parameters
-    ----------
-    path : Path
-        What `frankwolfe.path` returned.
-    ax : pair of matplotlib Axes, optional
-        Where to draw coefficients and score; a new figure by default.
-
-    Returns
-    -------
-    array of two Axes
-        Coefficients (for matrices, the rank) on the left, score on the right.
-
-    Examples
-    --------
-    >>> import numpy as np, frankwolfe as fw
-    >>> path = fw.path(fw.LeastSquares(np.eye(2), [3.0, 4.0]), fw.L1Ball, [1.0, 2.0, 4.0])
-    >>> left, right = plot_path(path)
-    >>> len(left.lines), right.get_ylabel()
-    (2, 'objective value')
-    """
+    """Draw coefficients (for matrices, the rank) and score (else the value) against the radius; return both axes."""
     order = np.argsort(path.radii, kind="stable")
     radii, results = path.radii[order], [path[int(i)] for i in order]
     with style():
@@ -78,13 +57,6 @@ def plot_search(
 
     Coefficients come on the left; on the right the mean score, with a band of one standard error. `chosen` is the
     radius to mark, `label` says what the score is, and `method` gives the colour.
-
-    Examples
-    --------
-    >>> radii, scores = np.array([1.0, 2.0]), np.array([[0.1, 0.3], [0.2, 0.4]])
-    >>> left, right = plot_search(radii, np.ones((2, 3)), scores, 2.0, "afw", "accuracy")
-    >>> len(left.lines), right.get_ylabel()
-    (4, 'accuracy')
     """
     look = line_style(method)
     with style():

@@ -18,18 +18,7 @@ SHEET = Path(__file__).with_name("frankwolfe.mplstyle")
 
 @contextlib.contextmanager
 def style() -> Iterator[None]:
-    """Use the library's look inside a `with` block; the user's own settings are back afterwards.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> before = matplotlib.rcParams["axes.grid"]
-    >>> with style():
-    ...     matplotlib.rcParams["axes.grid"]
-    True
-    >>> matplotlib.rcParams["axes.grid"] == before
-    True
-    """
+    """Use the library's look inside a `with` block; the user's own settings are back afterwards."""
     matplotlib = optional("matplotlib", extra="plot")
     with matplotlib.rc_context(matplotlib.rc_params_from_file(SHEET, use_default_template=False)):
         yield
@@ -37,29 +26,14 @@ def style() -> Iterator[None]:
 
 @contextlib.contextmanager
 def figure(width: float = 4.8, height: float = 3.4) -> Iterator[tuple[Any, Any]]:
-    """Give a figure of this size, in inches, with its axes in the library's look; it belongs to no window.
-
-    Examples
-    --------
-    >>> with figure() as (fig, ax):
-    ...     line = ax.plot([1, 2], [3, 4])
-    >>> len(fig.axes)
-    1
-    """
+    """Give a figure of this size, in inches, with its axes in the library's look; it belongs to no window."""
     with style():
         fig = optional("matplotlib.figure", extra="plot").Figure(figsize=(width, height))
         yield fig, fig.subplots()
 
 
 def pair(ax: Any, names: str) -> Any:
-    """Return the two axes given, or those of a new figure side by side.
-
-    Examples
-    --------
-    >>> with style():
-    ...     len(pair(None, "value and gap"))
-    2
-    """
+    """Return the two axes given, or those of a new figure side by side."""
     if ax is None:
         return optional("matplotlib.pyplot", extra="plot").subplots(1, 2, figsize=(9.2, 3.4))[1]
     axes = np.ravel(np.asarray(ax, dtype=object))

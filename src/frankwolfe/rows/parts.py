@@ -74,13 +74,7 @@ def added(a: Sums, b: Sums) -> Sums:
 
 
 def tree_sum(sums: list[Sums]) -> Sums:
-    """Add up neighbours, then neighbouring pairs, and so on: a fixed order with little rounding.
-
-    Examples
-    --------
-    >>> tree_sum([(1.0, "a"), (2.0, "b"), (3.0, "c")])
-    (6.0, 'abc')
-    """
+    """Add up neighbours, then neighbouring pairs, and so on: a fixed order with little rounding."""
     while len(sums) > 1:
         sums = [reduce(added, sums[i : i + 2]) for i in range(0, len(sums), 2)]
     return sums[0]

@@ -104,19 +104,7 @@ def place(A: Any, device: Any = "auto", *, stream: bool = True, classes: int = 1
 def torch_device(device: Any, size: int, large: int | None = None) -> Any:
     """Return the torch device that was asked for; None where the work is NumPy's, on the CPU.
 
-    Parameters
-    ----------
-    device : str or None
-        As in `place`.
-    size : int
-        How many numbers there are.
-    large : int, optional
-        From how many on "auto" takes a GPU.
-
-    Examples
-    --------
-    >>> torch_device("cpu", 10) is None, torch_device("auto", 10) is None
-    (True, True)
+    "auto" takes a GPU from so many numbers on (`large`).
     """
     if device is None or device == "cpu":
         return None

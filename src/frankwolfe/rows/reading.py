@@ -15,16 +15,9 @@ from frankwolfe.points import Leaf, Point, weighted_sum
 class Query:
     """What is wanted: f and gradient at y, and f at `watch`; one point each, or equally many stacked in rows.
 
-    Parameters
-    ----------
-    y, watch : Point
-        Their images mix known images with products of the rows with new vectors, the pending ones.
-    keep : bool, default True
-        Whether images that are made on the way are kept with the points; without, these are not used again.
-    hessian : int, default 0
-        Ask for the Hessian at y too, estimated from one row in so many.
-    vectors : bool, default True
-        Whether a point is a vector, so that a table is many of them.
+    The images of both mix known images with products of the rows with new vectors, the pending ones. Images made on the
+    way are kept with the points, unless these are not used again (`keep`). `hessian` asks for the Hessian at y too,
+    estimated from one row in so many. Where a point is no vector (`vectors`), a table is not many of them.
     """
 
     __slots__ = ("hessian", "keep", "vectors", "watch", "y")

@@ -31,13 +31,7 @@ class WeightedRows:
 
 
 def shares(weights: Any, n: int) -> np.ndarray:
-    """Return sample weights as parts of one, equal ones for None.
-
-    Examples
-    --------
-    >>> shares([1, 3], 2)
-    array([0.25, 0.75])
-    """
+    """Return sample weights as parts of one, equal ones for None."""
     if weights is None:
         return np.full(n, 1.0 / n)
     weights = summable("sample_weight", vector("sample_weight", weights, n))
@@ -45,13 +39,7 @@ def shares(weights: Any, n: int) -> np.ndarray:
 
 
 def summable(name: str, weights: np.ndarray) -> np.ndarray:
-    """Return weights whose sum is an ordinary number: themselves, or scaled by the largest.
-
-    Examples
-    --------
-    >>> summable("sample_weight", np.array([1e308, 1e308])), summable("sample_weight", np.array([2.0, 1.0]))
-    (array([1., 1.]), array([2., 1.]))
-    """
+    """Return weights whose sum is an ordinary number: themselves, or scaled by the largest."""
     weights = weights.astype(np.float64, copy=False)
     largest = float(weights.max())
     if weights.min() < 0 or not largest > 0:

@@ -79,20 +79,8 @@ class EachPartTwice(Path):
 class RowsInParts(Rows):
     """Rows in parts, each with a model of its own whose shares are those in the whole.
 
-    Made when a model is given a Dask array or dataframe, a list of delayed blocks, or a stream from disk.
-
-    Parameters
-    ----------
-    parts : Parts
-        Where they are.
-    shape : pair of int
-        Of all rows.
-    dtype : dtype
-        Of the arithmetic.
-    options : dict
-        What the models of all parts agree on, such as the classes.
-    dense : bool
-        Whether the rows are, and not sparse.
+    Made when a model is given a Dask array or dataframe, a list of delayed blocks, or a stream from disk. The options
+    are what the models of all parts agree on, such as the classes.
     """
 
     holds_images = stored = picks_rows = False

@@ -42,14 +42,8 @@ def is_in_parts(matrix: Any) -> bool:
 def rows_in_parts(kind: Any, A: Any, b: Any, weights: Any, options: dict[str, Any]) -> RowsInParts:
     """Return rows in parts, each with a model of its own.
 
-    Parameters
-    ----------
-    kind : type
-        Of the models: a subclass of `WeightedMean`, or what decides on one when it has seen all targets.
-    A, b, weights
-        Rows, targets and weights (or None): collections of Dask, streams, lists of delayed blocks; or arrays, but A.
-    options : dict
-        What the models need besides.
+    The models are of a subclass of `WeightedMean`, or of what such a `kind` decides on when it has seen all targets.
+    Rows, targets and weights (or None) are collections of Dask, streams, lists of delayed blocks; or arrays, but A.
     """
     from frankwolfe.rows.rows_in_parts import RowsInParts
 
@@ -79,14 +73,7 @@ def _is_lazy(matrix: Any) -> bool:
 
 
 def picked(data: DataMatrix, columns: np.ndarray) -> DataMatrix:
-    """Return some columns of the data, laid out in rows.
-
-    Examples
-    --------
-    >>> picked(data_matrix("A", [[1, 2, 3], [4, 5, 6]]), np.array([0, 2])).matrix
-    array([[1., 3.],
-           [4., 6.]])
-    """
+    """Return some columns of the data, laid out in rows."""
     if isinstance(data, CSRMatrix) and data.layout is not None:
         from scipy.sparse import csr_array
 
@@ -103,13 +90,7 @@ def picked(data: DataMatrix, columns: np.ndarray) -> DataMatrix:
 
 
 def data_matrix(name: str, matrix: Any) -> DataMatrix:
-    """Return the data as a map, whatever form it came in; reject NaN, empty data and wrong dimensions.
-
-    Examples
-    --------
-    >>> data_matrix("A", [[1, 2], [3, 4]]).adjoint(np.ones(2))
-    array([4., 6.])
-    """
+    """Return the data as a map, whatever form it came in; reject NaN, empty data and wrong dimensions."""
     if isinstance(matrix, DataMatrix):
         return matrix
     if array_api_compat.is_torch_array(matrix):

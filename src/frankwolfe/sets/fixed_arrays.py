@@ -10,30 +10,14 @@ from frankwolfe.backends import Array, host
 
 
 def unmasked(name: str, values: Any) -> Any:
-    """Return the values, a matrix as an array; raise where some are masked, for what lies under a mask is no number.
-
-    Examples
-    --------
-    >>> unmasked("lower", np.ma.masked_less([1.0, -1.0], 0.0))
-    Traceback (most recent call last):
-    ValueError: lower has masked entries; fill them, or leave them out
-    """
+    """Return the values, a matrix as an array; raise where some are masked, for what lies under a mask is no number."""
     if np.ma.is_masked(values):
         raise ValueError(f"{name} has masked entries; fill them, or leave them out")
     return np.asarray(values) if isinstance(values, np.ndarray) else values
 
 
 def frozen(name: str, values: Any) -> np.ndarray:
-    """Return a read-only copy in double precision, or say why the values cannot describe a set.
-
-    Examples
-    --------
-    >>> frozen("points", [1, 2])
-    array([1., 2.])
-    >>> frozen("points", [1, float("nan")])
-    Traceback (most recent call last):
-    ValueError: points contains NaN or infinity; a set must be bounded
-    """
+    """Return a read-only copy in double precision, or say why the values cannot describe a set."""
     values = unmasked(name, values)
     try:
         out = np.array(values, dtype=np.float64)

@@ -12,25 +12,10 @@ from frankwolfe.sets.norms import conjugate, dual_vectors, norms
 
 
 class SetBatch(Set):
-    """The product of sets that differ in their radius only, their oracles answered in one go.
+    """The product of sets that differ in their radius only, their oracles answered in one go: a row of points for each.
 
-    Norm balls and simplices answer by operations on whole arrays, any other set with a closed form row by row.
-
-    Parameters
-    ----------
-    members : list of Set
-        One for each row; they fix the radii.
-    like : array
-        Whose namespace, dtype and device the points have.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from frankwolfe import L2Ball
-    >>> batch = SetBatch([L2Ball(1.0), L2Ball(10.0)], like=np.zeros(0))
-    >>> batch.lmo(np.array([[3.0, -4.0], [0.0, 2.0]])).toarray()
-    array([[ -0.6,   0.8],
-           [  0. , -10. ]])
+    Norm balls and simplices answer by operations on whole arrays, any other set with a closed form row by row. Points
+    have namespace, dtype and device of `like`.
     """
 
     def __init__(self, members: list[Any], like: Array) -> None:

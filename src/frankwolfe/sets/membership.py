@@ -19,16 +19,8 @@ DECIDING_CALLS, NEARING_CALLS = 1000, 300  # of an oracle: to tell whether a poi
 def hull_distance(rows: np.ndarray) -> tuple[float, np.ndarray]:
     """Return the distance of the origin from the convex hull of the rows, and the weights of the nearest point.
 
-    Notes
-    -----
     Nonnegative least squares with one more equation, that the weights sum to one; they are then normalised. This is a
     form of the nearest-point algorithm of Wolfe (1976), accurate to rounding.
-
-    Examples
-    --------
-    >>> distance, weights = hull_distance(np.array([[1.0, 2.0], [1.0, -2.0]]))
-    >>> round(distance, 12), weights.round(12)
-    (1.0, array([0.5, 0.5]))
     """
     from scipy.optimize import nnls
 

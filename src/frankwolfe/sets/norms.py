@@ -16,16 +16,7 @@ AS_INFINITE = 1e20  # from here on d**(1/p) rounds to one for every d that fits 
 
 
 def exponent(name: str, value: Any) -> float:
-    """Return `value` as the exponent of a norm, a number from one to infinity, or say why it is not one.
-
-    Examples
-    --------
-    >>> exponent("p", 2)
-    2.0
-    >>> exponent("p", 0.5)
-    Traceback (most recent call last):
-    ValueError: p must be at least 1 (infinity included) for a norm, got 0.5
-    """
+    """Return `value` as the exponent of a norm, a number from one to infinity, or say why it is not one."""
     if not isinstance(value, numbers.Real) or isinstance(value, bool) or not float(value) >= 1:
         raise ValueError(f"{name} must be at least 1 (infinity included) for a norm, got {value!r}")
     return float(value)
@@ -39,14 +30,7 @@ def conjugate(p: float) -> float:
 
 
 def norms(a: Array, p: float) -> Array:
-    """Return the l_p norms along the last axis; no entry is squared or raised before division by the largest one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> float(norms(np.array([3e-300, -4e-300]), 2.0))
-    5e-300
-    """
+    """Return the l_p norms along the last axis; no entry is squared or raised before division by the largest one."""
     xp = namespace(a)
     a = xp.abs(a)
     top = xp.max(a, axis=-1)
@@ -70,14 +54,7 @@ def norm(x: Array, p: float) -> Scalar:
 
 
 def plain_length(x: Array) -> float | None:
-    """Return the Euclidean norm of an array of NumPy by its squares; None where one that counts may leave the numbers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> plain_length(np.array([3.0, -4.0])), plain_length(np.array([1e300]))
-    (5.0, None)
-    """
+    """Return the Euclidean norm of a NumPy array by its squares; None where one that counts may leave the numbers."""
     if not isinstance(x, np.ndarray) or x.dtype.kind != "f":
         return None
     limit, top = float(np.finfo(x.dtype).max) ** 0.25, float(largest(x))
@@ -88,13 +65,6 @@ def dual_vectors(a: Array, p: float) -> Array:
     """Return u maximising <a, u> over the unit l_p ball along the last axis, for nonnegative a (then u is too).
 
     Where a row of `a` is zero every u will do; the one returned is feasible. Ties at p = 1 go to the lowest index.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> dual_vectors(np.array([[3.0, 4.0], [0.0, 0.0]]), 2.0)
-    array([[0.6, 0.8],
-           [0. , 0. ]])
     """
     xp = namespace(a)
     if p >= AS_INFINITE:
@@ -111,28 +81,14 @@ def dual_vectors(a: Array, p: float) -> Array:
 
 
 def above(value: Scalar, c: Array) -> float:
-    """Return a number no less than what a sum of as many terms as c has entries, computed as `value`, exactly is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> 0.3 < above(0.1 + 0.2, np.zeros(2)) < 0.3 + 1e-14
-    True
-    """
+    """Return a number no less than what a sum of as many terms as c has entries, computed as `value`, exactly is."""
     value = float(value)
     # Sums of n magnitudes err by less than n u in any order; the rest is for products and roots.
     return math.nextafter(value * (1 + (math.prod(c.shape) + 32) * eps(c)), math.inf) if value > 0 else value
 
 
 def spectral_norm_above(c: Any) -> float:
-    """Return an upper bound on the largest singular value of a nonnegative matrix: from its entries, rows and columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(spectral_norm_above(np.ones((2, 8))), 12)
-    4.0
-    """
+    """Bound the largest singular value of a nonnegative matrix from above: by its entries, rows and columns."""
     like = c.values if isinstance(c, PatternMatrix) else c
     rows, columns = c @ (zeros((c.shape[1],), like) + 1), c.T @ (zeros((c.shape[0],), like) + 1)
     bound = math.sqrt(float(largest(rows))) * math.sqrt(float(largest(columns)))

@@ -13,14 +13,7 @@ _MOST_STEPS = 100  # of Newton, which falls from the start; far fewer are usual
 
 
 def project_simplex(x: Array, radius: float) -> Array:
-    """Return the nearest nonnegative vector with sum `radius` (sorting; Held, Wolfe and Crowder 1974).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> project_simplex(np.array([1.0, 0.5, -1.0]), 1.0)
-    array([0.75, 0.25, 0.  ])
-    """
+    """Return the nearest nonnegative vector with sum `radius` (sorting; Held, Wolfe and Crowder 1974)."""
     xp = namespace(x)
     flat = xp.reshape(x, (-1,))
     flat = flat - xp.max(flat)  # the answer is the same; the sums below lose nothing to a large common offset

@@ -25,14 +25,7 @@ OPERATOR = "the data are a LinearOperator: its products with unit vectors are ta
 
 
 def describe_objective(objective: Any, points: Sequence[Any] = ()) -> Description:
-    """Return a description of an objective; of a user's function what it is at some points.
-
-    Examples
-    --------
-    >>> import frankwolfe as fw
-    >>> describe_objective(fw.Quadratic([[2.0]], [1.0]))["kind"]
-    'Quadratic'
-    """
+    """Return a description of an objective; of a user's function what it is at some points."""
     kind = _known(type(objective), (*OBJECTIVES, "Function", "StructuralSVM"))
     if kind is None:
         raise _no_formula(objective)
@@ -47,14 +40,7 @@ def describe_objective(objective: Any, points: Sequence[Any] = ()) -> Descriptio
 
 
 def describe_domain(domain: Any, objective: Any = None, points: Sequence[Any] = ()) -> Description:
-    """Return a description of a set; of that of a structural SVM what its decoder answers.
-
-    Examples
-    --------
-    >>> import frankwolfe as fw
-    >>> describe_domain(fw.L1Ball(2.0))
-    {'kind': 'L1Ball', 'radius': 2.0}
-    """
+    """Return a description of a set; of that of a structural SVM what its decoder answers."""
     if type(objective).__name__ == "StructuralSVM" and domain is objective.domain:
         return _outputs(objective, points)
     kind = _known(type(domain), Domain.known)

@@ -40,15 +40,7 @@ def _log(x: np.ndarray) -> Interval:
 
 
 def log(x: Interval) -> Interval:
-    """Return enclosures of the natural logarithms.
-
-    Examples
-    --------
-    >>> import math
-    >>> found = log(Interval(10.0))
-    >>> bool(found.lo <= math.log(10) <= found.hi), float(found.hi - found.lo) < 3e-15
-    (True, True)
-    """
+    """Return enclosures of the natural logarithms."""
     return _log(x.lo) if x.lo is x.hi else Interval(_log(x.lo).lo, _log(x.hi).hi)
 
 
@@ -113,14 +105,7 @@ def _root(x: Interval, p: float | Interval) -> Interval:
 
 
 def norm(x: np.ndarray, p: float | Interval) -> Interval:
-    """Return an enclosure of the l_p norm of all entries of an array.
-
-    Examples
-    --------
-    >>> found = norm(np.array([3e200, -4e200]), 2)
-    >>> bool(found.lo <= 5e200 <= found.hi)
-    True
-    """
+    """Return an enclosure of the l_p norm of all entries of an array."""
     return norms(Interval(np.abs(np.ravel(x))), p)[0]
 
 

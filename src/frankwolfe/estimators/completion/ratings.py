@@ -13,14 +13,7 @@ FRAMES = ("pandas", "polars", "pyarrow")
 
 
 class Ids:
-    """The identifiers of rows or columns, and where each of them stands.
-
-    Examples
-    --------
-    >>> ids = Ids(["ann", "bob"])
-    >>> ids.positions(["bob", "eve"])
-    array([ 1, -1])
-    """
+    """The identifiers of rows or columns, and where each of them stands."""
 
     def __init__(self, labels: Iterable[Any]) -> None:
         self.labels = list(labels)
@@ -53,14 +46,7 @@ class Observed(NamedTuple):
 
 
 def read_observed(rows: Any, cols: Any = None, values: Any = None, columns: Sequence[str] | None = None) -> Observed:
-    """Return the ratings in (rows, cols, values), a sparse matrix, or a frame; repeats of a pair are averaged.
-
-    Examples
-    --------
-    >>> seen = read_observed(["ann", "bob", "bob"], [7, 7, 7], [1.0, 2.0, 4.0])
-    >>> seen.users.labels, seen.items.labels, seen.values
-    (['ann', 'bob'], [7], array([1., 3.]))
-    """
+    """Return the ratings in (rows, cols, values), a sparse matrix, or a frame; repeats of a pair are averaged."""
     users, items, stars, ids = _parts(rows, cols, values, columns)
     stars = _numbers(stars)
     if not len(users) == len(items) == stars.size:

@@ -20,34 +20,11 @@ if TYPE_CHECKING:
 
 
 class Pattern:
-    """Positions of an m x n matrix, sorted by row and then by column.
+    """Positions of an m x n matrix, sorted by row and then by column: 32-bit where they fit.
 
-    Parameters
-    ----------
-    rows, cols : array_like of int, shape (N,)
-        Positions in any order, counted from zero. Repeated positions are kept; `duplicates` counts them.
-    shape : tuple of int
-        (m, n).
-    like : array, optional
-        An array of another library: the positions then live there, on its device.
-
-    Attributes
-    ----------
-    rows, cols : ndarray, shape (N,)
-        The positions, sorted; 32-bit where they fit. `rows` is made when asked for: `indptr` says the same.
-    order : ndarray, shape (N,)
-        The sorting permutation: `values[order]` sorts values given in the caller's order.
-    places : Places or None
-        The positions on a device; None for NumPy.
-
-    Examples
-    --------
-    >>> p = Pattern([1, 0, 0], [0, 2, 1], (2, 3))
-    >>> p.cols, p.order
-    (array([1, 2, 0], dtype=int32), array([2, 1, 0], dtype=int32))
-    >>> p.matrix([5.0, 6.0, 7.0]).toarray()
-    array([[0., 7., 6.],
-           [5., 0., 0.]])
+    They are given in any order; repeated ones are kept, and `duplicates` counts them. `values[order]` sorts values
+    given in the caller's order. With an array of another library as `like`, the positions live on its device, as
+    `places`.
     """
 
     def __init__(self, rows: Any, cols: Any, shape: tuple[int, int], like: Any = None) -> None:
@@ -101,13 +78,7 @@ class Pattern:
         return int(self.cols.shape[0])
 
     def duplicates(self) -> int:
-        """Return how many positions repeat an earlier one.
-
-        Examples
-        --------
-        >>> Pattern([0, 1, 0], [0, 1, 0], (2, 2)).duplicates()
-        1
-        """
+        """Return how many positions repeat an earlier one."""
         if self.places is not None:
             return self.places.duplicates()
         return int(np.count_nonzero((self.cols[1:] == self.cols[:-1]) & (self.rows[1:] == self.rows[:-1])))
@@ -127,14 +98,7 @@ class Pattern:
         return PatternMatrix(products.rank_one(self, left if scale == 1.0 else scale * left, right), self)
 
     def entries(self, left: np.ndarray, weights: np.ndarray, right: np.ndarray) -> PatternMatrix:
-        """Return left @ diag(weights) @ right.T on the pattern.
-
-        Parameters
-        ----------
-        left : ndarray, shape (m, r)
-        weights : ndarray, shape (r,)
-        right : ndarray, shape (n, r)
-        """
+        """Return left @ diag(weights) @ right.T on the pattern."""
         return PatternMatrix(products.entries(self, left * weights, right), self)
 
     def __eq__(self, other: object) -> bool:
@@ -155,22 +119,9 @@ class Pattern:
 
 
 class PatternMatrix:
-    """A matrix that is zero off a pattern; immutable.
+    """A matrix that is zero off a pattern, its values in the pattern's sorted order; immutable.
 
     Sums need one and the same pattern; `a @ w` and `a.T @ u` take a vector or a block of columns.
-
-    Parameters
-    ----------
-    values : ndarray, shape (N,)
-        Values in the pattern's sorted order (`Pattern.matrix` takes them in the caller's order).
-    pattern : Pattern
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> g = Pattern([0, 1], [1, 0], (2, 2)).matrix([2.0, 3.0])
-    >>> (2 * g - g) @ np.array([1.0, 10.0]), g.T @ np.array([1.0, 10.0])
-    (array([20.,  3.]), array([30.,  2.]))
     """
 
     __array_ufunc__ = None  # so that a NumPy scalar times a PatternMatrix comes to __rmul__

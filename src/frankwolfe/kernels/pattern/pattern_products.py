@@ -37,22 +37,7 @@ class Fit(NamedTuple):
 def fit(pattern: Pattern, target: np.ndarray, weights: np.ndarray | None, U: np.ndarray, V: np.ndarray) -> Fit:
     """Return the error of U V' on the pattern and its gradients, in one read of the observed entries.
 
-    Parameters
-    ----------
-    pattern : Pattern
-    target : ndarray, shape (N,)
-        In the pattern's order.
-    weights : ndarray, shape (N,), or None
-        Of each entry; None is one each.
-    U, V : ndarray, shapes (m, r) and (n, r)
-
-    Examples
-    --------
-    >>> from frankwolfe.kernels.pattern.pattern_matrix import Pattern
-    >>> p = Pattern([0, 1], [0, 0], (2, 1))
-    >>> fit(p, np.array([1.0, 1.0]), None, np.array([[1.0], [3.0]]), np.array([[1.0]]))
-    Fit(value=2.0, U=array([[0.],
-           [2.]]), V=array([[6.]]))
+    Target and weights (None: one each) are in the pattern's order; U is m x r, V is n x r.
     """
     if pattern.places is not None:
         return Fit(*pattern.places.fit(target, weights, U, V))
@@ -76,14 +61,7 @@ def plain_fit(pattern: Pattern, target: np.ndarray, weights: np.ndarray | None, 
 
 
 def entries(pattern: Pattern, U: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """Return the observed entries of U V' for an m x r and an n x r array; N x r numbers never exist at once.
-
-    Examples
-    --------
-    >>> from frankwolfe.kernels.pattern.pattern_matrix import Pattern
-    >>> entries(Pattern([0, 1], [0, 0], (2, 1)), np.array([[1.0], [3.0]]), np.array([[2.0]]))
-    array([2., 6.])
-    """
+    """Return the observed entries of U V' for an m x r and an n x r array; N x r numbers never exist at once."""
     if pattern.places is not None:
         return pattern.places.entries(U, V)
     if not _compiled(pattern, U, V):
@@ -169,14 +147,7 @@ def plain_transposed_times(pattern: Pattern, values: np.ndarray, U: np.ndarray) 
 
 
 def gram_times(pattern: Pattern, values: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return G' G w for a vector or a block of four, in one read of G.
-
-    Examples
-    --------
-    >>> from frankwolfe.kernels.pattern.pattern_matrix import Pattern
-    >>> gram_times(Pattern([0, 1], [0, 1], (2, 2)), np.array([2.0, 3.0]), np.ones(2))
-    array([4., 9.])
-    """
+    """Return G' G w for a vector or a block of four, in one read of G."""
     if not _compiled(pattern, None, w) or (w.ndim == 2 and w.shape[1] != 4):
         return transposed_times(pattern, values, times(pattern, values, w))
     from frankwolfe.kernels.pattern import gram_times_four, pattern_loops

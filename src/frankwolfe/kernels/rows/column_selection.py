@@ -8,15 +8,7 @@ from frankwolfe.kernels.compiling import kernel
 
 
 def picked(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, width: int, columns: np.ndarray) -> tuple:
-    """Return values, indices and indptr of the rows that are left when only these columns of `width` are kept.
-
-    Examples
-    --------
-    >>> rows = np.array([0, 2, 3]), np.array([0, 2, 1], dtype=np.int32), np.array([5.0, 6.0, 7.0])
-    >>> values, indices, indptr = picked(*rows, width=3, columns=np.array([1, 2]))
-    >>> values.tolist(), indices.tolist(), indptr.tolist()
-    ([6.0, 7.0], [1, 0], [0, 1, 2])
-    """
+    """Return values, indices and indptr of the rows that are left when only these columns of `width` are kept."""
     place = np.full(width, columns.size, dtype=np.uint32)
     place[columns] = np.arange(columns.size, dtype=np.uint32)
     out_values, out_indices = np.empty(indices.size, values.dtype), np.empty(indices.size, np.uint32)

@@ -14,11 +14,6 @@ def log_growth(alpha: Any, beta: Any, s: float) -> float:
 
     p_j is the polynomial of degree j by which the j-th basis vector comes from the first: det(s I - T_j) over the
     product of the first j `beta`.
-
-    Examples
-    --------
-    >>> round(math.exp(2 * log_growth([1.0, 2.0], [1.0, 0.5], 4.0)), 12)
-    110.0
     """
     total, pivot, p, squares, before = 0.0, math.inf, 1.0, 1.0, 0.0
     for j in range(len(alpha)):  # pivots of s I - T: their product is its determinant
@@ -34,13 +29,7 @@ def log_growth(alpha: Any, beta: Any, s: float) -> float:
 
 
 def top_value(alpha: Any, beta: Any, low: float, width: float) -> float:
-    """Return a number within `width` below the largest eigenvalue of T, which is known to be no less than `low`.
-
-    Examples
-    --------
-    >>> round(top_value([1.0, 1.0], [2.0, 0.5], 0.0, 1e-9), 6)
-    3.0
-    """
+    """Return a number within `width` below the largest eigenvalue of T, which is known to be no less than `low`."""
     high = low
     for j in range(len(alpha)):  # Gershgorin's circles
         beside = (beta[j - 1] if j > 0 else 0.0) + (beta[j] if j + 1 < len(alpha) else 0.0)
@@ -66,11 +55,6 @@ def pause(steps: int, missing: float, slope: float, dimension: int, often: int) 
     """Return the step at which to look again, when the logarithm must grow by `missing` and `slope` is its last growth.
 
     It grows about linearly: look a little before it should arrive.
-
-    Examples
-    --------
-    >>> pause(10, missing=5.0, slope=1.0, dimension=10, often=20)
-    14
     """
     wait = 0.8 * missing / slope if 0.0 < slope < math.inf else 0.0
     return steps + max(1 + dimension // often, int(min(2.0 + dimension // 2, wait)))

@@ -46,16 +46,6 @@ class ActiveSet(NamedTuple):
     Weights sum to one and are positive; an atom is dropped when its weight is zero. The point is updated by each move
     together with its image, and summed up afresh from the atoms before rounding errors can build up; coordinates are
     summed up afresh at every move where atoms are sparse, so that they are exactly zero where no atom is active.
-
-    Examples
-    --------
-    >>> active = ActiveSet.at(Point.at(np.array([1.0, 0.0])))
-    >>> active = active.moved(active.toward(Point.at(np.array([0.0, 1.0]))), 0.25)
-    >>> active.weights, active.x.coords
-    (array([0.75, 0.25]), array([0.75, 0.25]))
-    >>> away = active.away(1)
-    >>> active.moved(away, away.cap).weights
-    array([1.])
     """
 
     atoms: Bundle
@@ -189,13 +179,7 @@ def steady(problem: Problem, slope: Any, inner: Scalar, vertex: Vertex) -> Verte
 
 
 def coarse(slope: Array, eps: float) -> Array:
-    """Return the slope rounded to multiples of what rounding and a line search may leave of its largest entry.
-
-    Examples
-    --------
-    >>> coarse(np.array([1.0, 1e-14, 0.5 + 1e-14]), 2.0**-52).tolist()
-    [1.0, 0.0, 0.5]
-    """
+    """Return the slope rounded to multiples of what rounding and a line search may leave of its largest entry."""
     grain = nonzero(max(TIE, BLURRED * eps) * largest(slope))  # which underflows
     return namespace(slope).round(slope / grain) * grain
 
@@ -270,11 +254,5 @@ def familiar(active: ActiveSet, scores: np.ndarray, vertex: Vertex, tie: float) 
 
 
 def lowest(scores: np.ndarray, tie: float) -> int:
-    """Return where the scores are lowest; of scores that differ by at most `tie`, the first.
-
-    Examples
-    --------
-    >>> lowest(np.array([2.0, 1.0 + 1e-13, 1.0]), 1e-12)
-    1
-    """
+    """Return where the scores are lowest; of scores that differ by at most `tie`, the first."""
     return int(np.argmax(scores <= scores.min() + tie))

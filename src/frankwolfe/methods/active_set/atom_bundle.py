@@ -26,15 +26,6 @@ class Bundle(_Points):
     One-hot and sparse atoms are stacked into one list of indices, dense ones into a matrix, rank-one ones into two, so
     that products with all of them are a few array operations. What is stacked is remembered and never saved: it
     follows from the points.
-
-    Examples
-    --------
-    >>> from frankwolfe.atoms import OneHot
-    >>> bundle = Bundle((Point.at(OneHot(1, np.float64(2.0), (3,))), Point.at(np.ones(3))))
-    >>> bundle.size, bundle.find(OneHot(1, np.float64(2.0), (3,))), bundle.find(OneHot(1, np.float64(-2.0), (3,)))
-    (2, 0, None)
-    >>> bundle.sum([0.5, 0.5], like=np.zeros(3))
-    array([0.5, 1.5, 0.5])
     """
 
     @property

@@ -146,14 +146,7 @@ class FullyCorrective(Method):
 
 
 def runners_up(domain: Set | None, slope: Any, count: int) -> list[Atom]:
-    """Return the best vertices after the best one, where they are single coordinates and so come for nothing.
-
-    Examples
-    --------
-    >>> from frankwolfe.sets.norm_balls.lp_balls import L1Ball
-    >>> [atom.toarray() for atom in runners_up(L1Ball(2.0), np.array([1.0, -3.0, 2.0]), 1)]
-    [array([ 0.,  0., -2.])]
-    """
+    """Return the best vertices after the best one, where they are single coordinates and so come for nothing."""
     is_array = isinstance(slope, np.ndarray) or is_foreign(slope)
     if count < 1 or domain is None or not domain.coordinate_signs or not is_array:
         return []

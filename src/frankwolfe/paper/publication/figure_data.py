@@ -119,11 +119,6 @@ def spread(n: int, points: int = POINTS, log: bool = True) -> np.ndarray:
     """Return which of n rows to draw: evenly, in the logarithm if so asked, first and last included.
 
     Rows come in neighbouring pairs: errors that alternate would otherwise look smooth wherever all rows drawn are even.
-
-    Examples
-    --------
-    >>> spread(5)
-    array([0, 1, 2, 3, 4])
     """
     if n <= 2 * points:
         return np.arange(n)
@@ -161,14 +156,7 @@ def payload(figure: Figure, points: int = POINTS, digits: int = 6) -> dict[str, 
 
 
 def from_payload(data: dict[str, Any]) -> Figure:
-    """Return the figure that `payload` wrote down.
-
-    Examples
-    --------
-    >>> drawn = Figure("a", "A", "", [Panel("p", [Curve("c", {"k": np.arange(1, 4)}, np.ones(3), "red")])], axes=("k",))
-    >>> from_payload(payload(drawn)).panels[0].curves[0].y
-    array([1., 1., 1.])
-    """
+    """Return the figure that `payload` wrote down."""
     panels = []
     for p in data["panels"]:
         heat = p.get("heat")

@@ -15,25 +15,11 @@ _REMEDY = "give index arrays that cover 0..d-1 once each, or one label per coord
 
 
 class Partition:
-    """Groups of coordinates, arranged so that groups of one size are the rows of a matrix.
+    """Groups of coordinates (see `GroupBall`), arranged so that groups of one size are the rows of a matrix.
 
     The array standard has no segmented sum. Coordinates are therefore permuted so that all groups of one size lie
     together; each such block is reshaped to (number of groups, size) and reduced along its rows. There are at most
     sqrt(2 d) different sizes.
-
-    Parameters
-    ----------
-    groups : sequence of index arrays, or array of labels
-        See `GroupBall`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> parts = Partition([[0, 2], [1]])
-    >>> parts.labels
-    array([0, 1, 0])
-    >>> parts.reduce(np.array([1.0, 5.0, 2.0]), lambda rows: rows.sum(axis=-1))
-    array([3., 5.])
     """
 
     def __init__(self, groups: Any) -> None:

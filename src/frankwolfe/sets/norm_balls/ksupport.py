@@ -84,12 +84,6 @@ def ksupport_norm(x: Array, k: int) -> Scalar:
 
     With magnitudes sorted to decrease, the first j - 1 count as in the l2 norm and the rest, through their sum, as in
     the l1 norm; j is the first place where the sum of the rest is at least k - j + 1 times the entry at j.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> float(ksupport_norm(np.array([1.0, 2.0, -2.0]), 1))
-    5.0
     """
     xp = namespace(x)
     top = largest(x)

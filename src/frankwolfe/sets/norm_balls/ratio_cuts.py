@@ -23,30 +23,15 @@ class Cut(NamedTuple):
 
 
 def best_ratio_cut(weights: np.ndarray) -> Cut:
-    """Return the region S maximising weights(S) / Per(S), the weights less their mean.
+    """Return the region S of pixels maximising weights(S) / Per(S), the weights less their mean; sides of two or more.
 
-    Parameters
-    ----------
-    weights : ndarray of shape (m, n)
-        Weight of each pixel; both sides at least two.
-
-    Notes
-    -----
-    The perimeter counts pairs of neighbours with one pixel inside. For a guess r, the region maximising
-    weights(S) - r Per(S) is a minimum cut; its own ratio is the next guess, which grows until no region is better.
+    The perimeter counts pairs of neighbours with one pixel inside. For a guess r, the region maximising weights(S) - r
+    Per(S) is a minimum cut; its own ratio is the next guess, which grows until no region is better.
 
     Weights are rounded to multiples of a unit so small that a flow cannot be rounded, and guesses up to such multiples:
     cuts are exact, and the last one proves the bound. A region and its complement have opposite weights, the smaller of
     them has at most half of the longer side times its perimeter in pixels, and each is off by no more than it was
     rounded.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> region, perimeter, ratio = best_ratio_cut(np.array([[1.0, -1.0], [1.0, -1.0]]))
-    >>> region.astype(int), perimeter, round(ratio, 12)
-    (array([[1, 0],
-           [1, 0]]), 2.0, 1.0)
     """
     centred = weights - weights.mean()
     centred = centred - math.fsum(centred.reshape(-1)) / centred.size  # a mean far from zero was rounded

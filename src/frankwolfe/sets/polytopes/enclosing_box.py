@@ -14,23 +14,7 @@ _ROUNDS = 10  # of tightening; more help little
 
 
 def tightened(A: Any, rows: Sides, columns: Sides) -> Sides:
-    """Return bounds on the variables no wider than those given: what each row leaves when the others are at their ends.
-
-    Parameters
-    ----------
-    A : scipy.sparse.csc_array of shape (m, n)
-    rows : (rows_low, rows_high), two ndarrays of shape (m,)
-    columns : (low, high), two ndarrays of shape (n,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy.sparse import csc_array
-    >>> sums = np.ones(1), np.ones(1)
-    >>> low, high = tightened(csc_array([[1.0, 2.0]]), sums, (np.zeros(2), np.full(2, np.inf)))
-    >>> low, high.round(12)
-    (array([0., 0.]), array([1. , 0.5]))
-    """
+    """Return no wider bounds on the variables: what each row leaves when the others are at their ends."""
     M = A.tocoo()
     i, j, a, m = M.row, M.col, M.data, A.shape[0]
     kept = a != 0
@@ -63,34 +47,13 @@ def tightened(A: Any, rows: Sides, columns: Sides) -> Sides:
 def enclosure(A: Any, rows: Sides, columns: Sides) -> Sides:
     """Return finite bounds that all x with rows_low <= A x <= rows_high, low <= x <= high keep, rounding included.
 
-    Parameters
-    ----------
-    A : scipy.sparse.csc_array of shape (m, n)
-    rows : (rows_low, rows_high), two ndarrays of shape (m,)
-    columns : (low, high), two ndarrays of shape (n,)
-        Where both are finite they are returned as they are.
+    Columns whose bounds are both finite keep them; where nothing could be proven the bounds are infinite.
 
-    Returns
-    -------
-    low, high : ndarray of shape (n,)
-        Infinite where nothing could be proven.
-
-    Notes
-    -----
     With all finite sides written as G x <= h, the polytope is bounded just where some y > 0 has G'y = 0 (Stiemke). One
     linear programme finds it. Then w = Z + t y, with Z from weighted least squares such that G'Z = e_j and t the least
     for which w >= 0, has G'w = e_j, so that x_j <= h'w. These bounds are too wide by at most the number of rows, and
     take one programme instead of two for each variable. G'w is e_j up to rounding only: with M the largest magnitude of
     a variable and rho the sum of what is off, M <= a + rho M, hence M <= 2 a where rho <= 1/2.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy.sparse import csc_array
-    >>> sides = np.full(2, -np.inf), np.ones(2)
-    >>> low, high = enclosure(csc_array([[1.0], [-2.0]]), sides, (np.array([-np.inf]), np.array([np.inf])))
-    >>> bool(low[0] <= -0.5 and 1.0 <= high[0] <= 4.0)
-    True
     """
     low, high = columns
     free = np.flatnonzero(~np.isfinite(low) | ~np.isfinite(high))

@@ -31,36 +31,22 @@ class Minimum(NamedTuple):
 class LinearProgramme:
     """Minimise <cost, x> over rows_low <= A x <= rows_high, low <= x <= high, a bounded polytope.
 
-    Parameters
-    ----------
-    A : scipy.sparse.csc_array of shape (m, n)
-    rows : (rows_low, rows_high), two ndarrays of shape (m,)
-    columns : (low, high), two ndarrays of shape (n,)
-    warm : bool
-        Whether to try the basis of the last answer first.
-
-    Notes
-    -----
     *Units.* Columns, rows and costs are scaled by powers of two, exactly, so that the tolerances of HiGHS are relative
     to the size of the polytope and of the cost.
 
     *Vertex.* HiGHS is asked for a basis only. The vertex and the multipliers are computed from it, and rows that
-    rounding left are met again by least squares. With highspy (``pip install highspy``) the last basis is tried first,
-    which is 4 to 14 times faster than a start from nothing; where the basis found is clear of ties, hence the only one,
-    it does not depend on that. Where it is not, the programme is solved from the start: an answer depends on the cost
-    alone. Every thread has its own model.
+    rounding left are met again by least squares. With highspy (``pip install highspy``) the last basis is tried first
+    (`warm`), which is 4 to 14 times faster than a start from nothing; where the basis found is clear of ties, hence the
+    only one, it does not depend on that. Where it is not, the programme is solved from the start: an answer depends on
+    the cost alone. Every thread has its own model.
 
     *Bound.* For any multipliers y of the right signs, and r = c - A'y, all x of the polytope have
 
         <c, x> >= sum of y_i rows_low_i or y_i rows_high_i + sum of the least of r_j x_j between low_j and high_j.
 
-    This is computed with the rounding of each operation taken off [1]_; a variable without a finite bound gets one from
-    `enclosure`.
-
-    References
-    ----------
-    .. [1] A. Neumaier, O. Shcherbina, "Safe bounds in linear and mixed-integer linear programming", Mathematical
-       Programming 99, 2004.
+    This is computed with the rounding of each operation taken off (A. Neumaier, O. Shcherbina, "Safe bounds in linear
+    and mixed-integer linear programming", Mathematical Programming 99, 2004); a variable without a finite bound gets
+    one from `enclosure`.
     """
 
     def __init__(self, A: Any, rows: Sides, columns: Sides, warm: bool, fine: bool = True) -> None:

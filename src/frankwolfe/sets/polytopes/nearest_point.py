@@ -17,12 +17,6 @@ class NearestPoint:
     References
     ----------
     .. [1] C. L. Lawson, R. J. Hanson, "Solving least squares problems", chapter 23, 1974.
-
-    Examples
-    --------
-    >>> onto = NearestPoint(np.array([[1.0, 1.0]]), np.array([1.0]), np.zeros((0, 2)), np.zeros(0))
-    >>> onto(np.array([2.0, 1.0])).round(6)
-    array([1., 0.])
     """
 
     def __init__(self, A: np.ndarray, b: np.ndarray, C: np.ndarray, d: np.ndarray) -> None:
