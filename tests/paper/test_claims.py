@@ -15,6 +15,7 @@ from frankwolfe.paper.problems import Ball, Data, gaussian
 from frankwolfe.paper.rates import NOTHING, Slope
 from frankwolfe.paper.reference import solve
 from frankwolfe.paper.runner import Results
+from frankwolfe.paper.runs import rank_one
 from frankwolfe.paper.sections import (
     MODULES,
     certificate_quality,
@@ -42,6 +43,7 @@ from frankwolfe.paper.verdicts import (
     spread_of,
     stretches,
 )
+from frankwolfe.paper.words import fill
 
 ALL = (*claims.FINDINGS, *claims.CLAIMS)
 ACTIVE = {"active": True, "margin": 0.1, "largest": 1.0, "least": 0.01, "gradient": 1.0, "smoothness": 1.0}
@@ -343,3 +345,12 @@ def test_every_claim_has_key_place_and_figure():
     ]
     assert found == set(stated)  # no judge without a claim
     assert FAST < -1.5
+
+
+def test_the_rank_one_start_is_the_best_point_towards_the_first_vertex():
+    f = fw.MatrixCompletion([0, 1], [0, 1], [3.0, 1.0], (2, 2))
+    np.testing.assert_allclose(rank_one(f, fw.NuclearBall(2.0)).toarray(), [[2, 0], [0, 0]], atol=1e-6)
+
+
+def test_a_text_is_filled_in_on_one_line():
+    assert fill("known\n  to {gap:.0e}", {"gap": 1e-11}) == "known to 1e-11"
