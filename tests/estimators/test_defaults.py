@@ -269,3 +269,16 @@ def test_losses_of_counts_amounts_quantiles_and_margins() -> None:
     assert not hasattr(hinge, "predict_proba")
     assert sp.issparse(hinge.sparsify().coef_)
     assert hinge.predict(X).shape == (300,)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
+@pytest.mark.parametrize("ball", ["l1", "l2"])
+@pytest.mark.parametrize("standardize", ["auto", False])
+@pytest.mark.parametrize(("rows", "value"), [(11, 0.1), (20, 1.0), (80, 1.0), (80, 1e5 / 3)])
+def test_features_that_never_change_get_no_part_in_a_model(make, ball, standardize, rows, value) -> None:
+    rng = np.random.default_rng(rows)
+    X, y = make(np.full((rows, 2), value)), rng.normal(size=rows)
+    for model in (fw.FrankWolfeRegressorCV(ball, standardize=standardize), fw.FrankWolfeRegressor(ball)):
+        assert np.abs(model.fit(X, y).coef_ * value).max() <= 1e-6
+    model = fw.FrankWolfeClassifierCV(ball, standardize=standardize).fit(X, np.arange(rows) % 2)
+    assert np.abs(model.coef_ * value).max() <= 1e-6

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 FAR = 100.0  # how far features may be from zero beside their range before they are centred for the sake of rounding
+SPARSE_ROUNDING = 1e-6  # of the mean of a sparse feature: what is left of the spread of a constant one
 
 
 class Scaling(NamedTuple):
@@ -29,7 +30,7 @@ class Scaling(NamedTuple):
             if intercept and dense:
                 low, high = X.min(axis=0), X.max(axis=0)
                 if np.any(np.abs(low + high) > FAR * (high - low)):
-                    return cls(_means(X, _shares(X, weight)).astype(X.dtype))
+                    return cls(_moments(X, _shares(X, weight))[0].astype(X.dtype))
             return cls()
         return cls.by(Moments.of(X, _shares(X, weight)), X.dtype, intercept=intercept, dense=dense)
 
@@ -46,8 +47,9 @@ class Scaling(NamedTuple):
                 f"feature {j} of X holds numbers whose squares overflow; measure it in a larger unit, or pass "
                 "standardize=False"
             )
-        # What rounding leaves of a constant feature is not a spread.
-        constant = ~(scale > 10 * np.finfo(dtype).eps * np.abs(mean))
+        # What rounding leaves of a constant feature is not a spread: more where squares are subtracted.
+        rounding = 10 * np.finfo(dtype).eps if dense else SPARSE_ROUNDING
+        constant = ~(scale > rounding * np.abs(mean))
         scale = np.where(constant | ~(scale > 0), 1.0, scale)
         return cls(mean.astype(dtype) if intercept and dense else None, scale.astype(dtype))
 
@@ -90,8 +92,7 @@ class Moments:
         if not total > 0:
             return cls(0.0, np.zeros(X.shape[1]), np.zeros(X.shape[1]))
         with np.errstate(over="ignore", invalid="ignore"):  # told by what is not finite
-            mean = _means(X, share / total)
-            return cls(total, mean, _mean_squares(X, share / total, mean))
+            return cls(total, *_moments(X, share / total))
 
     def __add__(self, other: Moments) -> Moments:
         total = self.share + other.share
@@ -106,16 +107,16 @@ def _shares(X: Any, weight: np.ndarray | None) -> np.ndarray:
     return np.full(X.shape[0], 1.0 / X.shape[0]) if weight is None else weight / weight.sum()
 
 
-def _means(X: Any, share: np.ndarray) -> np.ndarray:
-    return X.T @ share if sp.issparse(X) else np.einsum("i,ij->j", share, X, dtype=np.float64)
-
-
-def _mean_squares(X: Any, share: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """Return the weighted mean of (X - mean)², column by column."""
+def _moments(X: Any, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weighted mean of each column, exact where it is constant, and the mean square about it."""
     if sp.issparse(X):
         squares = type(X)((np.square(X.data, dtype=np.float64), X.indices, X.indptr), shape=X.shape).T @ share
-        return np.maximum(squares - mean**2, 0.0)
-    total, step = np.zeros(X.shape[1]), max(1, (1 << 20) // X.shape[1])
+        mean = X.T @ share
+        return mean, np.maximum(squares - mean**2, 0.0)
+    mean = np.einsum("i,ij->j", share, X, dtype=np.float64)
+    rest, squares, step = np.zeros(X.shape[1]), np.zeros(X.shape[1]), max(1, (1 << 20) // X.shape[1])
     for i in range(0, X.shape[0], step):  # in pieces: no second copy of the data
-        total += share[i : i + step] @ (X[i : i + step] - mean) ** 2
-    return total
+        part = X[i : i + step] - mean
+        rest += share[i : i + step] @ part
+        squares += share[i : i + step] @ np.square(part, out=part)
+    return mean + rest, squares

@@ -41,6 +41,7 @@ RADII = 100  # tried, unless the caller says how many
 SMALL = 0.01  # the smallest radius on an l2 ball lowers the loss of a constant by no more than this part
 SMALLEST = 1e-12  # of the largest price: the smallest that is looked at
 NOTHING, ENDED = 1e-9, 1e-6  # of the loss of a constant: what the last price may leave to gain, and the end of a path
+ROUNDING = 1e-13  # of the largest that they could be: moments that are nothing else
 BLOCK = 1 << 22  # numbers at a time
 LARGEST = 1 << 25  # numbers of data whose span is looked for
 NEWTON, ENOUGH = 60, 1e-9  # steps at most (a handful is usual), and a step after which the next changes nothing
@@ -67,6 +68,11 @@ class Moments(NamedTuple):
         """Return the mean square of the target about its mean."""
         total = self.of[:, -2, -2]
         return (self.of[:, -1, -1] - self.of[:, -2, -1] ** 2 / total) / total
+
+    def sizes(self) -> np.ndarray:
+        """Return what the moments of features with the target could be at most."""
+        square = np.diagonal(self.of, axis1=1, axis2=2)
+        return np.sqrt(square[:, :-2] * square[:, -1:]) / square[:, -2:-1]
 
     def complete(self, x: np.ndarray) -> np.ndarray:
         """Return models, the rows of x, as weights of features, constant and target: prediction less target."""
@@ -285,8 +291,8 @@ def squared_search(
         objective.intercept,
     )
     paths = paths_of(*here.normal())
-    if not (paths.null[-1] > 0 and np.abs(paths.c[-1]).max() > 0):
-        return None
+    if not (paths.null[-1] > 0 and (np.abs(paths.c[-1]) > ROUNDING * here.sizes()[-1]).any()):
+        return None  # no feature has to do with the target
     task.null = float(paths.null[-1])
     found = isinstance(radii, str | int | np.integer)
     if found:
