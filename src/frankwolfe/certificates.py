@@ -17,7 +17,7 @@ from frankwolfe.points import Point, Tangent, Touches
 from frankwolfe.problem import Problem
 from frankwolfe.result import Status
 from frankwolfe.sets.base import IterativeSet
-from frankwolfe.sets.set_check import is_of_user, unlike_a_minimum
+from frankwolfe.sets.oracle_set import is_of_user, unlike_a_minimum
 
 PROOF_GROWTH = 2.0  # a bound that is expensive to prove is proven at iterations growing by this factor
 RETRY_GROWTH = 1.1  # and, when it would end the run, at iterations growing by this one

@@ -25,7 +25,7 @@ from frankwolfe.result import Status
 from frankwolfe.rows.out_of_memory import is_out_of_memory
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet
-from frankwolfe.sets.set_check import is_of_user, unlike_a_minimum
+from frankwolfe.sets.oracle_set import is_of_user, unlike_a_minimum
 from frankwolfe.stopping import WINDOW, Rest, Tolerance
 from frankwolfe.trace import Trace
 

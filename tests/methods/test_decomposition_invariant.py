@@ -7,8 +7,8 @@ import pytest
 
 import frankwolfe as fw
 from frankwolfe.methods.active_set.decomposition_invariant import DecompositionInvariant
-from frankwolfe.sets.polytopes.birkhoff import Birkhoff
-from frankwolfe.sets.polytopes.hypersimplex import Hypersimplex
+from frankwolfe.sets.polytopes.simplices import Hypersimplex
+from frankwolfe.sets.polytopes.transport import Birkhoff
 
 
 def face_problem(d: int = 30) -> tuple[fw.Quadratic, np.ndarray]:

@@ -17,13 +17,12 @@ from frankwolfe.sets.combinations.sums_products_unions import MinkowskiSum, Prod
 from frankwolfe.sets.norm_balls.ellipsoid import Ellipsoid
 from frankwolfe.sets.norm_balls.owl import OWLBall
 from frankwolfe.sets.oracle_set import OracleSet
-from frankwolfe.sets.polytopes.birkhoff import Birkhoff
 from frankwolfe.sets.polytopes.convex_hull import ConvexHull
 from frankwolfe.sets.polytopes.flow import FlowPolytope
-from frankwolfe.sets.polytopes.hypersimplex import Hypersimplex
 from frankwolfe.sets.polytopes.permutahedron import Permutahedron
 from frankwolfe.sets.polytopes.polytope import Polytope
-from frankwolfe.sets.polytopes.transport import TransportPolytope
+from frankwolfe.sets.polytopes.simplices import Hypersimplex
+from frankwolfe.sets.polytopes.transport import Birkhoff, TransportPolytope
 from frankwolfe.sets.spectral.singular_value_balls import SchattenBall, SpectralBall
 from frankwolfe.sets.spectral.spectrahedron import Spectrahedron
 

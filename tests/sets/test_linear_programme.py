@@ -17,7 +17,7 @@ from scipy.sparse import csc_array
 
 import frankwolfe as fw
 from frankwolfe.sets.polytopes.enclosing_box import enclosure, tightened
-from frankwolfe.sets.polytopes.network import read_edges
+from frankwolfe.sets.polytopes.flow import read_edges
 
 UNIT = Fraction(1, 2**53)
 

@@ -11,10 +11,10 @@ from tests import naive
 
 from frankwolfe.sets import Hypersimplex, KSupportBall, LpBall
 from frankwolfe.sets.membership import hull_distance
-from frankwolfe.sets.norm_balls.group_partition import Partition
+from frankwolfe.sets.norm_balls.group import Partition
 from frankwolfe.sets.norm_balls.ksupport import ksupport_norm
 from frankwolfe.sets.norms import above, dual_vectors, exponent, norm, norms, plain_length, spectral_norm_above
-from frankwolfe.sets.polytopes.nearest_point import NearestPoint
+from frankwolfe.sets.polytopes.polytope import NearestPoint
 from frankwolfe.sets.projections import project_l1, project_simplex
 
 vectors = arrays(np.float64, st.integers(1, 8), elements=st.floats(-10, 10, allow_subnormal=False))

@@ -11,7 +11,7 @@ import pytest
 from tests import naive
 
 from frankwolfe.sets import TotalVariationBall
-from frankwolfe.sets.norm_balls import ratio_cuts
+from frankwolfe.sets.norm_balls import total_variation
 
 needs_maxflow = pytest.mark.skipif(importlib.util.find_spec("maxflow") is None, reason="PyMaxflow is not installed")
 
@@ -20,7 +20,7 @@ needs_maxflow = pytest.mark.skipif(importlib.util.find_spec("maxflow") is None, 
 def solver(request, monkeypatch):
     """Run a test with each of the two ways to find the best region."""
     if request.param == "highs":
-        monkeypatch.setattr(ratio_cuts, "_maxflow", lambda: None)
+        monkeypatch.setattr(total_variation, "_maxflow", lambda: None)
     return request.param
 
 
@@ -77,7 +77,7 @@ def test_the_two_solvers_agree_on_larger_images(kind, monkeypatch):
     }[kind]
     ball = TotalVariationBall(1.0)
     by_cuts = ball.lmo(g)
-    monkeypatch.setattr(ratio_cuts, "_maxflow", lambda: None)
+    monkeypatch.setattr(total_variation, "_maxflow", lambda: None)
     by_programme = ball.lmo(g)
     assert by_cuts.inner(g) == pytest.approx(by_programme.inner(g), abs=1e-10)
     assert ball.contains(by_cuts.toarray(), 1e-12)
@@ -94,7 +94,7 @@ def test_diameter_is_exact(shape):
 def test_perimeter_against_loops():
     for bits in itertools.islice(itertools.product((0.0, 1.0), repeat=9), 0, 512, 7):
         region = np.array(bits).reshape(3, 3)
-        assert ratio_cuts.perimeter_of(region) == naive.variation(region)
+        assert total_variation.perimeter_of(region) == naive.variation(region)
 
 
 def test_zero_mean_is_part_of_the_set():
@@ -115,6 +115,6 @@ def test_a_direction_with_a_large_mean_keeps_its_support():
 
 
 def test_the_best_region_of_two_columns(solver):
-    region, perimeter, ratio = ratio_cuts.best_ratio_cut(np.array([[1.0, -1.0], [1.0, -1.0]]))
+    region, perimeter, ratio = total_variation.best_ratio_cut(np.array([[1.0, -1.0], [1.0, -1.0]]))
     np.testing.assert_array_equal(region, [[1, 0], [1, 0]])
     assert (perimeter, ratio) == (2.0, pytest.approx(1.0))

@@ -16,17 +16,14 @@ from frankwolfe.sets.norm_balls.ksupport import KSupportBall
 from frankwolfe.sets.norm_balls.lp_balls import L1Ball, L2Ball, LInfBall, LpBall
 from frankwolfe.sets.norm_balls.owl import OWLBall
 from frankwolfe.sets.norm_balls.total_variation import TotalVariationBall
-from frankwolfe.sets.oracle_set import OracleSet
-from frankwolfe.sets.polytopes.birkhoff import Birkhoff
+from frankwolfe.sets.oracle_set import OracleSet, check_set
 from frankwolfe.sets.polytopes.box import Box
 from frankwolfe.sets.polytopes.convex_hull import ConvexHull
 from frankwolfe.sets.polytopes.flow import FlowPolytope
-from frankwolfe.sets.polytopes.hypersimplex import Hypersimplex
 from frankwolfe.sets.polytopes.permutahedron import Permutahedron
 from frankwolfe.sets.polytopes.polytope import Polytope
-from frankwolfe.sets.polytopes.simplex import Simplex
-from frankwolfe.sets.polytopes.transport import TransportPolytope
-from frankwolfe.sets.set_check import check_set
+from frankwolfe.sets.polytopes.simplices import Hypersimplex, Simplex
+from frankwolfe.sets.polytopes.transport import Birkhoff, TransportPolytope
 from frankwolfe.sets.spectral.nuclear import NuclearBall
 from frankwolfe.sets.spectral.singular_value_balls import SchattenBall, SpectralBall
 from frankwolfe.sets.spectral.spectrahedron import Spectrahedron

@@ -27,6 +27,23 @@ class NormBall(Ball, ProjectableSet):
         super().__post_init__()
         install(self, curved=1 < self.exponent <= 3)
 
+    def lmo(self, g: Array) -> Atom:
+        xp = namespace(g)
+        if math.isinf(self.exponent):
+            return Dense(self.radius * xp.where(g > 0, -xp.ones_like(g), xp.ones_like(g)))
+        if self.exponent > 1:
+            magnitudes = xp.reshape(xp.abs(scaled(g)), (-1,))
+            v = xp.reshape(dual_vectors(magnitudes, self.exponent), tuple(g.shape))
+            return Dense((-self.radius) * xp.sign(g) * v)
+        flat = xp.reshape(g, (-1,))
+        j = position(xp.argmax(xp.abs(flat)))
+        steep = flat[j]
+        if isinstance(steep, np.floating):
+            value = number_like(-self.radius if steep > 0 else self.radius, steep)
+        else:  # perhaps on a device, where nobody is to look
+            value = self.radius * xp.where(steep > 0, -xp.ones_like(steep), xp.ones_like(steep))
+        return OneHot(j, value, tuple(g.shape))
+
     def support(self, g: Array) -> Scalar:
         return self.radius * norm(g, conjugate(self.exponent))
 
@@ -81,9 +98,6 @@ class L1Ball(NormBall, CoordinateSet):
     def of_size(self, count: int) -> L1Ball:
         return self
 
-    def lmo(self, g: Array) -> Atom:
-        return _signed_coordinate(g, self.radius)
-
 
 @dataclass(frozen=True)
 class L2Ball(NormBall):
@@ -137,9 +151,6 @@ class LInfBall(NormBall):
     quick_support: ClassVar[bool] = True
     combines_choices: ClassVar[bool] = True
 
-    def lmo(self, g: Array) -> Atom:
-        return _corner(g, self.radius)
-
 
 @dataclass(frozen=True)
 class LpBall(NormBall):
@@ -180,32 +191,3 @@ class LpBall(NormBall):
         super().__post_init__()
         if self.p == 1:
             install(self, sparse_atoms=True, coordinate_signs=L1Ball.coordinate_signs)
-
-    def lmo(self, g: Array) -> Atom:
-        if self.p == 1:
-            return _signed_coordinate(g, self.radius)
-        if math.isinf(self.p):
-            return _corner(g, self.radius)
-        xp = namespace(g)
-        magnitudes = xp.reshape(xp.abs(scaled(g)), (-1,))
-        v = xp.reshape(dual_vectors(magnitudes, self.p), tuple(g.shape))
-        return Dense((-self.radius) * xp.sign(g) * v)
-
-
-def _signed_coordinate(g: Array, radius: float) -> Atom:
-    """Return the vertex of the l1 ball that minimises <g, v>."""
-    xp = namespace(g)
-    flat = xp.reshape(g, (-1,))
-    j = position(xp.argmax(xp.abs(flat)))
-    steep = flat[j]
-    if isinstance(steep, np.floating):
-        value = number_like(-radius if steep > 0 else radius, steep)
-    else:  # perhaps on a device, where nobody is to look
-        value = radius * xp.where(steep > 0, -xp.ones_like(steep), xp.ones_like(steep))
-    return OneHot(j, value, tuple(g.shape))
-
-
-def _corner(g: Array, radius: float) -> Atom:
-    """Return the corner of the cube that minimises <g, v>."""
-    xp = namespace(g)
-    return Dense(radius * xp.where(g > 0, -xp.ones_like(g), xp.ones_like(g)))
