@@ -4,6 +4,7 @@
     python -m benchmarks.long_runs --steps 500 --only l1        one set
     python -m benchmarks.long_runs --library torch              on the arrays of another library
     python -m benchmarks.long_runs --jobs 16 --seconds 500 --write benchmarks/results/long_runs.txt
+    python -m benchmarks.long_runs --rest 1000                  end a run whose point has not moved by a bit for so long
 
 How far a point lies outside is told by formulae of its own. The tests have a short form.
 """
@@ -151,20 +152,31 @@ def outside(domain: Any, x: Any) -> float:
 
 
 class Ending(NamedTuple):
-    """How a run ended: its steps, the furthest that an iterate was outside in ulps, and what is wrong."""
+    """How a run ended: its steps, the furthest that an iterate was outside in ulps, what is wrong, was it at rest."""
 
     steps: int
     ulps: float
     faults: tuple[str, ...]
+    rests: bool = False
 
 
-def long_run(at: Place, method: str, steps: int, seconds: float | None = None) -> Ending | None:
-    """Run so many steps with tol=0 and look at the iterates; None where the method is not for the problem."""
-    every, worst = max(steps // 200, 1), [0.0]
+def long_run(
+    at: Place, method: str, steps: int, seconds: float | None = None, rest: float = float("inf")
+) -> Ending | None:
+    """Run so many steps with tol=0 and look at the iterates; None where the method is not for the problem.
 
-    def look(it: Any) -> None:
+    A run whose point has been the same to the last bit for `rest` steps is ended.
+    """
+    every, worst, last, moved = max(steps // 200, 1), 0.0, b"", 0
+
+    def look(it: Any) -> bool:
+        nonlocal worst, last, moved
         if it.k % every == 0:
-            worst[0] = max(worst[0], outside(at.domain, it.x))
+            worst = max(worst, outside(at.domain, it.x))
+        bits = to_numpy(it.x).tobytes() if rest < steps else b""
+        if bits != last:
+            last, moved = bits, it.k
+        return it.k - moved >= rest
 
     try:
         result = fw.minimize(
@@ -182,15 +194,15 @@ def long_run(at: Place, method: str, steps: int, seconds: float | None = None) -
             raise
         return None
     faults = []
-    if result.status not in (Status.MAX_ITER, Status.TIME_LIMIT):
+    if result.status not in (Status.MAX_ITER, Status.TIME_LIMIT, Status.CALLBACK):
         faults.append(f"ended as {result.status}: {result.message}")
-    ulps = max(worst[0], outside(at.domain, result.x))
+    ulps = max(worst, outside(at.domain, result.x))
     if not ulps <= ULPS:
         faults.append(f"outside by {ulps:.3g} ulps")
     below = at.floor - min(result.fun, result.trace.fun.min())
     if not below <= ULPS * float(np.finfo(at.dtype).eps) * (1 + abs(at.floor)):
         faults.append(f"below a proven bound by {below:.3g}")
-    return Ending(result.n_iter, ulps, tuple(faults))
+    return Ending(result.n_iter, ulps, tuple(faults), result.status is Status.CALLBACK)
 
 
 def _norm(p: float) -> Callable[[Any, Any], Any]:
@@ -229,15 +241,15 @@ def _excess(s: Any, x: Any) -> Any:
     return np.append(np.maximum(have - most, 0), have[-1] - most[-1]) / most[-1]
 
 
-def _tasks(tasks: list[tuple[str, str, str, str, str, int, float]]) -> list[tuple[tuple[str, ...], Ending | None]]:
+def _tasks(tasks: list[tuple[Any, ...]]) -> list[tuple[tuple[str, ...], Ending | None]]:
     return [_task(*task) for task in tasks]
 
 
 def _task(
-    kind: str, name: str, dtype: str, method: str, library: str, steps: int, longest: float
+    kind: str, name: str, dtype: str, method: str, library: str, steps: int, longest: float, rest: float
 ) -> tuple[tuple[str, ...], Ending | None]:
     try:
-        ending = long_run(place(kind, name, dtype, library), method, steps, longest)
+        ending = long_run(place(kind, name, dtype, library), method, steps, longest, rest)
     except Exception as error:
         ending = Ending(0, np.inf, (f"{type(error).__name__}: {error}",))
     return (kind, name, dtype, method, library), ending
@@ -246,14 +258,15 @@ def _task(
 def text(command: str, total: int, seen: list[tuple[tuple[str, ...], Ending]], refused: int) -> str:
     """Return the log: counts, the worst of every set and method, and every fault."""
     faults = [(what, fault) for what, ending in seen for fault in ending.faults]
-    steps = Counter(min(ending.steps, 10_000) for _, ending in seen)
+    steps, rests = Counter(min(e.steps, 10_000) for _, e in seen if not e.rests), sum(e.rests for _, e in seen)
     lines = [
         "Every method on every set and objective with tol=0: how far iterates were outside, in ulps of the set's size.",
         command,
         "",
         f"{len(seen)} runs of {total} ({refused} are refused: the method is not for the problem), {len(faults)} faults",
+        f"at rest to the last bit: {rests} runs",
         "steps: " + ", ".join(f"{n} in {count} runs" for n, count in steps.most_common(3)) + ", fewer in the others",
-        f"fewest steps: {min((e.steps for _, e in seen), default=0)}",
+        f"fewest steps: {min((e.steps for _, e in seen if not e.rests), default=0)}",
     ]
     for title, i in (("set", 1), ("method", 3), ("precision", 2)):
         worst: dict[str, float] = {}
@@ -270,6 +283,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many processes")
     parser.add_argument("--library", default="numpy", choices=["numpy", *LIBRARIES])
     parser.add_argument("--longest", type=float, default=30.0, help="seconds for one run, looked at as it is by then")
+    parser.add_argument("--rest", type=float, default=float("inf"), help="steps without a change that end a run")
     parser.add_argument("--skip", type=int, default=0, help="leave out so many runs, which another call has done")
     parser.add_argument("--seconds", type=float, default=86400.0, help="stop after so long")
     parser.add_argument("--only", default="", help="sets, objectives, precisions or methods: l1,logistic,away")
@@ -281,7 +295,7 @@ def main() -> int:
     places = [(kind, name, dtype) for kind, name in PLACES for dtype in ("float64", "float32")]
     random.Random(0).shuffle(places)  # so that what --seconds cuts off is a sample
     tasks = [
-        (*where, method, options.library, options.steps, options.longest)
+        (*where, method, options.library, options.steps, options.longest, options.rest)
         for where in places
         for method in FAMILY
         if wanted <= {*where, method}

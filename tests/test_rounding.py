@@ -271,3 +271,36 @@ def test_bounds_of_rounding_follow_their_formulae() -> None:
     assert noise_of_sums(eps, 0.0, 2.0, 1.0, 1.0) == 64 * eps * 6
     assert noise_of_balance(eps, 2.0, 1.0, 10.0) == 64 * eps * 20
     assert noise_of_ridge(eps, 0.0, 1.0, 2.0) == 64 * eps * 12
+
+
+@pytest.mark.parametrize("far", [1e3, 1e6, 1e9])
+@pytest.mark.parametrize("method", ["fw", "afw", "away", "apgd"])
+def test_products_of_a_users_gradient_may_cancel(far: float, method: str) -> None:
+    """Far from the origin, in a direction along which f does not change, <g, x> is nothing beside its terms."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        t, away = rng.standard_normal((2, 6))
+        offset = far * (away - (away @ t) / (t @ t) * t)
+        f = fw.Function(
+            lambda x, o=offset, t=t: 0.5 * float((x - o - t) @ (x - o - t)),
+            lambda x, o=offset, t=t: x - o - t,
+            smoothness=1,
+        )
+        result = fw.minimize(f, fw.L2Ball(0.5) + offset, offset, method=method, tol=1e-13, max_iter=40)
+        assert result.status not in (fw.Status.NOT_CONVEX, fw.Status.WRONG_GRADIENT)
+        best = 0.5 * max(math.sqrt(math.fsum(t * t)) - 0.5, 0.0) ** 2
+        assert result.lower_bound <= best * (1 + 1e-14)
+
+
+def test_minima_over_a_product_may_cancel() -> None:
+    """A linear function whose minimum over a box far from the origin is nothing beside its terms."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        c, low = rng.standard_normal(2), 1e9 * rng.standard_normal(2)
+        c[1] = -c[0] * low[0] / low[1]
+        domain = fw.Box(low, low + 0.1)
+        f = fw.Function(lambda x, c=c: math.fsum(c * x), lambda x, c=c: c)
+        result = fw.minimize(f, domain, low + 0.05, method="fw", tol=1e-13, max_iter=10)
+        ends = [exact(end) for end in (domain.lower, domain.upper)]
+        best = sum(min(w * end[j] for end in ends) for j, w in enumerate(exact(c)))
+        assert Fraction(result.lower_bound) <= best

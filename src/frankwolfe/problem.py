@@ -25,9 +25,10 @@ from frankwolfe.rounding import FEW, MARGIN, MIXED, Extent
 from frankwolfe.rows.out_of_memory import forget, relieve
 from frankwolfe.rows.rows import Rows
 from frankwolfe.serialisation import plain
-from frankwolfe.sets.base import Ball, CoordinateSet, IterativeSet, ProjectableSet, Set
+from frankwolfe.sets.base import Ball, CoordinateSet, IterativeSet, ProjectableSet, ProvenSet, Set
 from frankwolfe.sets.many_radii import SetBatch
 from frankwolfe.sets.norms import norm
+from frankwolfe.sets.set_check import is_of_user
 
 COMPRESS_FROM = 512
 COMPRESS_TOL = 1e-9
@@ -123,7 +124,24 @@ class Problem:
         """Return an evaluation with what rounding may have done to it, and with the point where the tangent touches."""
         if self.exact is not None:  # the tangent is proven in double precision later
             return at_y._replace(at=self._touch(y, at_y))
-        return at_y._replace(noise=self.objective.noise(at_y, self.extent), at=self._touch(y, at_y))
+        return at_y._replace(noise=self._noise(self.objective, at_y), at=self._touch(y, at_y))
+
+    def _noise(self, objective: Objective, at: Evaluation) -> Scalar:
+        """Return a bound on what rounding may have done to a tangent and to the minimum of its slope on the set."""
+        noise = objective.noise(at, self.extent)
+        # The noise of our own objectives counts every term of a product with a point of the set.
+        return (
+            noise if objective.ours or not self.adds_up else noise + FEW * at.eps * self.extent.norm * norm(at.slope, 2)
+        )
+
+    @cached_property
+    def adds_up(self) -> bool:
+        """Whether the minimum of a slope on the set is a sum in which terms of both signs may cancel.
+
+        A user's own oracle is taken at its word: how far its set reaches would take many calls to find.
+        """
+        domain = self.domain
+        return not (domain is None or isinstance(domain, Ball | CoordinateSet | ProvenSet) or is_of_user(domain))
 
     def _touch(self, y: Point, at_y: Evaluation) -> Any:
         """Return y as a point of tangency, in the form that averages of them are kept in; None where they are not."""
@@ -408,7 +426,7 @@ class Problem:
             self.counts.n_matvec += matvecs
         else:
             support, failure = self.domain.support(-at.slope), 0.0
-        tangent = at._replace(noise=exact.noise(at, self.extent)).tangent
+        tangent = at._replace(noise=self._noise(exact, at)).tangent
         bound = tangent.bound(-support, max(moved, FEW * at.eps))
         return at.value, bound, tangent.offset - support, failure, (tangent, -support)
 

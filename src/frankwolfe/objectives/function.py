@@ -204,10 +204,9 @@ class Function(Objective):
             leaf.resolve(0.0)  # there is no linear map: the image of every point is nothing
         value, slope = self.value_and_grad(y.coords)
         watched = value if watch is y else self.value(watch.coords)
-        ulp, inner, noise = eps(y.coords), vdot(slope, y.coords), None
-        if ulp > 1e-9:
-            noise = FEW * SINGLE * ulp * (abs(value) + vdot(abs(slope), abs(y.array)))
-        return Evaluation(value, slope, inner, watched, 0.0, ulp, noise=noise)
+        ulp, terms = eps(y.coords), vdot(abs(slope), abs(y.array))
+        noise = FEW * (SINGLE if ulp > 1e-9 else 1.0) * ulp * (abs(value) + terms)
+        return Evaluation(value, slope, vdot(slope, y.coords), watched, 0.0, ulp, noise=noise)
 
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
         return _GradientLine(self, x, v), 0.0
