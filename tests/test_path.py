@@ -337,6 +337,19 @@ def test_tangents_of_one_radius_settle_the_next_at_once():
     assert second.lower_bound <= optimum(objective("logistic"), fw.L2Ball(1.0 + 1e-9)) + 1e-12
 
 
+@pytest.mark.parametrize(
+    "domain", [fw.Simplex(12), -1.0 * fw.Simplex(12), fw.L1Ball(1.0) + np.linspace(1, 2, 12)], ids=str
+)
+@pytest.mark.parametrize("method", ["auto", "afw", "fcfw"])
+def test_points_lie_in_their_own_set_though_the_last_one_is_next_to_it(domain, method):
+    """A point of one simplex is no point of the next, however near; it had a lower value, too."""
+    radii = [1.0, 1 + 1e-9, 1 + 1e-7]
+    f = fw.LeastSquares(np.eye(12), np.zeros(12))
+    path = fw.path(f, domain, radii, method=method, together=False, tol=1e-7)
+    for radius, result in zip(radii, path, strict=True):
+        assert domain.with_radius(radius).contains(result.x, 1e-14)
+
+
 def test_atoms_are_carried_to_the_next_radius():
     f = objective("squares")
     path = fw.path(f, fw.L1Ball, [1.0, 1.2], method="fcfw", tol=1e-9)

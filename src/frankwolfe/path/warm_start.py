@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frankwolfe.atoms import Atom
+from frankwolfe.feasible import settled
 from frankwolfe.points import NO_SLOPE, Point, Tangent
 from frankwolfe.problem import Problem
 from frankwolfe.run import Run
 from frankwolfe.sets.base import Ball
 
 ROUGH_SEARCH = 1e-3  # accuracy of the search between the last solution and itself scaled up
+SCALED = 64.0  # ulps that a point may be outside when it and its set are scaled
 KEPT_TANGENTS = 4  # tangents kept: those of the nearest radii bound best
 
 
@@ -55,22 +57,22 @@ def continued(run: Run, before: float, problem: Problem, radius: float) -> Point
     assert run.best is not None
     assert problem.domain is not None
     problem.eps, problem.on_device = run.problem.eps, run.problem.on_device
-    x, tol = run.best, 1e-6 if problem.eps < 1e-9 else 1e-4
+    x = run.best
     if not x.terms:  # kept for its coordinates alone
         x = Point(x.coords, Point.at(x.coords).terms, x.parts)
     end = _scaled(x, before, radius)
-    end_fits, x_fits = problem.domain.contains(end.coords, tol), problem.domain.contains(x.coords, tol)
-    if not (end_fits and x_fits):
-        return end if end_fits else x if x_fits else None
-    share = float(problem.line_search(x, end, rtol=ROUGH_SEARCH))
+    end_fits, x_fits = (problem.domain.contains(point.coords, SCALED * problem.eps) for point in (end, x))
+    if not (end_fits or x_fits):
+        return None
+    share = float(problem.line_search(x, end, rtol=ROUGH_SEARCH)) if end_fits and x_fits else float(end_fits)
     if share in (0.0, 1.0):
-        return end if share else x
+        return settled(problem, 1, end if share else x)
     between = _scaled(x, before, before + share * (radius - before))
     if x.parts is not None and end.parts is not None:
         # x itself joins the scaled atoms: together they are a convex combination that gives this very point.
         atoms, weights = (*end.parts[0], x), np.append(share * end.parts[1], 1 - share)
-        return Point(between.coords, between.terms, (atoms, weights))
-    return between
+        between = Point(between.coords, between.terms, (atoms, weights))
+    return settled(problem, 1, between)
 
 
 def begin(run: Run, point: Point, tangents: list[KeptTangent], radius: float) -> None:
