@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from tests.sets.cases import CASES
@@ -219,6 +221,19 @@ def test_balls_that_meet_polytopes() -> None:
             assert domain.contains(found.atom.toarray(), 1e-9)
             assert found.value / size == pytest.approx(least.value, abs=1e-6)
             assert found.lower <= found.value <= found.lower + 1e-6 * size
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_intersection_is_no_higher_than_its_part_where_terms_cancel(seed) -> None:
+    """The minimum over a box far from the origin, all of it in the ball, was off by the rounding of its terms."""
+    for far in (1e3, 1e9):
+        rng = np.random.default_rng(seed)
+        low, g = far * rng.standard_normal(3), rng.standard_normal(3)
+        g[-1] = -(g[:-1] @ low[:-1]) / low[-1]
+        domain = fw.L2Ball(1e11) & fw.Box(low, low + 0.1)
+        ends = ([Fraction(float(v)) for v in end] for end in (g, domain.part.lower, domain.part.upper))
+        least = sum(min(a * low, a * high) for a, low, high in zip(*ends, strict=True))
+        assert Fraction(float(domain.minimum(g).lower)) <= least
 
 
 def test_a_run_blames_the_oracle_of_a_class_of_yours() -> None:

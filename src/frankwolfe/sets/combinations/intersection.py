@@ -92,7 +92,7 @@ class BallIntersection(ProvenSet):
             return LinearMinimum(atom, 0.0, 0.0)
         direction = direction / size
         corner = self.part.minimum(direction)
-        x, lower = on_host(corner.atom.toarray()), float(corner.lower)
+        x, lower = on_host(corner.atom.toarray()), float(corner.lower) - self._room(np.abs(direction))
         if not float(np.linalg.norm(x)) <= self.radius:
             x, t = self._on_the_sphere(direction)
             lower = max(lower, self._proven(direction, x, t))
@@ -141,5 +141,8 @@ class BallIntersection(ProvenSet):
         rest = g + t * x
         length = float(np.linalg.norm(x))
         lower = float(self.part.minimum(rest).lower) - t * length * self.radius
-        terms = float(self.part.reach(np.abs(g) + t * np.abs(x))) + t * length * self.radius
-        return lower - 2.0**-52 * (16 + g.size) * terms
+        return lower - self._room(np.abs(g) + t * np.abs(x), t * length * self.radius)
+
+    def _room(self, magnitudes: np.ndarray, more: float = 0.0) -> float:
+        """Bound what rounding does to a product with a point of the part, and to a number of size `more` beside it."""
+        return 2.0**-52 * (16 + magnitudes.size) * (float(self.part.reach(magnitudes)) + more)
