@@ -13,6 +13,8 @@ import frankwolfe as fw
 from frankwolfe.cli.reproduce import PARTS as CLI_PARTS
 from frankwolfe.paper import PARTS, reproduce, runs
 from frankwolfe.paper.problems import Ball, Data
+from frankwolfe.paper.publication.figure_data import Curve, Figure, Panel, from_payload, payload
+from frankwolfe.paper.publication.pictures import draw
 from frankwolfe.paper.runner import run_tasks
 from frankwolfe.paper.runs import Run, thinned
 from frankwolfe.paper.store import Store, read_csv
@@ -174,3 +176,13 @@ def test_the_command_writes_one_part_and_says_what_is_missing(tmp_path):
     text = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "Not run yet" in text
     assert 'id="fig1"' in text
+
+
+def test_a_line_has_a_gap_where_a_logarithmic_axis_has_no_place_for_it():
+    y = np.array([0.0, 4.0, -1.0, 2.0, 1.0, np.nan])
+    panel = Panel("", [Curve("line", {"k": np.arange(6.0)}, y, "#000000")])
+    (curve,) = from_payload(payload(Figure("", "", "", [panel], axes=("k",)))).panels[0].curves
+    np.testing.assert_array_equal(curve.y, [4, np.nan, 2, 1])
+    np.testing.assert_array_equal(curve.x["k"], [1, 2, 3, 4])
+    (line,) = draw([panel], "k").axes[0].lines
+    np.testing.assert_array_equal(line.get_ydata(), [4, np.nan, 2, 1, np.nan])

@@ -57,14 +57,7 @@ class Run(Task, Problem):
         if ranks is not None:
             table = ranks.merged(table)
         table["highest"] = envelope(table["fun"])  # from k on, whatever the thinning below drops
-        facts = {
-            "smoothness": f.smoothness,
-            "diameter": domain.diameter(f.shape),
-            "best": result.fun,
-            "lower_bound": result.lower_bound,
-            "time": float(table["time"][-1]),
-        }
-        return Outcome(facts, thinned(table))
+        return Outcome({"smoothness": f.smoothness, "diameter": domain.diameter(f.shape)}, thinned(table))
 
 
 def rank_one(f: fw.MatrixCompletion, domain: fw.Set) -> fw.LowRank:

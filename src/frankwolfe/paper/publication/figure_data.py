@@ -172,17 +172,22 @@ def _arrays(told: dict[str, Any]) -> dict[str, Any]:
     return {**told, **numbers, "x": {a: np.array(v) for a, v in x.items()} if isinstance(x, dict) else np.array(x)}
 
 
+def drawable(y: np.ndarray, log: bool) -> np.ndarray:
+    """Return y with NaN, a gap in its line, where a logarithmic axis has no place for it."""
+    return np.where(np.nan_to_num(y, nan=-1.0) > 0, y, np.nan) if log else y
+
+
 def _curve(curve: Curve, axes: tuple[str, ...], log: tuple[bool, bool], points: int) -> dict[str, Any]:
-    """Return the rows of a curve that are drawn: not too many, and none that a logarithmic axis has no place for."""
-    rows, positive = spread(curve.y.size, points, log[0]), log[1]
-    usable = np.nan_to_num(curve.y, nan=-1.0) > 0 if positive else np.isfinite(curve.y)
-    rows = rows[usable[rows]]
+    """Return the rows of a curve that are drawn: not too many, from the first that has a place to the last."""
+    rows, y = spread(curve.y.size, points, log[0]), drawable(curve.y, log[1])
+    known = np.flatnonzero(np.isfinite(y[rows]))
+    rows = rows[known[0] : known[-1] + 1] if known.size else rows[:0]
     band = {"low": curve.low, "high": curve.high} if curve.low is not None and curve.high is not None else {}
-    least = 1e-300 if positive else -np.inf
+    least = 1e-300 if log[1] else -np.inf
     return {
         **asdict(curve),
         "x": {axis: curve.x[axis][rows] for axis in axes if axis in curve.x},
-        "y": curve.y[rows],
+        "y": y[rows],
         **{name: np.maximum(edge[rows], least) for name, edge in band.items()},
     }
 

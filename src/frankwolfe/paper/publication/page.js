@@ -43,36 +43,32 @@
   }
 
   function layout(panel, data, words, width) {
+    var ink = css("--ink"), line = css("--line"), log = panel.log, title = { text: words, standoff: 6 };
+    var base = {
+      margin: { l: 58, r: 12, t: 30, b: 44 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      font: { color: ink, size: 12, family: "inherit" }, hovermode: "closest", hoverlabel: { font: { family: "inherit" } },
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--faint"), activecolor: css("--accent") }
+    };
     if (panel.heat) {
-      return {
-        margin: { l: 58, r: 12, t: 30, b: 44 }, height: 300, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-        font: { color: css("--ink"), size: 12, family: "inherit" }, hoverlabel: { font: { family: "inherit" } },
-        modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--faint"), activecolor: css("--accent") },
-        xaxis: { title: { text: words, standoff: 6 }, type: "log", dtick: 1, automargin: true },
+      return Object.assign(base, {
+        height: 300, xaxis: { title: title, type: "log", dtick: 1, automargin: true },
         yaxis: { title: { text: panel.ylabel, standoff: 4 }, type: "category", automargin: true }
-      };
-    }
-    var ink = css("--ink"), faint = css("--line"), limits = range(panel, hiddenIn(data));
-    var grid = { gridcolor: faint, zeroline: false, linecolor: faint, automargin: true };
-    var shapes = [];
-    if (panel.floor > 0 && panel.log[1]) {
-      shapes.push({
-        type: "rect", xref: "paper", x0: 0, x1: 1, yref: "y", y0: panel.floor * 1e-12, y1: panel.floor, line: { width: 0 },
-        fillcolor: css("--faint"), opacity: 0.35, layer: "below"
       });
     }
-    return {
-      margin: { l: 58, r: 12, t: 30, b: 44 }, height: 330 + 22 * Math.ceil(panel.curves.length / (width > 420 ? 2 : 1)), paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-      font: { color: ink, size: 12, family: "inherit" }, shapes: shapes, hovermode: "closest",
-      hoverlabel: { font: { family: "inherit" } },
-      modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--faint"), activecolor: css("--accent") },
+    var limits = range(panel, hiddenIn(data));
+    var grid = { gridcolor: line, zeroline: false, linecolor: line, automargin: true, exponentformat: "power" };
+    var shapes = panel.floor > 0 && log[1] ? [{
+      type: "rect", xref: "paper", x0: 0, x1: 1, yref: "y", y0: panel.floor * 1e-12, y1: panel.floor, line: { width: 0 },
+      fillcolor: css("--faint"), opacity: 0.35, layer: "below"
+    }] : [];
+    return Object.assign(base, {
+      height: 330 + 22 * Math.ceil(panel.curves.length / (width > 420 ? 2 : 1)), shapes: shapes,
       legend: { orientation: "h", y: -0.24, x: 0, font: { size: 11 } },
-      xaxis: Object.assign({ title: { text: words, standoff: 6 }, type: panel.log[0] ? "log" : "linear",
-        exponentformat: "power" }, grid, ticks(data, panel.log[0])),
-      yaxis: Object.assign({ title: { text: panel.ylabel, standoff: 4 }, type: panel.log[1] ? "log" : "linear",
-        exponentformat: "power", range: limits, autorange: !limits,
+      xaxis: Object.assign({ title: title, type: log[0] ? "log" : "linear" }, grid, ticks(data, log[0])),
+      yaxis: Object.assign({ title: { text: panel.ylabel, standoff: 4 }, type: log[1] ? "log" : "linear",
+        range: limits, autorange: !limits,
         dtick: limits ? (limits[1] - limits[0] > 7 ? 2 : limits[1] - limits[0] > 1.2 ? 1 : "D2") : undefined }, grid)
-    };
+    });
   }
 
   // Fit the axis to the curves that are shown; a floor of f* far below them must not squeeze them.

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.paper.publication.figure_data import AXES, Curve, Figure, Heat, Panel
+from frankwolfe.paper.publication.figure_data import AXES, Curve, Figure, Heat, Panel, drawable
 from frankwolfe.plotting.style import FAINT, style
 from frankwolfe.validation import optional
 
@@ -108,8 +108,8 @@ def _draw(ax: Any, panel: Panel, axis: str) -> None:
 
 
 def _line(ax: Any, curve: Curve, axis: str, log: tuple[bool, bool]) -> None:
-    x, y = np.asarray(curve.x[axis], dtype=float), curve.y
-    seen = np.isfinite(y) & ((x > 0) | (not log[0])) & ((y > 0) | (not log[1]))
+    x, y = np.asarray(curve.x[axis], dtype=float), drawable(curve.y, log[1])
+    seen = (x > 0) | (not log[0])
     style = "none" if curve.mode == "markers" else _DASHES[curve.dash]
     marker = "o" if "markers" in curve.mode else None
     ax.plot(

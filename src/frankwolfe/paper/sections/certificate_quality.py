@@ -45,16 +45,13 @@ class Estimate(Task, Problem):
         optimum = solve(f, domain).x
         gradient = f.grad(optimum)
         table = _walk(f, domain, gradient, self.iterations)
-        highest = _highest(f, domain, optimum)
-        moving = np.flatnonzero(table["move"] > 1e-12 * self.ball.radius)
         facts = {
-            "last_move": int(moving[-1]) if moving.size else -1,
             "worst_excess": float(np.max(table["excess"][1:])),
             "smoothness": float(f.smoothness),
             "diameter": float(domain.diameter(f.shape)),
             "gradient": float(np.linalg.norm(gradient)),
             "fun": float(f.value(optimum)),
-            "highest": highest,
+            "highest": _highest(f, domain, optimum),
         }
         return Outcome(facts, thinned(table))
 
