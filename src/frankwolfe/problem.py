@@ -28,7 +28,7 @@ from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import Ball, CoordinateSet, IterativeSet, ProjectableSet, ProvenSet, Set
 from frankwolfe.sets.many_radii import SetBatch
 from frankwolfe.sets.norms import norm
-from frankwolfe.sets.set_check import is_of_user
+from frankwolfe.sets.oracle_set import is_of_user
 
 COMPRESS_FROM = 512
 COMPRESS_TOL = 1e-9
