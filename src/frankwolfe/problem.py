@@ -124,15 +124,15 @@ class Problem:
         """Return an evaluation with what rounding may have done to it, and with the point where the tangent touches."""
         if self.exact is not None:  # the tangent is proven in double precision later
             return at_y._replace(at=self._touch(y, at_y))
-        return at_y._replace(noise=self._noise(self.objective, at_y), at=self._touch(y, at_y))
+        noise = self._noise(self.objective, at_y) if at_y.noise is None else at_y.noise
+        return at_y._replace(noise=noise, at=self._touch(y, at_y))
 
     def _noise(self, objective: Objective, at: Evaluation) -> Scalar:
         """Return a bound on what rounding may have done to a tangent and to the minimum of its slope on the set."""
         noise = objective.noise(at, self.extent)
-        # The noise of our own objectives counts every term of a product with a point of the set.
-        return (
-            noise if objective.ours or not self.adds_up else noise + FEW * at.eps * self.extent.norm * norm(at.slope, 2)
-        )
+        if objective.ours or not self.adds_up:  # our own count every term of a product with a point of the set
+            return noise
+        return noise + FEW * at.eps * self.extent.norm * norm(at.slope, 2)
 
     @cached_property
     def adds_up(self) -> bool:
@@ -162,7 +162,7 @@ class Problem:
 
     def mixings(self, k: int) -> float:
         """Return how many times its noise k steps have added to an average of tangents."""
-        return MIXED * k / (FEW + self.objective.additions)
+        return MIXED * k / (FEW + self.objective.additions) if k else 0.0
 
     def value(self, x: Point) -> Scalar:
         """Return f at a point, from its image; infinity where a user's function is not defined there."""

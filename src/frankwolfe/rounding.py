@@ -90,6 +90,16 @@ def noise_of_sums(eps: float, additions: float, value: Any, bend: float, reach: 
     return eps * (additions + FEW) * (value + 2 * ((2 * bend * value) ** 0.5 * reach + steep * value))
 
 
+def noise_of_moments(eps: float, additions: float, length: float, here: float, reach: Any) -> Any:
+    """Bound what rounding did to f(y) - <g, y> + <g, x>, where f comes from second moments of rows and targets.
+
+    A moment of columns j and k is off by so many roundings of c_j c_k, one with the targets of c_j times their length,
+    with c the weighted norms of the columns; the product of means that is taken off of twice as many at most, and is
+    itself no larger. `here` is the sum of c_j |y_j|, and `reach` the largest over the set.
+    """
+    return 3 * eps * (additions + FEW) * (0.5 * (length * length + here * here) + (here + length) * reach)
+
+
 def noise_of_balance(eps: float, value: Any, bend: float, farthest: Any, steep: float = 0.0) -> Any:
     """Bound what is left of a free intercept: slopes add up to zero only up to the rounding of sums in pairs.
 

@@ -181,7 +181,7 @@ class Run:
         for value, (_, point) in zip(values, evidence.seen, strict=True):
             if value < self.best_value or self.best is None:
                 self.best_value, self.best = value, point
-        if evidence.afresh and self.best is evidence.seen[0][1] and self.problem.exact is None:
+        if evidence.afresh and self.problem.exact is None and any(self.best is point for _, point in evidence.seen):
             self.checked, self.checked_value = self.best, self.best_value
         if k == 0:
             self.start_value = max(self.start_value, values[0])

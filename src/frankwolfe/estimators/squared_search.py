@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,6 +33,8 @@ from sklearn.linear_model import lars_path_gram
 
 from frankwolfe.estimators.radius_search import Choice, goal_on_folds
 from frankwolfe.objectives import LeastSquares
+from frankwolfe.objectives.second_moments import Moments, row_dots
+from frankwolfe.rows.host_matrix import with_targets
 from frankwolfe.sets import L1Ball, L2Ball
 from frankwolfe.validation import integer, positive
 
@@ -47,49 +49,6 @@ LARGEST = 1 << 25  # numbers of data whose span is looked for
 NEWTON, ENOUGH = 60, 1e-9  # steps at most (a handful is usual), and a step after which the next changes nothing
 FALLING = np.geomspace(1.0, SMALLEST, RADII)
 EACH, LAST = slice(None), slice(-1, None)  # weighting; the last is that of all rows
-
-
-class Moments(NamedTuple):
-    """Weighted second moments of features, a constant and the target: a matrix of d + 2 columns for each weighting."""
-
-    of: np.ndarray
-    intercept: bool
-
-    def normal(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return G, c and the spread of the target: about the means where there is an intercept."""
-        M = self.of / self.of[:, -2:-1, -2:-1]
-        G, c, spread = M[:, :-2, :-2], M[:, :-2, -1], M[:, -1, -1]
-        if self.intercept:
-            mean, level = M[:, :-2, -2], M[:, -2, -1]
-            return G - mean[:, :, None] * mean[:, None], c - mean * level[:, None], spread - level**2
-        return G, c, spread
-
-    def spread(self) -> np.ndarray:
-        """Return the mean square of the target about its mean."""
-        total = self.of[:, -2, -2]
-        return (self.of[:, -1, -1] - self.of[:, -2, -1] ** 2 / total) / total
-
-    def sizes(self) -> np.ndarray:
-        """Return what the moments of features with the target could be at most."""
-        square = np.diagonal(self.of, axis1=1, axis2=2)
-        return np.sqrt(square[:, :-2] * square[:, -1:]) / square[:, -2:-1]
-
-    def complete(self, x: np.ndarray) -> np.ndarray:
-        """Return models, the rows of x, as weights of features, constant and target: prediction less target."""
-        models = np.zeros((*x.shape[:2], x.shape[2] + 2))
-        models[:, :, :-2], models[:, :, -1] = x, -1.0
-        if self.intercept:
-            short = self.of[:, -2, -1, None] - np.matmul(x, self.of[:, :-2, -2, None])[:, :, 0]
-            models[:, :, -2] = short / self.of[:, -2, -2, None]
-        return models
-
-    def loss(self, models: np.ndarray) -> np.ndarray:
-        """Return the mean loss of each model."""
-        return 0.5 * np.maximum(_dots(models @ self.of, models), 0.0) / self.of[:, -2, -2, None]
-
-
-def _dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.einsum("krd,krd->kr", a, b)
 
 
 class Paths(ABC):
@@ -124,7 +83,7 @@ class Paths(ABC):
 
     def fun(self, x: np.ndarray, which: slice = EACH) -> np.ndarray:
         """Return the loss of models on the rows of their path."""
-        return self.null[which, None] + _dots(0.5 * (x @ self.G[which]) - self.c[which, None], x)
+        return self.null[which, None] + row_dots(0.5 * (x @ self.G[which]) - self.c[which, None], x)
 
     def gaps(
         self, x: np.ndarray, radii: np.ndarray, prices: np.ndarray | None = None, which: slice = EACH
@@ -135,7 +94,7 @@ class Paths(ABC):
         """
         g = x @ self.G[which] - self.c[which, None]
         slopes = self.dual_norms(g)
-        gaps = np.maximum(_dots(g, x) + radii * slopes, 0.0)
+        gaps = np.maximum(row_dots(g, x) + radii * slopes, 0.0)
         if prices is None:
             return gaps
         return gaps + radii[-1] * np.maximum(slopes - self.multipliers(prices, radii), 0.0)
@@ -185,7 +144,7 @@ class RidgePaths(Paths):
         return self.at_prices(price)
 
     def norms(self, x: np.ndarray) -> np.ndarray:
-        return np.sqrt(_dots(x, x))
+        return np.sqrt(row_dots(x, x))
 
     def dual_norms(self, g: np.ndarray) -> np.ndarray:
         return self.norms(g)
@@ -344,10 +303,7 @@ def _moments(task: Any, matrix: Any, groups: list[np.ndarray]) -> np.ndarray:
     step = max(1, BLOCK // (d + 2))
     for i in range(0, len(rows), step):
         some = rows[i : i + step]
-        block = np.empty((len(some), d + 2))
-        block[:, :d] = _dense(matrix[some])
-        block[:, d], block[:, d + 1] = 1.0, f.b[some] - level
-        block *= np.sqrt(f.share[some])[:, None]
+        block = with_targets(_dense(matrix[some]), f.b[some] - level, f.share[some])
         for total, group, end in zip(totals, groups, ends, strict=True):
             piece = block[max(end - len(group) - i, 0) : max(end - i, 0)]
             total += piece.T @ piece

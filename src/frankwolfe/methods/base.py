@@ -45,7 +45,7 @@ class Evidence(NamedTuple):
 
     `seen` holds values with their points, x_k first. `minorants` are affine functions below f, each with the oracle's
     answer on its slope, or None where the step did not ask. `floor` is a lower bound proven in some other way. `afresh`
-    tells that f(x_k) comes from the coordinates alone, not from an image that was carried along.
+    tells that all values come from the coordinates alone, not from images that were carried along.
     """
 
     seen: tuple[tuple[Scalar, Point], ...]

@@ -14,6 +14,7 @@ from frankwolfe.backends.precision import exact_products
 from frankwolfe.backends.vector_with_image import Imaged
 from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.objectives.line_search import PROBES, ArrayLine
+from frankwolfe.objectives.second_moments import SecondMoments
 from frankwolfe.points import Coordinates, Point
 from frankwolfe.rows.reading import Query, Sweep, TwoReads, array_of
 
@@ -91,6 +92,11 @@ class HessianObjective(ImageObjective):
     @abstractmethod
     def constant_hessian(self) -> bool:
         """Whether the Hessian is the same everywhere."""
+
+    @property
+    def second_moments(self) -> SecondMoments | None:
+        """What tells value and gradient everywhere without another read of the data; None where there is no such."""
+        return None
 
     @abstractmethod
     def hessian(self, x: Point, every: int = 1) -> np.ndarray:

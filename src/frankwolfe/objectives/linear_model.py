@@ -31,6 +31,7 @@ from frankwolfe.objectives.profiled_intercept import (
     on_span,
     profiled,
 )
+from frankwolfe.objectives.second_moments import SecondMoments
 from frankwolfe.objectives.weighted_mean import WeightedMean
 from frankwolfe.points import Point
 from frankwolfe.rounding import RowFacts
@@ -217,6 +218,14 @@ class LinearModel(WeightedMean, HessianObjective):
             mean = host(self.total(_mean_row, reads=True)[0])
             gram, mass = gram - np.outer(mean, mean), 4 * mass  # what cancels was rounded before
         return max(least_eigenvalue(gram, self.data.shape[0] + 4, mass), 0.0) + self.ridge
+
+    @cached_property
+    def second_moments(self) -> SecondMoments | None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        if not (self.row_loss.quadratic and self.data.forms_moments):
+            return None
+        found = SecondMoments.of(self)
+        vars(self).setdefault("_column_norms", found.norms)
+        return found
 
     def array_losses(self, rows: Any = None) -> ArrayLosses:
         """Return the losses of all rows, or of some, as array operations."""

@@ -20,8 +20,8 @@ from frankwolfe.backends.compile_policy import read_plainly
 from frankwolfe.backends.vector_with_image import image_under
 from frankwolfe.kernels.rows.column_layouts import SortedColumns
 from frankwolfe.kernels.rows.compact_storage import carrying, dense_layout, family_of, is_compiled
-from frankwolfe.kernels.rows.layouts import Layout, dense_gram
-from frankwolfe.kernels.threads import calm
+from frankwolfe.kernels.rows.layouts import BLAS, Layout, dense_gram, total
+from frankwolfe.kernels.threads import calm, parts_of, share_out
 from frankwolfe.objectives.derive import derive
 from frankwolfe.rows.compiled_paths import Compiled, CompiledMany, stacked_products
 from frankwolfe.rows.data_matrix import IN_ARRAYS, SAME, DataMatrix
@@ -156,6 +156,27 @@ class DenseMatrix(RowBlocks):
     def stacked(self, x: Array) -> Array:
         return stacked_products(self.matrix, x)
 
+    def carrying(self) -> Rows:
+        return self
+
+    @property
+    def forms_moments(self) -> bool:
+        return self.dtype == np.float64
+
+    def moments(self, model: Any) -> np.ndarray:
+        share, b, blocks, d = model.share if model.weighted else None, model.b, self.blocks, self.shape[1] + 2
+        parts = min(len(blocks), parts_of(self.matrix.size * d // BLAS, d * d))
+        cuts, sums = np.linspace(0, len(blocks), parts + 1).astype(int).tolist(), np.zeros((parts, d, d))
+
+        def take(part: int) -> None:
+            for rows, block, _ in blocks[cuts[part] : cuts[part + 1]]:
+                beside = with_targets(block, b[rows], share if share is None else share[rows])
+                sums[part] += beside.T @ beside
+
+        with calm(self.matrix.size):
+            share_out(take, parts)
+        return total(sums)
+
     @property
     def block_bytes(self) -> float:
         n, d = self.shape
@@ -179,6 +200,15 @@ class DenseMatrix(RowBlocks):
         if weights is None:
             return np.einsum("ij,ij->j", self.matrix, self.matrix, dtype=np.float64)
         return np.einsum("i,ij,ij->j", weights, self.matrix, self.matrix, dtype=np.float64)
+
+
+def with_targets(rows: np.ndarray, b: np.ndarray, share: np.ndarray | None) -> np.ndarray:
+    """Return rows with a constant and their targets beside them, times the roots of their shares where these differ."""
+    block = np.empty((len(b), rows.shape[1] + 2))
+    block[:, :-2], block[:, -2], block[:, -1] = rows, 1.0, b
+    if share is not None:
+        block *= np.sqrt(share)[:, None]
+    return block
 
 
 class ArrayMatrix(DataMatrix):

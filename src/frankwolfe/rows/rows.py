@@ -104,6 +104,15 @@ class Rows(ABC):
         """Return A'diag(weights)A, on the host."""
 
     @property
+    def forms_moments(self) -> bool:
+        """Whether `moments` takes one read of the rows, and no more than their Gram matrix alone."""
+        return False
+
+    def moments(self, model: Any) -> np.ndarray:
+        """Return the second moments of rows, a constant and the targets of a model, as `with_targets` puts them."""
+        raise NotImplementedError
+
+    @property
     def forms_gram(self) -> bool:
         """Whether the Gram matrix is small enough to be formed for its eigenvalues, and may be regular."""
         return self.shape[1] <= min(self.shape[0], GRAM_LIMIT)

@@ -21,6 +21,7 @@ from frankwolfe.methods.second_order import working_set
 from frankwolfe.methods.second_order.growing_hessian import Asked
 from frankwolfe.methods.second_order.subspace import EPS
 from frankwolfe.objectives.base import Evaluation
+from frankwolfe.objectives.second_moments import SecondMoments
 from frankwolfe.points import Point
 from frankwolfe.problem import Problem, Vertex
 from frankwolfe.serialisation import plain
@@ -37,6 +38,7 @@ ROUGH, ROUGH_FACE = 0.3, 3.0  # of what a rough model gains, what may be left to
 POOR = 0.5  # share of such a step that the search must take, or the next Hessians are of all rows
 STEADY, FALLEN = 0.1, 0.3  # how near to a whole step, and from what share of the gap before, the next is not searched
 SPEED = 1.5  # power by which the gap falls faster at each step near the solution
+UNFELT = 0.1  # share of the gap, or of the one that ends the run, that rounding of second moments may be
 UNSEEN = 1e-6  # share of the sizes of its terms below which a second difference is rounding
 LOOSER = 2.0  # times what the step from where a Hessian was formed left of the gap, the next one leaves with the same
 LONGEST = 3  # times the price of a Hessian that steps with the same one may take
@@ -190,14 +192,17 @@ class NewtonFrankWolfe(Method):
     def whole(self, problem: Problem, state: NewtonState) -> tuple[NewtonState, Evidence]:
         """Take a step with the model in all variables."""
         k, x, before, rested = state[:4]
-        far, H, afresh, kept = before > FAR, problem.scratch.get("hessian"), bool(x.pending), state.kept
-        by_products = H is None and products_only(problem)
-        if by_products or H is not None or kept is not None or state.likely <= problem.goal:
-            at_x = problem.evaluate(x)  # no Hessian will be needed, it seems
+        far, kept, by_products = before > FAR, state.kept, "hessian" not in problem.scratch and products_only(problem)
+        H, afresh = problem.scratch.get("hessian"), bool(x.pending)
+        known = None if by_products or rested else _from_moments(problem, x, k)
+        if known is not None:
+            (at_x, vertex, afresh), H = known, problem.scratch["hessian"]
         else:
-            at_x, H = _expansion(problem, x, FEWEST if far and state.sample else 1)
-        vertex = problem.lmo(at_x.slope, k, share=0.0, keep=x)
-        at_x, vertex = looked(problem, at_x, vertex)
+            if by_products or H is not None or kept is not None or state.likely <= problem.goal:
+                at_x = problem.evaluate(x)  # no Hessian will be needed, it seems
+            else:
+                at_x, H = _expansion(problem, x, FEWEST if far and state.sample else 1)
+            at_x, vertex = looked(problem, at_x, problem.lmo(at_x.slope, k, share=0.0, keep=x))
         evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),), afresh=afresh)
         if not rested and closed(problem, at_x.value, at_x.tangent, vertex):
             return state._replace(k=k + 1, rested=True), evidence
@@ -219,9 +224,9 @@ class NewtonFrankWolfe(Method):
         else:
             H = _hessian(problem, x) if H is None else H
             kept = None if relative > FAR or not may_keep(problem, len(g)) else Bend(H, g, here)
-        rtol, radius = SEARCH, problem.ball_radius
-        whole, objective = radius is not None or problem.coordinate_set is not None, problem.hessian_objective
-        tail = objective.tail(x.image) if far and whole and objective is not None else None
+        rtol, radius, objective = SEARCH, problem.ball_radius, problem.hessian_objective
+        whole, is_f = radius is not None or problem.coordinate_set is not None, "hessian" in problem.scratch
+        tail = objective.tail(x.image) if far and whole and not is_f and objective is not None else None
         if tail is not None and float(tail) > 0:
             rtol = ROUGH_SEARCH  # the model of log f is good for long steps, not for their last digits
             scaled = g / math.sqrt(float(tail) / TAIL)  # finite: gg' is at most the tail times H
@@ -235,7 +240,12 @@ class NewtonFrankWolfe(Method):
         likely = gap * min(fall, 1.0) ** SPEED if 0 < before < np.inf else np.inf
         last = state.rounds, state.sample, likely, multiplier, steady, value, kept
         after = NewtonState(k + 1, z, relative, False, *last)
-        if steady or "hessian" in problem.scratch:  # the model is f, or as good: there is nothing to search for
+        ahead = None if known is None else _from_moments(problem, z, k)
+        if ahead is not None:  # what z is worth costs no read
+            at_z, best, exact = ahead
+            both = (*evidence.minorants, (at_z.tangent, best))
+            evidence = Evidence((*evidence.seen, (at_z.value, z)), both, afresh=afresh and exact)
+        if steady or is_f:  # the model is f, or as good: there is nothing to search for
             return after, evidence
         step = problem.line_search(x, z, rtol=rtol)
         if not step > 0:  # f does not show what the step gains, but the model does: taken if f does not rise either
@@ -299,6 +309,35 @@ class NewtonFrankWolfe(Method):
         return z
 
 
+def _from_moments(problem: Problem, x: Point, k: int) -> tuple[Evaluation, Vertex, bool] | None:
+    """Return f and gradient at x from second moments, the vertex, and whether the value is as good as one from rows.
+
+    None where there are no moments, or rounding of them would be felt.
+    """
+    moments = formed_moments(problem)
+    if moments is None:
+        return None
+    found, exact = moments.evaluate(x.array, problem.extent)
+    problem.count(found)
+    at_x = problem.judged(found, x)
+    vertex = problem.lmo(at_x.slope, k, share=0.0, keep=x)
+    unfelt = float(at_x.tangent.noise) <= UNFELT * max(problem.goal, float(at_x.inner - vertex.value))
+    return (at_x, vertex, exact) if unfelt else None
+
+
+def formed_moments(problem: Problem) -> SecondMoments | None:
+    """Return what tells f everywhere, with its Hessian, where one read of the rows forms it; None elsewhere."""
+    objective = problem.hessian_objective
+    if objective is None or not objective.constant_hessian or (objective.shape or (0,))[0] > KEPT:
+        return None
+    new = "second_moments" not in vars(objective)
+    moments = objective.second_moments
+    if moments is not None and "hessian" not in problem.scratch:
+        problem.scratch["hessian"] = moments.hessian
+        problem.counts.n_pass += new
+    return moments
+
+
 def _expansion(problem: Problem, x: Point, every: int) -> tuple[Evaluation, np.ndarray]:
     """Return f, gradient and Hessian at x."""
     objective = problem.hessian_objective
@@ -314,7 +353,9 @@ def _expansion(problem: Problem, x: Point, every: int) -> tuple[Evaluation, np.n
 
 def _hessian(problem: Problem, x: Point) -> np.ndarray:
     """Return the Hessian at x, where f and gradient are known."""
-    objective = problem.hessian_objective
+    moments, objective = formed_moments(problem), problem.hessian_objective
+    if moments is not None:
+        return moments.hessian
     assert objective is not None
     problem.counts.n_pass += objective.data_shape is not None
     return _noted(problem, objective.hessian(x))
