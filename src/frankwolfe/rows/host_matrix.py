@@ -170,8 +170,11 @@ class DenseMatrix(RowBlocks):
 
         def take(part: int) -> None:
             for rows, block, _ in blocks[cuts[part] : cuts[part + 1]]:
-                beside = with_targets(block, b[rows], share if share is None else share[rows])
-                sums[part] += beside.T @ beside
+                if share is None:
+                    add_moments(block, b[rows], sums[part])
+                else:
+                    beside = with_targets(block, b[rows], share[rows])
+                    sums[part] += beside.T @ beside
 
         with calm(self.matrix.size):
             share_out(take, parts)
@@ -202,13 +205,23 @@ class DenseMatrix(RowBlocks):
         return np.einsum("i,ij,ij->j", weights, self.matrix, self.matrix, dtype=np.float64)
 
 
-def with_targets(rows: np.ndarray, b: np.ndarray, share: np.ndarray | None) -> np.ndarray:
-    """Return rows with a constant and their targets beside them, times the roots of their shares where these differ."""
+def with_targets(rows: np.ndarray, b: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Return rows with a constant and their targets beside them, times the roots of their shares."""
     block = np.empty((len(b), rows.shape[1] + 2))
     block[:, :-2], block[:, -2], block[:, -1] = rows, 1.0, b
-    if share is not None:
-        block *= np.sqrt(share)[:, None]
+    block *= np.sqrt(share)[:, None]
     return block
+
+
+def add_moments(rows: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """Add the second moments of rows with a constant and their targets beside them, without writing these down."""
+    one, d = np.ones(len(b)), rows.shape[1]
+    out[:d, :d] += rows.T @ rows  # which NumPy knows to be symmetric
+    for place, beside in ((d, one), (d + 1, b)):
+        across = beside @ rows
+        out[place, :d] += across
+        out[:d, place] += across
+        out[place, d:] += float(beside @ one), float(beside @ b)
 
 
 class ArrayMatrix(DataMatrix):
