@@ -293,11 +293,21 @@ class LinearModel(WeightedMean, HessianObjective):
         return at_x, self._ridged(seen.hessian)
 
     def hessian(self, x: Point, every: int = 1) -> np.ndarray:
-        c = self.loss_curvature(x.image)
-        if every > 1 and isinstance(c, np.ndarray):
-            drawn, all_c, c = rows_drawn(c.size, every), c, np.zeros_like(c)
-            c[drawn] = every * all_c[drawn]
-        return self._ridged(self._hessian(c))
+        m, some = x.image, None
+        if every > 1 and isinstance(m, np.ndarray):
+            if every not in self._draws:
+                self._draws[every] = rows_drawn(m.size, every)
+            some = self._draws[every]
+            c = every * self.array_losses(some).curvature(m[some], self.intercept_at(m))
+        else:
+            c = self.loss_curvature(m)
+        H, along = self.data.weighted_gram(c, some, sums=self.intercept)
+        return self._ridged(_without_intercept(H, along, c) if self.intercept else H)
+
+    @cached_property
+    def _draws(self) -> dict[int, np.ndarray]:
+        """Rows that were drawn, one in so many."""
+        return {}
 
     def _ridged(self, H: np.ndarray) -> np.ndarray:
         return H + self.ridge * np.eye(len(H)) if self.ridge else H
@@ -329,11 +339,6 @@ class LinearModel(WeightedMean, HessianObjective):
             return along, turned + self.ridge * way, 2.0 if twice else layout.reads
 
         return bent
-
-    def _hessian(self, curvature: Array) -> np.ndarray:
-        """Return the Hessian of the mean loss, on the host."""
-        H = self.data.gram(curvature)
-        return _without_intercept(H, self.data.adjoint(curvature), curvature) if self.intercept else H
 
     def line(self, x: Point, v: Point) -> tuple[Line, float]:
         points = array_of(x.coords)

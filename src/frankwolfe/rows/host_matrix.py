@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, Self
 
@@ -164,21 +164,49 @@ class DenseMatrix(RowBlocks):
         return self.dtype == np.float64
 
     def moments(self, model: Any) -> np.ndarray:
-        share, b, blocks, d = model.share if model.weighted else None, model.b, self.blocks, self.shape[1] + 2
-        parts = min(len(blocks), parts_of(self.matrix.size * d // BLAS, d * d))
-        cuts, sums = np.linspace(0, len(blocks), parts + 1).astype(int).tolist(), np.zeros((parts, d, d))
+        def add(rows: slice, out: np.ndarray) -> None:
+            if model.weighted:
+                beside = with_targets(self.matrix[rows], model.b[rows], model.share[rows])
+                out += beside.T @ beside
+            else:
+                add_moments(self.matrix[rows], model.b[rows], out)
+
+        return self._added(self.shape[1] + 2, self.shape[0], add)
+
+    def weighted_gram(
+        self, weights: np.ndarray, some: np.ndarray | None = None, sums: bool = False
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        if some is None and not weights.all():  # rows without weight are left out
+            some = np.flatnonzero(weights)
+            weights = weights[some]
+        d, roots = self.shape[1], np.sqrt(weights)
+
+        def add(rows: slice, out: np.ndarray) -> None:
+            beside = roots[rows, None]
+            block = np.empty((len(beside), d + sums))
+            np.multiply(self.matrix[rows if some is None else some[rows]], beside, out=block[:, :d])
+            block[:, d:] = beside
+            out += block.T @ block  # which NumPy knows to be symmetric
+
+        H = self._added(d + sums, len(roots), add)
+        if some is None and (weights == weights[0]).all():  # the squares of the columns come with it
+            vars(self).setdefault("_squares_of_columns", H.diagonal()[:d] / float(weights[0]))
+        return (H[:d, :d], H[d, :d]) if sums else (H, None)
+
+    def _added(self, d: int, n: int, add: Callable[[slice, np.ndarray], None]) -> np.ndarray:
+        """Return the sum of d x d matrices of blocks of n rows, on all threads."""
+        step = self._block_rows
+        starts = range(0, n, step)
+        parts = min(len(starts), parts_of(n * d * d // BLAS, d * d))
+        cuts, out = np.linspace(0, len(starts), parts + 1).astype(int).tolist(), np.zeros((max(parts, 1), d, d))
 
         def take(part: int) -> None:
-            for rows, block, _ in blocks[cuts[part] : cuts[part + 1]]:
-                if share is None:
-                    add_moments(block, b[rows], sums[part])
-                else:
-                    beside = with_targets(block, b[rows], share[rows])
-                    sums[part] += beside.T @ beside
+            for i in starts[cuts[part] : cuts[part + 1]]:
+                add(slice(i, min(i + step, n)), out[part])
 
-        with calm(self.matrix.size):
+        with calm(n * d):
             share_out(take, parts)
-        return total(sums)
+        return total(out)
 
     @property
     def block_bytes(self) -> float:

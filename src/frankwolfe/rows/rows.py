@@ -103,6 +103,16 @@ class Rows(ABC):
     def gram(self, weights: Any) -> np.ndarray:
         """Return A'diag(weights)A, on the host."""
 
+    def weighted_gram(self, weights: Any, some: np.ndarray | None = None, sums: bool = False) -> tuple[np.ndarray, Any]:
+        """Return A'diag(weights)A, on the host, and if asked for the weighted sums of the rows; of all rows or some.
+
+        Weights are not negative.
+        """
+        if some is not None:
+            weights, few = np.zeros(self.shape[0]), weights
+            weights[some] = few
+        return self.gram(weights), self.adjoint(weights) if sums else None
+
     @property
     def forms_moments(self) -> bool:
         """Whether `moments` takes one read of the rows, and no more than their Gram matrix alone."""
