@@ -157,3 +157,42 @@ def test_a_step_whose_gain_is_less_than_rounding_is_taken() -> None:
     result = fw.minimize(f, fw.L2Ball(1.0), method="newton", tol=1e-7)
     assert result.success
     assert result.gap <= 1e-7
+
+
+def test_whole_steps_that_go_well_are_not_searched(monkeypatch) -> None:
+    rng = np.random.default_rng(5)
+    A = rng.standard_normal((2000, 10))
+    f = fw.Logistic(A, A @ rng.standard_normal(10) + 3 * rng.standard_normal(2000) > 0)
+
+    def searched(*_: object, **__: object) -> float:
+        raise AssertionError("searched")
+
+    monkeypatch.setattr(fw.problem.Problem, "line_search", searched)
+    result = fw.minimize(f, fw.L2Ball(2.0), method="newton", tol=1e-9)
+    assert result.success
+    assert result.n_pass <= 2 * result.n_iter  # a gradient with its image, and a Hessian, at each
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_a_whole_step_that_goes_too_far_is_taken_back(intercept, monkeypatch) -> None:
+    """Where margins are large the model is next to flat: its minimiser is far beyond that of f."""
+    rng = np.random.default_rng(6)
+    A = rng.standard_normal((300, 3))
+    f, domain = fw.Logistic(A, A[:, 0] + rng.standard_normal(300) > 0, intercept=intercept), fw.L2Ball(50.0)
+    lengths, search = [], fw.problem.Problem.line_search
+
+    def searched(*given: object, **options: object) -> float:
+        lengths.append(float(search(*given, **options)))  # pyright: ignore[reportArgumentType]
+        return lengths[-1]
+
+    monkeypatch.setattr(fw.problem.Problem, "line_search", searched)
+    x0 = np.array([-8.0, 6.0, 0.0])
+    result = fw.minimize(f, domain, x0, method="newton", tol=1e-9)
+    assert result.success
+    assert lengths
+    assert lengths[0] < 0.9
+    judged = [f.value(x0), *result.trace["fun"][1:]]
+    assert min(judged) == result.fun
+    assert fw.verify(result, f, domain).ok
+    monkeypatch.undo()
+    check_resumption(NewtonFrankWolfe(), Case(f, domain, x0), 5)
