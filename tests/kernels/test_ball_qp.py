@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from frankwolfe.kernels.qp.ball_qp import FAINT, POWERS, _guessed, ball_qp, ball_qp_by_products, small_ball_qp
+from frankwolfe.kernels.qp.ball_qp import (
+    FAINT,
+    POWERS,
+    _guessed,
+    ball_qp,
+    ball_qp_by_products,
+    small_ball_qp,
+    tridiagonal_ball_qp,
+)
 
 
 def model(seed: int, d: int, rank: int, spread: float) -> tuple[np.ndarray, np.ndarray]:
@@ -86,7 +94,32 @@ def test_no_more_products_than_the_spectrum_has_values() -> None:
 
     z = ball_qp_by_products(bent, b, 0.5, 1e-10)
     assert gap(H, b, z, 0.5) <= 2e-10
-    assert len(asked) <= 8  # five distinct eigenvalues, and looks at every third product
+    assert len(asked) <= 7  # five distinct eigenvalues, and looks at every second product
+
+
+@pytest.mark.parametrize("radius", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("size", [1, 2, 40])
+def test_a_tridiagonal_matrix_needs_no_eigenvectors(size: int, radius: float) -> None:
+    """The answer is the one that they give, also from the multiplier of a leading block, which is no larger."""
+    rng, before = np.random.default_rng(size), 0.0
+    rows = rng.standard_normal((60, size)) * (1 if size < 40 else np.linspace(1e-3, 1, size))
+    diagonal, beside = np.sum(rows**2, axis=0), np.sum(rows[:, 1:] * rows[:, :-1], axis=0)
+    for k in range(1, size + 1):
+        T = np.diag(diagonal[:k]) + np.diag(beside[: k - 1], 1) + np.diag(beside[: k - 1], -1)
+        z, shift = tridiagonal_ball_qp(diagonal[:k], beside[: k - 1], 3.0, radius, before)
+        assert np.linalg.norm(z) <= radius * (1 + 1e-12)
+        np.testing.assert_allclose(z, small_ball_qp(T, 3.0 * np.eye(1, k)[0], radius), rtol=1e-6, atol=1e-9 * radius)
+        assert shift >= before
+        before = shift
+
+
+def test_a_tridiagonal_matrix_without_factors_is_solved_all_the_same() -> None:
+    """Rounding may have made it indefinite."""
+    diagonal, beside = np.array([1.0, 1.0, 1.0]), np.array([1.0, 1e-9])
+    z, _ = tridiagonal_ball_qp(diagonal - 1e-12, beside, 1.0, 10.0)
+    T = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
+    assert z[0] + 0.5 * z @ T @ z <= -0.5
+    assert np.linalg.norm(z) <= 10.0 * (1 + 1e-12)
 
 
 def test_products_end_where_another_way_costs_less() -> None:

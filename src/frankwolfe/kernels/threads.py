@@ -114,6 +114,11 @@ def parts_of(entries: int, length: int = 0) -> int:
     return min(max(1, min(entries // PART, entries // (8 * length) if length else entries)), MOST_PARTS)
 
 
+def parts_for(entries: int) -> int:
+    """Return the same for parts that add up nothing, or one for one thread: the answer is the same bits."""
+    return parts_of(entries) if count() > 1 else 1
+
+
 class Patience:
     """How long to do without helpers after a pass that lost time with them: 1, 3, 7, ... passes.
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.kernels.rows.layouts import NONE, Asked, Layout, Sweep, compiled, double, scaled, total
-from frankwolfe.kernels.threads import parts_of, share_out
+from frankwolfe.kernels.threads import parts_for, parts_of, share_out
 
 A_COLUMN = 2  # what a column costs besides its entries, in entries
 
@@ -30,7 +30,7 @@ class Columns(Layout):
     def adjoint(self, r: np.ndarray) -> np.ndarray:
         sparse = compiled("rows.sparse")
         r, g = scaled(r, self.scale), np.empty(self.shape[1])
-        cuts = self.cuts(parts_of(self.entries))
+        cuts = self.cuts(parts_for(self.entries))
         share_out(lambda i: sparse.dots(*self.arrays, *cuts[i], r, g[cuts[i][0] :]), len(cuts))
         return g
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frankwolfe.kernels.threads import MOST_PARTS, calm, parts_of, share_out
+from frankwolfe.kernels.threads import MOST_PARTS, calm, parts_for, parts_of, share_out
 
 CACHE = 1 << 19  # bytes of rows that are read twice, the second time from cache
 CHUNK = 1024  # most rows whose margins are in cache at a time, and fewest whose sums are added up on their own
@@ -193,7 +193,7 @@ class RowLayout(Layout):
     def product(self, x: np.ndarray) -> np.ndarray:
         rows = compiled("rows.sweep")
         x, out = self._filled(x), np.empty(self.shape[0])
-        cuts = self.cuts(parts_of(self.entries))
+        cuts = self.cuts(parts_for(self.entries))
         share_out(lambda i: rows.product(self.arrays, *cuts[i], x, out[cuts[i][0] :]), len(cuts))
         return out
 
