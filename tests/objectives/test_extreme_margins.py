@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from tests.objectives import exact
 
 import frankwolfe as fw
@@ -186,3 +187,23 @@ def test_data_whose_squares_overflow_end_a_run_without_an_exception(domain: fw.S
     assert domain.contains(result.x)
     least = fw.minimize(fw.LeastSquares(A * 1e-160, b), 1e160 * domain).fun
     assert result.lower_bound <= least
+
+
+@pytest.mark.parametrize("kind", [fw.Poisson, fw.Gamma])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("columns", [3, 70])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array], ids=["dense", "csr", "csc"])
+def test_rows_without_weight_may_overflow(kind: Any, intercept: bool, columns: int, form: Any) -> None:
+    """Their exponentials are infinite, and count for nothing: as if the rows were not there."""
+    rng = np.random.default_rng(0)
+    A, b, w = 0.1 * rng.standard_normal((400, columns)), 1.0 + rng.poisson(1.0, 400), np.ones(400)
+    A[::7], w[::7] = 1e6 * A[::7], 0.0
+    whole = kind(form(A), b, sample_weight=w, intercept=intercept)
+    some = kind(form(A[w > 0]), b[w > 0], intercept=intercept)
+    x = np.full(columns, 0.3)
+    for got, wanted in zip(whole.value_and_grad(x), some.value_and_grad(x), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-12)
+    results = [fw.minimize(f, fw.L1Ball(1.0), method="newton") for f in (whole, some)]
+    assert [result.success for result in results] == [True, True]
+    assert results[0].fun == pytest.approx(results[1].fun, rel=1e-5)
+    assert not fw.verify(results[0], whole, fw.L1Ball(1.0)).false

@@ -14,6 +14,7 @@ import numpy as np
 from numba import TypingError, njit
 from numba.extending import overload
 
+from frankwolfe.backends.elementary import pick_above
 from frankwolfe.kernels import elementary as elementary  # the functions that formulae are written in
 from frankwolfe.kernels.compiling import FUSED, INLINE, SUMS, kernel
 from frankwolfe.kernels.root_bracket import ROUNDS, narrow, settled
@@ -34,6 +35,17 @@ def slope_of(loss, m, b):
 
 def curvature_of(loss, m, b):
     """Return the second derivative of the loss in the margin."""
+
+
+def weighed(loss, share, m):
+    """Return the margin of a row, or of eight; zero where a row has no weight and its loss may overflow."""
+
+
+@overload(weighed, jit_options=INLINE)  # pyright: ignore[reportArgumentType]
+def _weighed(loss, share, m):
+    if loss.instance_class.bounded:
+        return lambda loss, share, m: m
+    return lambda loss, share, m: pick_above(share, 0.0, m, 0.0)
 
 
 @cache
@@ -71,18 +83,20 @@ def at_margins(rows, m, r, c):
     value, inner = 0.0, 0.0
     if r.size == 0:
         for i in range(m.size):
-            value += share[i] * value_of(loss, m[i], b[i])
+            value += share[i] * value_of(loss, weighed(loss, share[i], m[i]), b[i])
     elif c.size == 0:
         for i in range(m.size):
-            value += share[i] * value_of(loss, m[i], b[i])
-            r[i] = share[i] * slope_of(loss, m[i], b[i])
-            inner += r[i] * m[i]
+            t = weighed(loss, share[i], m[i])
+            value += share[i] * value_of(loss, t, b[i])
+            r[i] = share[i] * slope_of(loss, t, b[i])
+            inner += r[i] * t
     else:
         for i in range(m.size):
-            value += share[i] * value_of(loss, m[i], b[i])
-            r[i] = share[i] * slope_of(loss, m[i], b[i])
-            c[i] = share[i] * curvature_of(loss, m[i], b[i])
-            inner += r[i] * m[i]
+            t = weighed(loss, share[i], m[i])
+            value += share[i] * value_of(loss, t, b[i])
+            r[i] = share[i] * slope_of(loss, t, b[i])
+            c[i] = share[i] * curvature_of(loss, t, b[i])
+            inner += r[i] * t
     return value, inner
 
 

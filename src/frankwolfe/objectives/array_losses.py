@@ -8,6 +8,7 @@ import numpy as np
 
 from frankwolfe.backends import Array, Scalar, fetch, namespace, vdot
 from frankwolfe.backends import double as double_of
+from frankwolfe.backends.elementary import pick_above
 from frankwolfe.kernels.rows.layouts import NONE
 from frankwolfe.losses import Loss
 from frankwolfe.objectives.intercept_search import InterceptSearch
@@ -23,15 +24,19 @@ class ArrayLosses(NamedTuple):
 
     def value(self, m: Array) -> Scalar:
         """Return the loss at the margins m."""
-        return products(self.loss.value(m, self.b, *self.loss), self.share)
+        return products(self.loss.value(self._weighed(m), self.b, *self.loss), self.share)
 
     def slope(self, m: Array) -> Array:
         """Return the gradient of the loss at the margins m."""
-        return self.share * self.loss.slope(m, self.b, *self.loss)
+        return self.share * self.loss.slope(self._weighed(m), self.b, *self.loss)
 
     def curvature(self, m: Array, shift: float = 0.0) -> Array:
         """Return the second derivatives of the loss at the margins m + shift."""
-        return self.share * self.loss.curvature(m + shift if shift else m, self.b, *self.loss)
+        return self.share * self.loss.curvature(self._weighed(m + shift if shift else m), self.b, *self.loss)
+
+    def _weighed(self, m: Array) -> Array:
+        """Return the margins, zero for rows without weight, whose loss may overflow."""
+        return m if self.loss.bounded else pick_above(self.share, 0.0, m, 0.0)
 
     def along(self, start: Array, step: Array, gamma: float) -> tuple[Scalar, Scalar]:
         """Return first and second derivative of the loss along start + gamma step."""

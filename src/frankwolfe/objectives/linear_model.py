@@ -464,6 +464,6 @@ def _constants(model: LinearModel) -> Sums:
 
 
 def _largest_rows(model: LinearModel) -> Sums:
-    """The largest entry of each column, in a list (None for an operator), and the largest norm of a row."""
-    found = model.data.largest_rows()
+    """The largest entry of each column, in a list (None for an operator), and the largest norm of a row with weight."""
+    found = model.data.largest_rows(model.share > 0 if model.weighted else None)
     return ([None], Most(0.0)) if found is None else ([found[0]], Most(found[1]))

@@ -103,10 +103,17 @@ class DataMatrix(Rows):
                 total = total + namespace(block).sum(squares, axis=0, dtype=double(block))
         return np.asarray(host(total), dtype=np.float64)
 
-    def largest_rows(self) -> tuple[np.ndarray, float] | None:
-        """Return the largest entry of each column, and the largest norm of a row, on the host; None for an operator."""
+    def largest_rows(self, counted: Array | None = None) -> tuple[np.ndarray, float] | None:
+        """Return the largest entry of each column, and the largest norm of a row, on the host; None for an operator.
+
+        Of the rows that are `counted`, by default all.
+        """
         entries, length = np.zeros(self.shape[1]), 0.0
-        for _, block in self.row_blocks():
+        for rows, block in self.row_blocks():
+            if counted is not None:
+                block = block[counted[rows]]
+                if not block.shape[0]:
+                    continue
             sizes, squares = abs(block), block * block
             if hasattr(block, "tocsr"):
                 most, lengths = sizes.max(axis=0).toarray(), squares.sum(axis=1)
@@ -191,7 +198,7 @@ class OperatorMatrix(DataMatrix):
     def _column_squares(self, weights: Array | None) -> None:
         return None
 
-    def largest_rows(self) -> None:
+    def largest_rows(self, counted: Array | None = None) -> None:
         return None
 
     def arrays(self) -> list[Array]:

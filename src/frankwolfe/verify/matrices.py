@@ -55,8 +55,17 @@ class Matrix:
 
     def __init__(self, numbers: Any) -> None:
         self.shape: tuple[int, int] = tuple(numbers.shape)
-        kept = isinstance(numbers, Blocks | np.ndarray)
+        kept = isinstance(numbers, Blocks | np.ndarray | Triples)
         self.numbers = numbers if kept else Triples.of(numbers)
+
+    def only(self, rows: np.ndarray) -> Matrix:
+        """Return the matrix with the other rows set to zero; as it is where it is read in blocks."""
+        if isinstance(self.numbers, np.ndarray):
+            return Matrix(np.where(rows[:, None], self.numbers, 0.0))
+        if isinstance(self.numbers, Triples):
+            values = np.where(rows[self.numbers.rows], self.numbers.values, 0.0)
+            return Matrix(self.numbers._replace(values=values))
+        return self
 
     def times(self, x: np.ndarray) -> Interval:
         """Return an enclosure of the product with a vector."""

@@ -96,6 +96,8 @@ class RowModel(Objective):
         # Shares are weights / total: without weights one each, which are exact numbers, and n.
         self.weights = np.ones(self.A.shape[0]) if share is None else np.asarray(share, np.float64)
         self.total = float(self.A.shape[0]) if share is None else 1.0
+        if not self.weights.all():  # what does not count may overflow
+            self.A = self.A.only(self.weights != 0)
         self.ridge = float(description.get("ridge", 0.0))
         self.intercept = bool(description.get("intercept", False))
         self.floor = 0.0 if self.ridge >= 0 else -math.inf

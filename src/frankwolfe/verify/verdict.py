@@ -239,7 +239,7 @@ class _Case:
             return math.inf, 0.0
         low, high = float(enclosure.lo), float(enclosure.hi)
         room = ULPS * 2.0**-52 * max(scale, TINY)
-        if not math.isfinite(high):
+        if not math.isfinite(high + scale):
             self.unproven.append("the value of x: it overflows")
         elif not low - room <= fun <= high + room:
             self.false.append(f"fun = {fun:.17g} is not f(x), which lies between {low:.17g} and {high:.17g}")

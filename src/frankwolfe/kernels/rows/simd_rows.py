@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from frankwolfe.kernels.compiling import kernel
-from frankwolfe.kernels.losses import slope_of, value_of
+from frankwolfe.kernels.losses import slope_of, value_of, weighed
 from frankwolfe.kernels.simd import everywhere, lane, load, store, total, totals
 
 ZERO, TWO, EIGHT = np.uint64(0), np.uint64(2), np.uint64(8)
@@ -42,8 +42,9 @@ def sweep(A, first, last, x, mixing, known, loss, images, g, sums):
         if shares.size == targets.size:
             share = load(shares, i)
         if two_points:
-            watched = watched + share * value_of(formulae, m, b)
+            watched = watched + share * value_of(formulae, weighed(formulae, share, m), b)
             m = known_at * before + new_at * q
+        m = weighed(formulae, share, m)
         slopes = share * slope_of(formulae, m, b)
         value, inner = value + share * value_of(formulae, m, b), inner + slopes * m
         _add_rows(flat, starts, slopes, g)
