@@ -203,3 +203,17 @@ def test_the_corner_at_zero_is_in_a_polytope():
 
 def test_one_pixel_of_mean_zero_is_zero():
     assert domain_of(describe_domain(fw.TotalVariationBall(1e9))).reach(np.ones(1)) <= 1e-300
+
+
+@pytest.mark.parametrize(("dtype", "far"), [("float64", 1.0), ("float64", 1e6), ("float32", 1.0)])
+@pytest.mark.parametrize("small", [1e-2, 1e-6])
+def test_a_small_block_beside_a_large_one_is_as_exact_as_its_offset(dtype, far, small):
+    """What rounding does to an entry is relative to where it is, and no matter of the other blocks."""
+    rng = np.random.default_rng(0)
+    domain = fw.Product(fw.Simplex(2, small), fw.L2Ball(1.0), shapes=[2, 3]) + far * rng.standard_normal(5)
+    f = fw.LeastSquares(rng.standard_normal((20, 5)).astype(dtype), rng.standard_normal(20))
+    check = fw.verify(fw.minimize(f, domain, max_iter=50), f, domain)
+    assert not check.false
+    assert not check.unproven
+    out = domain_of(describe_domain(domain)).excess(domain.lmo(np.ones(5)).toarray() + small * np.eye(5)[0])
+    assert out.lo > 0.1 * small / (small + 2 * far)  # and what is outside is seen

@@ -31,12 +31,13 @@ class Combined(Domain):
         return max(part.size for part in self.parts)
 
     def support(self, h: np.ndarray) -> float:
-        return self.join([part.support(block) for part, block in self._blocks(h)])
+        return self.join([part.support(block) for part, block in self.blocks(h)])
 
     def reach(self, e: np.ndarray) -> float:
-        return self.join([part.reach(block) for part, block in self._blocks(e)])
+        return self.join([part.reach(block) for part, block in self.blocks(e)])
 
-    def _blocks(self, x: np.ndarray) -> list[tuple[Domain, np.ndarray]]:
+    def blocks(self, x: np.ndarray) -> list[tuple[Domain, np.ndarray]]:
+        """Return each set with its block of a vector."""
         """Return the parts, each with the entries that belong to it."""
         return [(part, x) for part in self.parts]
 
@@ -77,9 +78,10 @@ class Product(Combined):
     shapes: list[list[int]]
 
     def excess(self, x: np.ndarray) -> Interval:
-        return largest(*(part.excess(block) for part, block in self._blocks(x)))
+        return largest(*(part.excess(block) for part, block in self.blocks(x)))
 
-    def _blocks(self, x: np.ndarray) -> list[tuple[Domain, np.ndarray]]:
+    def blocks(self, x: np.ndarray) -> list[tuple[Domain, np.ndarray]]:
+        """Return each set with its block of a vector."""
         sizes = [math.prod(shape) for shape in self.shapes]
         require(x, (sum(sizes),))
         blocks = np.split(x, np.cumsum(sizes)[:-1])
@@ -161,11 +163,20 @@ class Moved(Domain, judges=("Scaled", "Shifted")):
     def excess(self, x: Any) -> Interval:
         if self.offset is not None:
             require(x, self.offset.shape)
+            if isinstance(self.part, Product):  # each block is moved, and has a size of its own
+                blocks = zip(self.part.blocks(x), self.part.blocks(self.offset), strict=True)
+                return largest(*(self._of(part, offset).excess(block) for (part, block), (_, offset) in blocks))
             x = x - self.offset
         x = x | {"weights": x["weights"] / self.factor} if isinstance(x, dict) else x / self.factor
         # One rounding of every entry: no more than an ulp of the set's size.
         share = abs(self.factor) * self.part.size / self.size
         return self.part.excess(x) * share + Interval(-2 * ULP, 2 * ULP)
+
+    def _of(self, part: Domain, offset: np.ndarray) -> Moved:
+        """Return another set, moved by another offset and as often times itself."""
+        moved = Moved({"factor": self.factor, "offset": offset})
+        moved.part = part
+        return moved
 
     def vertices(self, shape: tuple[int, ...]) -> np.ndarray | None:
         points = self.part.vertices(shape)

@@ -132,11 +132,18 @@ class Shifted(MappedSet, ProjectableSet):
     def contains(self, x: Array, tol: float = 1e-9) -> bool:
         if not is_point(self, x):
             return False
+        if self._blocks:  # each has a size of its own
+            return all(moved.contains(x[block].reshape(moved.shape), tol) for block, moved in self._blocks)
         # Far from the origin x itself is rounded by more than the tolerance of a small set.
         point = self.part.lmo(zeros(tuple(x.shape), x)).toarray()
         size = float(norm(point, 2)) + self.part.diameter(self.shape)
         rounding = 4 * eps(x) * float(norm(self.offset, 2))
         return self.part.contains(x - as_like(self.offset, x), max(tol, rounding / size) if size > 0 else tol)
+
+    @cached_property
+    def _blocks(self) -> list[tuple[slice, Shifted]]:
+        """The shifted factors of a product, each with its place; none for other sets."""
+        return [(block, Shifted(part, self.offset[block].reshape(shape))) for block, part, shape in self.part.factors]
 
     def with_radius(self, radius: float) -> Self:
         """Return the set of another radius, shifted as before."""
