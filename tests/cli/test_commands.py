@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import frankwolfe
 import frankwolfe.datasets
-from frankwolfe.cli import demo as demo_command
+from frankwolfe.cli import library
 from frankwolfe.cli.app import app
 from frankwolfe.cli.errors import polite
 
@@ -75,7 +75,7 @@ def test_demo_in_a_real_process(tmp_path):
 def test_demo_opens_the_report_only_if_asked(monkeypatch, tmp_path):
     opened = []
     monkeypatch.setattr("frankwolfe.paper.demo.run", lambda out, **_: out / "index.html")
-    monkeypatch.setattr(demo_command.webbrowser, "open", opened.append)
+    monkeypatch.setattr(library.webbrowser, "open", opened.append)
     assert call("demo", "--out", str(tmp_path)).exit_code == 0
     assert not opened
     assert call("demo", "--out", str(tmp_path), "--open").exit_code == 0

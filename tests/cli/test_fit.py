@@ -294,7 +294,7 @@ def test_show_tells_what_is_in_a_model(folder, tmp_path):
 def test_values_are_completed(folder):
     from types import SimpleNamespace
 
-    from frankwolfe.cli.completion import choice, columns_of
+    from frankwolfe.cli.fit import choice, columns_of
 
     assert columns_of(SimpleNamespace(params={"data": folder / "two.csv"}), "we") == ["weight"]
     assert columns_of(SimpleNamespace(params={}), "we") == []

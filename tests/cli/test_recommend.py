@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.cli.commands import call, refused
 
-from frankwolfe.cli import bench as bench_command
+from frankwolfe.cli import library
 from frankwolfe.estimators import MatrixCompleter
 
 pandas = pytest.importorskip("pandas")
@@ -132,13 +132,13 @@ def test_bad_arguments_are_one_clear_line(model, tmp_path):
 
 def test_bench_says_where_it_runs(monkeypatch, tmp_path):
     assert "did you mean 'recommender'?" in refused("bench", "recomender")
-    monkeypatch.setattr(bench_command, "checkout", lambda: None)
+    monkeypatch.setattr(library, "checkout", lambda: None)
     assert "in a clone" in refused("bench")
 
 
 def test_bench_runs_what_the_checkout_holds(monkeypatch):
     asked = []
-    monkeypatch.setattr(bench_command.subprocess, "run", lambda c, **k: asked.append((c, k)) or _Done())
+    monkeypatch.setattr(library.subprocess, "run", lambda c, **k: asked.append((c, k)) or _Done())
     call("bench", "recommender", "--quick")
     ((command, options),) = asked
     assert command[1:] == ["-m", "benchmarks", "--quick", "recommender"]
@@ -146,7 +146,7 @@ def test_bench_runs_what_the_checkout_holds(monkeypatch):
 
 
 def test_bench_passes_a_failure_on(monkeypatch):
-    monkeypatch.setattr(bench_command.subprocess, "run", lambda *_, **__: _Done(3))
+    monkeypatch.setattr(library.subprocess, "run", lambda *_, **__: _Done(3))
     call("bench", "recommender", code=3)
 
 

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import frankwolfe as fw
-from frankwolfe.cli.reproduce import PARTS as CLI_PARTS
+from frankwolfe.cli.library import PARTS as CLI_PARTS
 from frankwolfe.paper import PARTS, reproduce, runs
 from frankwolfe.paper.problems import Ball, Data
 from frankwolfe.paper.publication.figure_data import Curve, Figure, Panel, from_payload, payload

@@ -1,8 +1,4 @@
-"""The command line: one small module per command.
-
-To add a command, write ``cli/NAME.py`` with a function ``NAME`` whose arguments are typer options, and add one line to
-``cli/app.py``.
-"""
+"""The command line: a command is a function whose arguments are typer options, and one line in ``cli/app.py``."""
 
 from __future__ import annotations
 

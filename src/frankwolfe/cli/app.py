@@ -7,17 +7,13 @@ from typing import Annotated
 import typer
 
 import frankwolfe
-from frankwolfe.cli.bench import bench
-from frankwolfe.cli.compile import compile
 from frankwolfe.cli.complete import complete, recommend
 from frankwolfe.cli.data import data
-from frankwolfe.cli.demo import demo
 from frankwolfe.cli.errors import polite
 from frankwolfe.cli.fit import fit, predict
+from frankwolfe.cli.library import bench, compile, demo, reproduce, verify
 from frankwolfe.cli.path import path
-from frankwolfe.cli.reproduce import reproduce
 from frankwolfe.cli.show import show
-from frankwolfe.cli.verify import verify
 
 HELP = """
 Optimisation without projections, with a proven gap with every answer.

@@ -10,7 +10,7 @@ import typer
 
 from frankwolfe.cli.fit import Device
 from frankwolfe.cli.output import Json, Quiet, number_or, show, talkative, working
-from frankwolfe.cli.tables import Table, writable
+from frankwolfe.cli.tables import Table, existing, writable
 
 USUAL = {
     "user": ("user", "user_id", "userid", "customer", "customer_id"),
@@ -88,7 +88,6 @@ def recommend(
 
         frankwolfe recommend model.npz 196 -n 5
     """
-    from frankwolfe.cli.tables import existing
     from frankwolfe.estimators import MatrixCompleter
 
     fitted = MatrixCompleter.load(existing(model))

@@ -111,7 +111,7 @@ def _problem(
     from scipy.sparse import issparse
 
     import frankwolfe as fw
-    from frankwolfe.datasets.labels import split_rows
+    from frankwolfe.datasets.readers import split_rows
     from frankwolfe.estimators.constraints import constraint_set
     from frankwolfe.estimators.scaling import Scaling
 

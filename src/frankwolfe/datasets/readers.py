@@ -1,23 +1,22 @@
 """One reader for each kind of file: find it, unpack it, parse it, and hold it against what was published."""
 
 from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
-
 import numpy as np
-
 from frankwolfe.datasets.archives import read_file, unpack
 from frankwolfe.datasets.errors import DatasetError
 from frankwolfe.datasets.files import Access, Source, check_content, read_known, unpack_known
-from frankwolfe.datasets.idx import parse_images, parse_labels
-from frankwolfe.datasets.labels import Labels, distinct, to_binary
 from frankwolfe.datasets.libsvm import parse_libsvm
-from frankwolfe.datasets.parsed import parsed, parsed_key
+from frankwolfe.datasets.files import parsed, parsed_key
 from frankwolfe.datasets.ratings import Effects, fit_effects, parse_ratings
 from frankwolfe.datasets.registry import DataFile, DatasetInfo
 from frankwolfe.datasets.types import Dataset, Ratings
+import math
+import struct
+import operator
+from typing import Literal, SupportsIndex, get_args
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -25,6 +24,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _SHARES = {"data": 1.0, "base": 0.8, "test": 0.2}
+
+_UNSIGNED_BYTE = 8
+
+Labels = Literal["binary", "raw"]
 
 
 def load_path(path: Path, access: Access, labels: Labels, n_features: int | None) -> Dataset:
@@ -122,3 +125,91 @@ def _check_counts(label: str, entry: DatasetInfo, nonzeros: int, labels: np.ndar
                 f"{label}: {found} {what}, the published {entry.name} has {expected}; the file is incomplete or "
                 "another one: fetch it again, or load it by its path"
             )
+
+
+def parse_idx(content: bytes, file: str, ndim: int) -> np.ndarray:
+    """Parse an idx file of unsigned bytes (unpacked) with so many dimensions: 1 for labels, 3 for images."""
+    if not content:
+        raise DatasetError(f"{file}: the file is empty; fetch it again")
+    magic = bytes([0, 0, _UNSIGNED_BYTE, ndim])
+    if content[:4] != magic:
+        raise DatasetError(
+            f"{file}: begins with {content[:4].hex(' ')}, an idx file of bytes with {ndim} dimension(s) begins with "
+            f"{magic.hex(' ')}; check that images and labels are not mixed up"
+        )
+    start = 4 + 4 * ndim
+    if len(content) < start:
+        raise DatasetError(f"{file}: ends inside its header, after {len(content)} bytes; fetch it again")
+    shape = struct.unpack_from(f">{ndim}I", content, 4)
+    promised = start + math.prod(shape)
+    if len(content) != promised:
+        sizes = " x ".join(map(str, shape))
+        raise DatasetError(
+            f"{file}: {len(content)} bytes where the header ({sizes}) promises {promised}; fetch it again"
+        )
+    return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
+
+
+def parse_images(content: bytes, file: str) -> np.ndarray:
+    """Parse images into one row of pixels (0 to 255) each."""
+    images = parse_idx(content, file, ndim=3)
+    if not images.size:
+        raise DatasetError(f"{file}: holds no image; fetch it again")
+    return images.reshape(len(images), -1)
+
+
+def parse_labels(content: bytes, file: str) -> np.ndarray:
+    """Parse labels, the digits 0 to 9."""
+    labels = parse_idx(content, file, ndim=1)
+    wrong = np.flatnonzero(labels > 9)
+    if wrong.size:
+        raise DatasetError(f"{file}: label {labels[wrong[0]]} of image {wrong[0]} is no digit 0..9; fetch it again")
+    return labels
+
+
+def distinct(labels: np.ndarray) -> tuple[float, ...]:
+    """Return the labels there are in increasing order, whole numbers as such."""
+    return tuple(int(v) if v.is_integer() else v for v in np.unique(labels).tolist())
+
+
+def to_binary(labels: np.ndarray, file: str) -> np.ndarray:
+    """Return -1.0 for the smaller and +1.0 for the larger of two labels."""
+    classes = distinct(labels)
+    if len(classes) != 2:
+        what = f"only one class, {classes[0]}" if len(classes) == 1 else f"{len(classes)} different labels"
+        raise DatasetError(f'{file}: {what}, but two classes are needed; give labels="raw" to take labels as they are')
+    return np.where(labels == classes[1], 1.0, -1.0)
+
+
+def split_rows(n: int, part: str, fraction: float, seed: int) -> np.ndarray:
+    """Return the rows of the training part (a random ``fraction`` of ``n``, rounded up) or of the rest.
+
+    The rows are those with the smallest of ``n`` random 64-bit numbers. NumPy promises that these raw numbers never
+    change, which it does not for its shuffles, so a seed means the same rows everywhere and for good.
+    """
+    order = np.argsort(np.random.PCG64(seed).random_raw(n), kind="stable")
+    m = math.ceil(round(fraction * n, 6))  # 0.07 * 100 is a little more than 7
+    return np.sort(order[:m] if part == "train" else order[m:])
+
+
+def check_options(
+    labels: str, digit: SupportsIndex, n_features: SupportsIndex | None, fraction: float, seed: SupportsIndex
+) -> None:
+    """Refuse options of `load` that no dataset could honour."""
+    if labels not in get_args(Labels):
+        raise ValueError(f"labels must be one of {get_args(Labels)}, got {labels!r}")
+    if not 0 <= _whole(digit, "digit") <= 9:
+        raise ValueError(f"digit must be one of 0..9, got {digit!r}")
+    if n_features is not None and not 1 <= _whole(n_features, "n_features") < 2**31:
+        raise ValueError(f"n_features must be from 1 to 2147483647, got {n_features!r}")
+    if not 0 < fraction < 1:
+        raise ValueError(f"fraction must lie between 0 and 1, both excluded, got {fraction!r}")
+    if _whole(seed, "seed") < 0:
+        raise ValueError(f"seed must not be negative, got {seed!r}")
+
+
+def _whole(value: SupportsIndex, name: str) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number, got {value!r}") from None

@@ -201,7 +201,7 @@ class CrossValidated(LinearEstimator):
         array of two Axes
             Coefficients on the left, score with its standard error on the right; the chosen radius is marked.
         """
-        from frankwolfe.plotting.paths import plot_search
+        from frankwolfe.plotting.curves import plot_search
 
         check_is_fitted(self)
         coefs = self.coefs_paths_.mean(axis=0).reshape(len(self.radii_), -1)

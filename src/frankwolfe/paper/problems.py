@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import frankwolfe as fw
-from frankwolfe.plotting.palette import BLUE, GREEN, OLIVE, ORANGE, PURPLE, SKY, VERMILION
+from frankwolfe.plotting.style import BLUE, GREEN, OLIVE, ORANGE, PURPLE, SKY, VERMILION
 
 GROUP_SIZE = 5
 THREADS = 1

@@ -4,8 +4,8 @@
 """
 
 from frankwolfe.plotting.curves import AXES, plot_comparison, plot_result
-from frankwolfe.plotting.palette import TITLES, line_style
-from frankwolfe.plotting.paths import plot_path
+from frankwolfe.plotting.style import TITLES, line_style
+from frankwolfe.plotting.curves import plot_path
 from frankwolfe.plotting.style import figure, style
 
 __all__ = ["AXES", "TITLES", "figure", "line_style", "plot_comparison", "plot_path", "plot_result", "style"]

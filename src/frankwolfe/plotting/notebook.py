@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from frankwolfe.plotting.palette import COLORS
+from frankwolfe.plotting.style import COLORS
 
 WIDTH, HEIGHT, MARGIN = 320, 120, 28
 POINTS = 200  # of a curve: a longer one is thinned

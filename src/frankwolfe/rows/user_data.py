@@ -67,7 +67,7 @@ def agreed_options(kind: Any, options: dict[str, Any], surveys: list[Any]) -> di
 def _is_lazy(matrix: Any) -> bool:
     if "dask" not in sys.modules:  # nobody has a Dask collection who has not imported Dask
         return False
-    from frankwolfe.distributed.collections import is_lazy
+    from frankwolfe.distributed.distribute import is_lazy
 
     return is_lazy(matrix)
 

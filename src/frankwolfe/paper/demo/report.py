@@ -16,7 +16,7 @@ from frankwolfe.paper.publication.pictures import draw
 from frankwolfe.paper.words import fill, read, versions
 from frankwolfe.plotting import TITLES, html, line_style
 from frankwolfe.plotting.html import png
-from frankwolfe.plotting.palette import GREY
+from frankwolfe.plotting.style import GREY
 
 SIZE = 3.6, 2.9  # inches: small, so that text stays legible in three columns and on a phone
 FLOOR = 1e-13  # below this, rounding is all there is

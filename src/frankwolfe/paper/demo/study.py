@@ -10,7 +10,7 @@ from frankwolfe.compare import Comparison
 from frankwolfe.methods import AcceleratedProjectedGradient
 from frankwolfe.minimize import minimize
 from frankwolfe.objectives.base import Objective
-from frankwolfe.plotting.palette import TITLES
+from frankwolfe.plotting.style import TITLES
 from frankwolfe.result import Result
 from frankwolfe.sets.base import Set
 

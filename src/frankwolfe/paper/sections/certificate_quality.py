@@ -16,7 +16,7 @@ from frankwolfe.paper.runs import thinned
 from frankwolfe.paper.store import Outcome, Task, columns
 from frankwolfe.paper.verdicts import ROUNDING, Case, Found, verdict
 from frankwolfe.paper.words import Words
-from frankwolfe.plotting.palette import BLUE, GREY, ORANGE, PURPLE
+from frankwolfe.plotting.style import BLUE, GREY, ORANGE, PURPLE
 from frankwolfe.points import Tangent
 from frankwolfe.problem import Problem as CountingProblem
 

@@ -16,7 +16,7 @@ from frankwolfe.paper.runner import Results
 from frankwolfe.paper.store import Outcome, Task, columns
 from frankwolfe.paper.verdicts import ROUNDING, Case, Found, verdict
 from frankwolfe.paper.words import Words
-from frankwolfe.plotting.palette import BLUE, GREY, ORANGE, PURPLE, VERMILION
+from frankwolfe.plotting.style import BLUE, GREY, ORANGE, PURPLE, VERMILION
 from frankwolfe.problem import Problem
 
 SHOWN = (0, 6, 40, 200)

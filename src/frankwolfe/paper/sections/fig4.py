@@ -15,7 +15,7 @@ from frankwolfe.paper.runs import Run, Series
 from frankwolfe.paper.store import Task
 from frankwolfe.paper.verdicts import FAILS, HOLDS, PARTLY, UNKNOWN, Case, Found, spread_of, stretches, verdict
 from frankwolfe.paper.words import Words
-from frankwolfe.plotting.palette import GREY
+from frankwolfe.plotting.style import GREY
 
 DATA = Data("movielens100k")
 BALL = Ball("nuclear", 2.5)

@@ -15,7 +15,7 @@ from frankwolfe.paper.sections.rate_reasons import WANDERING, Wandering
 from frankwolfe.paper.store import Outcome, Task
 from frankwolfe.paper.verdicts import OUTSIDE, Case, Found, Judge, verdict
 from frankwolfe.paper.words import Words
-from frankwolfe.plotting.palette import BLUE, GREY, PURPLE, VERMILION
+from frankwolfe.plotting.style import BLUE, GREY, PURPLE, VERMILION
 
 
 class Constants(NamedTuple):

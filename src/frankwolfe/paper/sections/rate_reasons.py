@@ -20,7 +20,7 @@ from frankwolfe.paper.sections import fig3
 from frankwolfe.paper.store import Outcome, Task
 from frankwolfe.paper.verdicts import FAST, Case, Found, speed, spread_of, verdict
 from frankwolfe.paper.words import Words
-from frankwolfe.plotting.palette import GREY
+from frankwolfe.plotting.style import GREY
 
 STEPS = 20_000
 WINDOW = (300, 18_000)  # the largest error from k on means little at the very end
