@@ -1,17 +1,17 @@
-"""Objectives other than models of rows, as the judge knows them: entries of a matrix, functions known by their numbers, structured outputs."""
+"""Objectives without rows, as the judge knows them: completion, functions by their numbers, structural SVM."""
 
 from __future__ import annotations
+
 import math
 from typing import Any
+
 import numpy as np
-from frankwolfe.verify.arithmetic import Groups, Interval, dot, grouped, product
-from frankwolfe.verify.domains import CannotShow
-from frankwolfe.verify.objectives import SECOND, Objective, Tangent, Touching, Value, normalised
-from frankwolfe.verify.spectral import LARGEST
-from frankwolfe.verify.arithmetic import Interval, dot, sums
+
+from frankwolfe.verify.arithmetic import Groups, Interval, dot, grouped, product, sums
 from frankwolfe.verify.domains import CannotShow, Domain, largest, magnitude, require
-from frankwolfe.verify.objectives import Objective, Tangent, Touching, Value, average
+from frankwolfe.verify.objectives import SECOND, Objective, Tangent, Touching, Value, average, normalised
 from frankwolfe.verify.polytopes import distance_from_hull
+from frankwolfe.verify.spectral import LARGEST
 
 TRUSTED = 64  # ulps that a user's function and gradient are trusted to
 
