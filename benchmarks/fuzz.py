@@ -34,9 +34,9 @@ from benchmarks.report import command_line, held_to
 from frankwolfe import checkpoint
 from frankwolfe.datasets.archives import unpack
 from frankwolfe.datasets.errors import DatasetError
-from frankwolfe.datasets.idx import parse_images, parse_labels
 from frankwolfe.datasets.libsvm import parse_libsvm
 from frankwolfe.datasets.ratings import parse_ratings
+from frankwolfe.datasets.readers import parse_images, parse_labels
 from frankwolfe.problem import Problem
 from frankwolfe.run import Run
 from frankwolfe.stopping import Tolerance

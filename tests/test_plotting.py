@@ -15,7 +15,7 @@ import pytest
 
 import frankwolfe as fw
 from frankwolfe.plotting import AXES, TITLES, figure, html, line_style, notebook, plot_comparison, plot_result
-from frankwolfe.plotting.paths import plot_path, plot_search
+from frankwolfe.plotting.curves import plot_path, plot_search
 from frankwolfe.plotting.style import INK
 
 

@@ -5,9 +5,8 @@ import os
 import numpy as np
 from scipy.sparse import csr_array
 
-from frankwolfe.datasets import load, parsed
-from frankwolfe.datasets.files import cache_directory
-from frankwolfe.datasets.parsed import parsed_key, read_parsed, write_parsed
+from frankwolfe.datasets import files, load
+from frankwolfe.datasets.files import cache_directory, parsed_key, read_parsed, write_parsed
 from frankwolfe.files import write_arrays
 
 A = csr_array(np.array([[0.5, 0, 1], [0, 4, 0]]))
@@ -66,7 +65,7 @@ def test_keys_differ_with_everything_that_matters(monkeypatch):
         parsed_key(b"1", "x", None),
         parsed_key(b"1", "", 3),
     }
-    monkeypatch.setattr(parsed, "_PARSER_VERSION", 99)
+    monkeypatch.setattr(files, "_PARSER_VERSION", 99)
     assert len(keys | {parsed_key(b"1", "", None)}) == 5
 
 
@@ -76,7 +75,7 @@ def test_a_cache_that_cannot_be_written_is_no_error(monkeypatch, tmp_path, tiny)
     monkeypatch.setenv("FRANKWOLFE_CACHE", str(tmp_path / "blocked"))
     assert load("tiny", directory=tmp_path).shape == (4, 3)
     assert not write_parsed("key", A, LABELS)
-    monkeypatch.setattr(parsed, "cache_directory", lambda: None)
+    monkeypatch.setattr(files, "cache_directory", lambda: None)
     assert load("tiny", directory=tmp_path, cache=True).shape == (4, 3)
 
 

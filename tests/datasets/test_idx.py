@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frankwolfe.datasets import DatasetError
-from frankwolfe.datasets.idx import parse_idx, parse_images, parse_labels
+from frankwolfe.datasets.readers import parse_idx, parse_images, parse_labels
 
 
 def idx(array):

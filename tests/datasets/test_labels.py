@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from frankwolfe.datasets import DatasetError, load
-from frankwolfe.datasets.labels import check_options, distinct, split_rows, to_binary
+from frankwolfe.datasets.readers import check_options, distinct, split_rows, to_binary
 
 
 def test_the_larger_label_is_positive():

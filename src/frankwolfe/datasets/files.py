@@ -1,6 +1,7 @@
-"""Where a known file is looked for: a local directory, then pooch's cache, then its public addresses; and parsed data."""
+"""Where a known file is looked for: a local directory, then pooch's cache, then its public addresses; parsed data."""
 
 from __future__ import annotations
+
 import hashlib
 import io
 import logging
@@ -10,15 +11,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+
 from frankwolfe.datasets.archives import SUFFIXES, read_file, unpack
 from frankwolfe.datasets.errors import DatasetError
 from frankwolfe.datasets.registry import DataFile
-from frankwolfe.validation import optional
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-import numpy as np
 from frankwolfe.files import read_arrays, write_arrays
+from frankwolfe.validation import optional
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -11,8 +11,15 @@ from typing import Literal, TypedDict, Unpack, overload
 
 from frankwolfe.datasets.errors import DatasetError
 from frankwolfe.datasets.files import Access, local_directory
-from frankwolfe.datasets.readers import Labels, check_options, split_rows
-from frankwolfe.datasets.readers import load_images, load_libsvm, load_path, load_ratings
+from frankwolfe.datasets.readers import (
+    Labels,
+    check_options,
+    load_images,
+    load_libsvm,
+    load_path,
+    load_ratings,
+    split_rows,
+)
 from frankwolfe.datasets.registry import REGISTRY, DatasetInfo
 from frankwolfe.datasets.types import Counts, Dataset, Ratings, count
 

@@ -1,22 +1,23 @@
 """One reader for each kind of file: find it, unpack it, parse it, and hold it against what was published."""
 
 from __future__ import annotations
+
+import math
+import operator
+import struct
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, SupportsIndex, TypeVar, get_args
+
 import numpy as np
+
 from frankwolfe.datasets.archives import read_file, unpack
 from frankwolfe.datasets.errors import DatasetError
-from frankwolfe.datasets.files import Access, Source, check_content, read_known, unpack_known
+from frankwolfe.datasets.files import Access, Source, check_content, parsed, parsed_key, read_known, unpack_known
 from frankwolfe.datasets.libsvm import parse_libsvm
-from frankwolfe.datasets.files import parsed, parsed_key
 from frankwolfe.datasets.ratings import Effects, fit_effects, parse_ratings
 from frankwolfe.datasets.registry import DataFile, DatasetInfo
 from frankwolfe.datasets.types import Dataset, Ratings
-import math
-import struct
-import operator
-from typing import Literal, SupportsIndex, get_args
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -1,26 +1,26 @@
 """Matrix completion with the observed entries in parts: the oracle's Lanczos steps are products on the workers."""
 
 from __future__ import annotations
+
 from functools import cached_property
 from typing import Any
+
 import numpy as np
-from frankwolfe.backends import Array, Scalar
-from frankwolfe.distributed import observed_entries, shards
+
+from frankwolfe.backends import Array, Scalar, vdot
+from frankwolfe.distributed import shards
 from frankwolfe.distributed.cluster import ClusterParts, current_client
-from frankwolfe.distributed.distribute import row_blocks, vector_blocks
-from frankwolfe.distributed.distribute import placed
+from frankwolfe.distributed.distribute import placed, row_blocks, vector_blocks
 from frankwolfe.kernels.pattern.pattern_matrix import Pattern, PatternMatrix
 from frankwolfe.kernels.spectral.implicit_matrix import ImplicitMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.matrix_completion import MatrixCompletion
 from frankwolfe.points import Point
-from frankwolfe.rows.parts import Part, PartTask
+from frankwolfe.rows.parts import Most, Part, PartTask, odd, words
+from frankwolfe.rows.rows import Sums
 from frankwolfe.rows.rows_in_parts import UNKEPT
 from frankwolfe.serialisation import register
-from frankwolfe.backends import vdot
-from frankwolfe.rows.parts import Most, Part, odd, words
-from frankwolfe.rows.rows import Sums
 
 FETCH_UP_TO = 1 << 18  # entries of a gradient that are sooner brought to the oracle than multiplied where they are
 COMPRESS_FROM = 128  # factors of an average of points; its rank is far less
@@ -36,29 +36,29 @@ class Residuals(ImplicitMatrix):
 
     @cached_property
     def _kept(self) -> Any:
-        return self.parts.keep(observed_entries.residuals, self.point, self.weight)
+        return self.parts.keep(residuals, self.point, self.weight)
 
     @cached_property
     def largest(self) -> float:
         if self.fetched is not None:
             return float(np.max(np.abs(self.fetched.values)))
-        return float(self.parts.total(observed_entries.largest, kept=self._kept, reads=False)[0])
+        return float(self.parts.total(largest, kept=self._kept, reads=False)[0])
 
     def __matmul__(self, w: np.ndarray) -> np.ndarray:
-        return self._product(observed_entries.product, w)
+        return self._product(product, w)
 
     def rmatvec(self, u: np.ndarray) -> np.ndarray:
-        return self._product(observed_entries.transposed, u)
+        return self._product(transposed, u)
 
     def gram_matvec(self, w: np.ndarray) -> np.ndarray:
         # With every row in one part the squares add up: one round instead of two, and nothing as long as a column.
-        return self._product(observed_entries.squared, w) if self.parts.whole_rows else self.rmatvec(self @ w)
+        return self._product(squared, w) if self.parts.whole_rows else self.rmatvec(self @ w)
 
     @cached_property
     def fetched(self) -> PatternMatrix | None:
         if self.parts.entries > FETCH_UP_TO:
             return None
-        (values,) = self.parts.total(observed_entries.entries, self.point, self.weight)
+        (values,) = self.parts.total(entries, self.point, self.weight)
         return self.parts.pattern.matrix(np.concatenate(values))
 
     def _product(self, task: PartTask, *args: np.ndarray) -> np.ndarray:
@@ -89,7 +89,7 @@ class _Parabola(Line):
     """The segment on entries that stay with the parts; f is a parabola on it, so two numbers are all."""
 
     def __init__(self, parts: EntriesInParts, x: Any, v: Any) -> None:
-        self.first, self.second = parts.total(observed_entries.along, x, v)
+        self.first, self.second = parts.total(along, x, v)
 
     def __call__(self, gamma: float) -> tuple[float, float]:
         return self.first + gamma * self.second, self.second
@@ -114,17 +114,17 @@ class EntriesInParts(ClusterParts):
     @cached_property
     def pattern(self) -> Pattern:
         """Where the entries are, part after part."""
-        rows, cols = (np.concatenate(pieces) for pieces in self.total(observed_entries.rows_and_columns, reads=False))
+        rows, cols = (np.concatenate(pieces) for pieces in self.total(rows_and_columns, reads=False))
         return Pattern(rows, cols, self.shape)
 
     @cached_property
     def whole_rows(self) -> bool:
         """Whether every row of the matrix has all its entries in one part."""
-        return int(self.total(observed_entries.rows_held, reads=False)[0].max()) <= 1
+        return int(self.total(rows_held, reads=False)[0].max()) <= 1
 
     @property
     def heaviest(self) -> float:
-        return float(self.total(observed_entries.heaviest, reads=False)[0])
+        return float(self.total(heaviest, reads=False)[0])
 
     @property
     def additions(self) -> int:
@@ -143,11 +143,11 @@ class EntriesInParts(ClusterParts):
         for leaf in (*y.pending, *watch.pending):
             leaf.resolve(UNKEPT)
         end = None if watch is y else watch.coords
-        value, inner, watched = self.total(observed_entries.errors, y.coords, end)
+        value, inner, watched = self.total(errors, y.coords, end)
         return Evaluation(value, Residuals(self, y.coords, 1.0), inner, watched, 1.0, float(np.finfo(self.dtype).eps))
 
     def value_at(self, model: MatrixCompletion, x: Point) -> tuple[Scalar, float]:
-        return self.total(observed_entries.errors, x.coords, None)[0], 1.0
+        return self.total(errors, x.coords, None)[0], 1.0
 
     def line(self, model: MatrixCompletion, x: Point, v: Point) -> tuple[Line, float]:
         return _Parabola(self, x.coords, v.coords), 1.0
@@ -162,7 +162,7 @@ class EntriesInParts(ClusterParts):
         return Residuals(self, *values)
 
     def identity(self) -> list[Any]:
-        return [self.entries, self.total(observed_entries.checksum)[0]]
+        return [self.entries, self.total(checksum)[0]]
 
 
 def entries_on_cluster(rows: Any, cols: Any, values: Any, shape: Any, weights: Any) -> EntriesInParts:

@@ -1,14 +1,17 @@
 """From Dask collections, as lists of delayed row blocks, to rows on a cluster."""
 
 from __future__ import annotations
+
+import sys
 from typing import Any
+
 import numpy as np
+
 from frankwolfe.distributed import shards
 from frankwolfe.distributed.cluster import ClusterParts, current_client, log
 from frankwolfe.distributed.shards import Block, Recipe
 from frankwolfe.rows.rows_in_parts import RowsInParts
 from frankwolfe.rows.user_data import agreed_options
-import sys
 
 
 def row_blocks(name: str, matrix: Any) -> list[Any]:

@@ -3,9 +3,7 @@
 `frankwolfe.plotting.html` holds the bits that self-contained report pages are made of.
 """
 
-from frankwolfe.plotting.curves import AXES, plot_comparison, plot_result
-from frankwolfe.plotting.style import TITLES, line_style
-from frankwolfe.plotting.curves import plot_path
-from frankwolfe.plotting.style import figure, style
+from frankwolfe.plotting.curves import AXES, plot_comparison, plot_path, plot_result
+from frankwolfe.plotting.style import TITLES, figure, line_style, style
 
 __all__ = ["AXES", "TITLES", "figure", "line_style", "plot_comparison", "plot_path", "plot_result", "style"]

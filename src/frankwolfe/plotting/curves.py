@@ -1,14 +1,15 @@
 """Convergence curves of one result or several methods on one figure, and figures of regularisation paths."""
 
 from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from typing import Any
+
 import numpy as np
-from frankwolfe.plotting.style import TITLES, line_style
-from frankwolfe.plotting.style import pair, spread, style
+
+from frankwolfe.plotting.style import TITLES, line_style, pair, spread, style
 from frankwolfe.validation import nearest, optional
-from frankwolfe.plotting.style import line_style
 
 AXES = {
     "k": "iterations",

@@ -1,13 +1,16 @@
 """The look of all figures: matplotlib settings in a context, never changed globally."""
 
 from __future__ import annotations
+
 import contextlib
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
 import numpy as np
+
 from frankwolfe.validation import optional
-import zlib
 
 INK = "#27303a"  # text and ticks; html.py turns it into the page's own text colour
 FAINT = "#c3c9d1"  # grid and frame; likewise
