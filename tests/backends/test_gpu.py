@@ -423,7 +423,7 @@ def test_line_search_in_single_precision_is_as_fast_as_in_double() -> None:
 
 def test_the_hessian_of_a_step_and_its_proof() -> None:
     """Long products are in TF32, which is good for a model; the gap is proven in double precision all the same."""
-    from frankwolfe.backends.device_gram import LONG, gram
+    from frankwolfe.rows.data_matrix import LONG, gram
 
     n, d = 200_000, 320
     assert n * d * d > LONG

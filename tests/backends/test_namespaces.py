@@ -9,7 +9,6 @@ from tests.problems import GROUPS, logistic_data
 
 import frankwolfe as fw
 from frankwolfe.backends.compile_policy import choices_of_run, pays
-from frankwolfe.backends.device_gram import gram
 from frankwolfe.backends.elementary import pick_above
 from frankwolfe.backends.namespace import (
     blend,
@@ -25,6 +24,7 @@ from frankwolfe.backends.namespace import (
     toward,
     vdot,
 )
+from frankwolfe.rows.data_matrix import gram
 
 A, B = logistic_data()
 SETS = {

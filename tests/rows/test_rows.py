@@ -16,8 +16,7 @@ from frankwolfe.problem import Problem
 from frankwolfe.rows.disk_stream import stream
 from frankwolfe.rows.parts import tree_sum
 from frankwolfe.rows.reading import TwoReads
-from frankwolfe.rows.row_weights import shares, summable
-from frankwolfe.rows.rows import Rows
+from frankwolfe.rows.rows import Rows, shares, summable
 from frankwolfe.rows.rows_in_parts import RowsInParts
 from frankwolfe.rows.user_data import data_matrix, picked
 

@@ -4,16 +4,9 @@
 """
 
 # pyright: reportInvalidTypeForm=false
-from types import SimpleNamespace
 from typing import Any
 
-from frankwolfe.backends.triton_losses import curvature, slope, with_loss
-
-try:
-    import triton
-    import triton.language as tl
-except ImportError:  # the plain twin serves
-    triton = tl = SimpleNamespace(jit=lambda f: f, constexpr=int)
+from frankwolfe.backends.triton_losses import curvature, slope, tl, triton, with_loss
 
 BLOCK = 2048  # rows to a program
 MANY = 256  # parts added up at a time

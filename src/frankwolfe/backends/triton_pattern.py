@@ -1,14 +1,9 @@
 """Entries of U V' on a pattern of positions, in Triton: factors are read through the cache, nothing is gathered."""
 
 # pyright: reportInvalidTypeForm=false
-from types import SimpleNamespace
 from typing import Any
 
-try:
-    import triton
-    import triton.language as tl
-except ImportError:  # the plain twin in `device_pattern.py` serves
-    triton = tl = SimpleNamespace(jit=lambda f: f, constexpr=int)
+from frankwolfe.backends.triton_losses import tl, triton
 
 WIDEST = 64  # columns of the factors taken at a time
 TILE = 4096  # numbers of each factor in a program

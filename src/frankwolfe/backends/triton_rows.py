@@ -10,15 +10,7 @@ bfloat16 or uint8 data and certifies.
 """
 
 # pyright: reportInvalidTypeForm=false
-from types import SimpleNamespace
-
-from frankwolfe.backends.triton_losses import slope, value
-
-try:
-    import triton
-    import triton.language as tl
-except ImportError:  # the plain twin serves
-    triton = tl = SimpleNamespace(jit=lambda f: f, constexpr=int)
+from frankwolfe.backends.triton_losses import slope, tl, triton, value
 
 L2, L1, LINF = 0, 1, 2
 RECORD = 5  # numbers kept of a step: f(x), f(y), <g, y>, min <θ, v>, max <-g, v>

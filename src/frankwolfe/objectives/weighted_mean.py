@@ -19,8 +19,7 @@ from frankwolfe.points import Point
 from frankwolfe.rounding import Extent, RowFacts, noise_of_rows
 from frankwolfe.rows.parts import Most, Parts
 from frankwolfe.rows.reading import Query
-from frankwolfe.rows.row_weights import shares
-from frankwolfe.rows.rows import Sums, Task
+from frankwolfe.rows.rows import Sums, Task, shares
 from frankwolfe.rows.rows_in_parts import UNKEPT
 from frankwolfe.rows.user_data import data_matrix, reoriented, rows_in_parts
 from frankwolfe.validation import nonnegative

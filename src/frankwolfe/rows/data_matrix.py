@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from functools import cached_property, reduce
 from operator import add
 from typing import Any
 
+import array_api_compat
 import numpy as np
 
 from frankwolfe.atoms import Atom, OneHot, Sparse
 from frankwolfe.backends import Array, double, eps, host, namespace, zeros
-from frankwolfe.backends.device_gram import gram
 from frankwolfe.backends.namespace import is_foreign
-from frankwolfe.backends.precision import exact_products
+from frankwolfe.backends.precision import exact_products, fast_products
+from frankwolfe.kernels.pattern.pattern_matrix import Transposed
 from frankwolfe.objectives.derive import derive
 from frankwolfe.rows.compiled_paths import settle
 from frankwolfe.rows.reading import ArrayBlocks, Query, TwoReads, array_of
-from frankwolfe.rows.row_weights import WeightedRows
 from frankwolfe.rows.rows import Rows
 
+PIECE = 1 << 26  # numbers of a piece of the data, of which a copy is made
+PARTS = 64  # of a piece, whose products a device forms side by side
+LONG = 1 << 34  # operations for the whole from which on ten bits of mantissa do: a line search checks the minimiser
 SQUARED = 1 << 22  # numbers squared at a time
 IN_ARRAYS = (ArrayBlocks(), TwoReads())
 SAME = ("layout", "blocks", "lengths", "_squares_of_columns", "_sorted", "by_column")  # whatever the arithmetic
@@ -205,3 +209,45 @@ class OperatorMatrix(DataMatrix):
         # Products with a few fixed vectors identify an operator whose numbers we cannot see.
         probes = np.random.default_rng(0).standard_normal((2, self.shape[1])).astype(self.dtype)
         return [self.product(p) for p in probes]
+
+
+class WeightedRows:
+    """The data with rows scaled by the roots of their weights, as a NumPy operator for the Lanczos kernel."""
+
+    def __init__(self, data: Rows, share: Array) -> None:
+        self.data, self.root = data, namespace(share).sqrt(share)
+        self.shape, self.dtype = data.shape, np.dtype(np.float32 if eps(share) > 1e-9 else np.float64)
+
+    def __matmul__(self, x: np.ndarray) -> np.ndarray:
+        return host(self.root * self.data.product(self.data.array(x)))
+
+    def rmatvec(self, r: np.ndarray) -> np.ndarray:
+        return host(self.data.adjoint(self.root * self.data.array(r)))
+
+    @property
+    def T(self) -> Transposed:
+        return Transposed(self)
+
+
+def gram(blocks: Iterable[tuple[slice, Array]], weights: Array) -> np.ndarray:
+    """Return A'diag(weights)A in double precision on the host, for the rows of A in blocks."""
+    total: Array = None
+    for rows, block in blocks:
+        own, (n, d) = weights[rows], block.shape
+        step = max(1, PIECE // d)
+        for i in range(0, n, step):
+            piece = slice(i, min(i + step, n))
+            part = _product(block[piece, :], own[piece], weights.shape[0] * d * d > LONG)
+            total = part if total is None else total + part
+    return host(total).astype(np.float64)
+
+
+def _product(block: Array, weights: Array, fast: bool) -> Array:
+    n, d = block.shape
+    if not array_api_compat.is_torch_array(block):
+        return block.T @ (block * weights[:, None])
+    with fast_products() if fast else contextlib.nullcontext():
+        scaled, most = block * weights[:, None], n - n % PARTS
+        # A small square from very many rows: side by side, or a few units of the device would do it all.
+        left, right = (a[:most].reshape(PARTS, -1, d) for a in (block, scaled))
+        return (left.transpose(1, 2) @ right).sum(dim=0) + block[most:].T @ scaled[most:]

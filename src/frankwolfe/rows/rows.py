@@ -11,6 +11,7 @@ import numpy as np
 from frankwolfe.backends import Array, host
 from frankwolfe.points import Point
 from frankwolfe.rows.reading import Path, Query, Sweep, TwoReads, chosen
+from frankwolfe.validation import vector
 
 GRAM_LIMIT = 2000  # features up to which the smallest eigenvalue is computed from the Gram matrix
 Sums = tuple[Any, ...]  # numbers and arrays that add up over blocks of rows
@@ -162,3 +163,20 @@ class Rows(ABC):
     def doubled(self) -> Self | None:
         """Return the same numbers, computed with in double precision; None where that cannot be had."""
         return None
+
+
+def shares(weights: Any, n: int) -> np.ndarray:
+    """Return sample weights as parts of one, equal ones for None."""
+    if weights is None:
+        return np.full(n, 1.0 / n)
+    weights = summable("sample_weight", vector("sample_weight", weights, n))
+    return weights / weights.sum()
+
+
+def summable(name: str, weights: np.ndarray) -> np.ndarray:
+    """Return weights whose sum is an ordinary number: themselves, or scaled by the largest."""
+    weights = weights.astype(np.float64, copy=False)
+    largest = float(weights.max())
+    if weights.min() < 0 or not largest > 0:
+        raise ValueError(f"{name} must be nonnegative with a positive sum, got a minimum of {float(weights.min())!r}")
+    return weights if 1e-290 < largest < 1e290 else weights / largest

@@ -11,8 +11,7 @@ import numpy as np
 from frankwolfe.objectives.derive import derive
 from frankwolfe.rows.disk_stream import Stream
 from frankwolfe.rows.parts import Part, Parts, PartTask, tree_sum
-from frankwolfe.rows.row_weights import summable
-from frankwolfe.rows.rows import Sums
+from frankwolfe.rows.rows import Sums, summable
 from frankwolfe.rows.rows_in_parts import RowsInParts
 from frankwolfe.rows.user_data import DataMatrix, DenseMatrix, agreed_options, data_matrix
 from frankwolfe.validation import vector

@@ -10,11 +10,10 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, Dense, StackedAtoms
 from frankwolfe.backends import Array, host
-from frankwolfe.backends.device_gram import gram_by_columns
 from frankwolfe.backends.device_pattern import quiet
 from frankwolfe.backends.torch_rows import DeviceModel, batch_pass, fits, over_blocks, row_pass, widened
 from frankwolfe.points import Leaf
-from frankwolfe.rows.data_matrix import DataMatrix
+from frankwolfe.rows.data_matrix import PIECE, DataMatrix
 from frankwolfe.rows.reading import ArrayBlocks, Path, Query, Sweep, TwoReads, array_of
 
 
@@ -167,7 +166,12 @@ class KeptTwice(DataMatrix):
         return [(slice(None), self.transposed)]
 
     def gram(self, weights: Array) -> np.ndarray:
-        return gram_by_columns(self, weights)
+        n, d = self.shape
+        step, out = max(1, PIECE // n), []
+        for j in range(0, d, step):  # columns are made dense a few at a time
+            columns = self.product(self.array(np.eye(d, min(step, d - j), -j)))
+            out.append(host(self.adjoint(weights[:, None] * columns)))
+        return np.concatenate(out, axis=1).astype(np.float64)
 
     def _column_squares(self, weights: Array | None) -> np.ndarray:
         weights = self.array(np.ones(self.shape[0])) if weights is None else weights
