@@ -12,8 +12,7 @@ import array_api_compat
 import numpy as np
 
 from frankwolfe.atoms import Atom, OneHot, Sparse
-from frankwolfe.backends import Array, double, eps, host, namespace, zeros
-from frankwolfe.backends.namespace import is_foreign
+from frankwolfe.backends.namespace import Array, double, eps, host, is_foreign, namespace, zeros
 from frankwolfe.backends.precision import exact_products, fast_products
 from frankwolfe.kernels.pattern.pattern_matrix import Transposed
 from frankwolfe.objectives.derive import derive

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from frankwolfe.atoms import StackedAtoms
-from frankwolfe.backends import Array, namespace
-from frankwolfe.backends.namespace import as_like, nonzero
+from frankwolfe.backends.namespace import Array, as_like, namespace, nonzero
 from frankwolfe.sets.base import Set, install
 from frankwolfe.sets.norms import conjugate, dual_vectors, norms
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from frankwolfe.atoms import Atom
-from frankwolfe.backends import all_finite
-from frankwolfe.backends.namespace import as_like
+from frankwolfe.backends.namespace import all_finite, as_like
 from frankwolfe.sets.base import Set
 from frankwolfe.sets.fixed_arrays import on_host
 from frankwolfe.sets.norms import slack

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.backends import Array, Scalar, eps, largest, namespace, vdot, zeros
-from frankwolfe.backends.namespace import nonzero
+from frankwolfe.backends.namespace import Array, Scalar, eps, largest, namespace, nonzero, vdot, zeros
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 
 AS_INFINITE = 1e20  # from here on d**(1/p) rounds to one for every d that fits in memory, so p may be taken as infinite

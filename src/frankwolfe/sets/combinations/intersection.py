@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from frankwolfe.atoms import Dense
-from frankwolfe.backends import Array
-from frankwolfe.backends.namespace import as_like
+from frankwolfe.backends.namespace import Array, as_like
 from frankwolfe.sets.base import EmptySetError, LinearMinimum, ProjectableSet, ProvenSet, install, require_shape
 from frankwolfe.sets.fixed_arrays import on_host
 from frankwolfe.sets.norm_balls.lp_balls import L2Ball

@@ -12,8 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
-from frankwolfe.backends import Array, Scalar, all_finite, eps, namespace, vdot, zeros
-from frankwolfe.backends.namespace import as_like
+from frankwolfe.backends.namespace import Array, Scalar, all_finite, as_like, eps, namespace, vdot, zeros
 from frankwolfe.sets.base import ProjectableSet, Set, install, is_point, require_shape
 from frankwolfe.sets.combinations.combined_set import Combination
 from frankwolfe.sets.fixed_arrays import frozen, on_host

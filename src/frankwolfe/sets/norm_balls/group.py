@@ -12,8 +12,7 @@ import array_api_compat
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense, Sparse
-from frankwolfe.backends import Array, Scalar, all_finite, namespace, scaled
-from frankwolfe.backends.namespace import nonzero
+from frankwolfe.backends.namespace import Array, Scalar, all_finite, namespace, nonzero, scaled
 from frankwolfe.sets.base import Ball, ProjectableSet, install
 from frankwolfe.sets.fixed_arrays import unmasked
 from frankwolfe.sets.norms import conjugate, dual_vectors, exponent, norm, norms, slack

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from frankwolfe.atoms import Atom, Sparse
-from frankwolfe.backends import Array, Scalar, all_finite, largest, namespace, scaled, top_k
-from frankwolfe.backends.namespace import nonzero
+from frankwolfe.backends.namespace import Array, Scalar, all_finite, largest, namespace, nonzero, scaled, top_k
 from frankwolfe.sets.base import Ball, ProjectableSet, install
 from frankwolfe.sets.norms import norm, slack
 from frankwolfe.sets.projections import project_l2, root_of_increasing

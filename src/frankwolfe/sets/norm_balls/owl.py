@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from frankwolfe.atoms import Atom, Sparse
-from frankwolfe.backends import Array, Scalar, all_finite, eps, largest, namespace, scaled, top_k
-from frankwolfe.backends.namespace import as_like
+from frankwolfe.backends.namespace import Array, Scalar, all_finite, as_like, eps, largest, namespace, scaled, top_k
 from frankwolfe.sets.base import Ball, ProjectableSet, install, require_shape
 from frankwolfe.sets.fixed_arrays import frozen_vector, on_host
 from frankwolfe.sets.norms import slack

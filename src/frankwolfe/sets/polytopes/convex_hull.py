@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.atoms import Dense
-from frankwolfe.backends import Array, Scalar, eps, largest, namespace, scaled, vdot
-from frankwolfe.backends.namespace import as_like
+from frankwolfe.backends.namespace import Array, Scalar, as_like, eps, largest, namespace, scaled, vdot
 from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, is_point, require_shape
 from frankwolfe.sets.fixed_arrays import frozen, on_host
 from frankwolfe.sets.membership import hull_distance

@@ -12,8 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from frankwolfe.atoms import Sparse
-from frankwolfe.backends import Array, scaled
-from frankwolfe.backends.namespace import as_index, as_like
+from frankwolfe.backends.namespace import Array, as_index, as_like, scaled
 from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, is_point, require_shape
 from frankwolfe.sets.fixed_arrays import on_host, spread_vector, unmasked
 from frankwolfe.sets.norms import norm, slack

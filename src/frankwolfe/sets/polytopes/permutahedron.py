@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
-from frankwolfe.backends import Array, Scalar, namespace
-from frankwolfe.backends.namespace import as_like
+from frankwolfe.backends.namespace import Array, Scalar, as_like, namespace
 from frankwolfe.sets.base import ProjectableSet, install, is_point, require_shape
 from frankwolfe.sets.fixed_arrays import frozen, frozen_vector, on_host
 from frankwolfe.sets.norms import above, slack

@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from frankwolfe.atoms import Dense
-from frankwolfe.backends import Array
-from frankwolfe.backends.namespace import as_like
+from frankwolfe.backends.namespace import Array, as_like
 from frankwolfe.sets.base import EmptySetError, LinearMinimum, ProvenSet, install, is_point, require_shape
 from frankwolfe.sets.fixed_arrays import on_host, spread_vector, unmasked
 from frankwolfe.sets.norms import above, norm, slack

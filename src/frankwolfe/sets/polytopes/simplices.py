@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from frankwolfe.atoms import Atom, OneHot, Sparse
-from frankwolfe.backends import Array, Scalar, namespace, top_k
-from frankwolfe.backends.namespace import number_like, position
+from frankwolfe.backends.namespace import Array, Scalar, namespace, number_like, position, top_k
 from frankwolfe.sets.base import CoordinateSet, ProjectableSet, install, is_point, require_shape
 from frankwolfe.sets.norms import slack
 from frankwolfe.sets.projections import project_simplex

@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from frankwolfe.atoms import Atom, Sparse
-from frankwolfe.backends import Array, largest, namespace, scaled
-from frankwolfe.backends.namespace import as_index, as_like
+from frankwolfe.backends.namespace import Array, as_index, as_like, largest, namespace, scaled
 from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, is_point, require_shape
 from frankwolfe.sets.fixed_arrays import frozen, on_host
 from frankwolfe.sets.norms import slack

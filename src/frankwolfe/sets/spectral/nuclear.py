@@ -10,8 +10,7 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 
 from frankwolfe.atoms import RankOne
-from frankwolfe.backends import Array, all_finite, eps, host, namespace, vdot
-from frankwolfe.backends.namespace import is_foreign
+from frankwolfe.backends.namespace import Array, all_finite, eps, host, is_foreign, namespace, vdot
 from frankwolfe.kernels.spectral.lanczos import SingularPair, by_svd, norm_above, norm_upper_bound, top_singular
 from frankwolfe.lowrank import LowRank
 from frankwolfe.sets.base import (
