@@ -12,7 +12,7 @@ import pytest
 from sklearn.model_selection import KFold
 
 import frankwolfe as fw
-from frankwolfe.kernels.compile_clock import CLOCK
+from frankwolfe.backends.compile_policy import CLOCK
 from frankwolfe.terminal import Progress, compiling_shown
 
 A = np.random.default_rng(0).standard_normal((20, 3))

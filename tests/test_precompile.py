@@ -7,7 +7,7 @@ import pytest
 
 import frankwolfe as fw
 from frankwolfe.backends import compile_policy as policy
-from frankwolfe.kernels.compile_clock import CLOCK
+from frankwolfe.backends.compile_policy import CLOCK
 from frankwolfe.precompile import compile_kernels
 
 

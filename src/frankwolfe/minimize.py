@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frankwolfe.backends.compile_policy import READS, choices_of_run
+from frankwolfe.backends.compile_policy import CLOCK, READS, choices_of_run
 from frankwolfe.backends.precision import exact_products
 from frankwolfe.checkpoint import Checkpoint, identity
 from frankwolfe.engine import advance, pace
-from frankwolfe.kernels.compile_clock import CLOCK
 from frankwolfe.kernels.threads import thread_limit
 from frankwolfe.methods import Auto, Method, auto, named
 from frankwolfe.objectives.base import Objective

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.backends.compile_policy import use
-from frankwolfe.kernels.compile_clock import CLOCK
+from frankwolfe.backends.compile_policy import CLOCK, use
 from frankwolfe.kernels.pattern.pattern_products import COMPILED_FROM, FAMILY
 from frankwolfe.kernels.rows.compact_storage import WIDE
 from frankwolfe.minimize import minimize

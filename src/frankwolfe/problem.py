@@ -15,7 +15,7 @@ from frankwolfe.backends import Array, Scalar, all_finite, eps, fetch, is_zero, 
 from frankwolfe.backends.namespace import as_like, is_at_hand, is_foreign, is_long
 from frankwolfe.feasible import ROUNDED, as_low_rank, default_start, pulled_in
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
-from frankwolfe.kernels.spectral.implicit_matrix import ImplicitMatrix
+from frankwolfe.kernels.spectral.gram_operator import ImplicitMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.base import Evaluation, Objective
 from frankwolfe.objectives.composite import Composite, HessianObjective, ImageObjective

@@ -16,7 +16,7 @@ from frankwolfe.checkpoint import CheckpointError
 from frankwolfe.engine.evidence_numbers import fetched
 from frankwolfe.feasible import settled as settled_point
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
-from frankwolfe.kernels.spectral.implicit_matrix import ImplicitMatrix
+from frankwolfe.kernels.spectral.gram_operator import ImplicitMatrix
 from frankwolfe.methods.base import Evidence
 from frankwolfe.objectives.gradient_check import contradicts
 from frankwolfe.points import Point, mix

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from time import monotonic
 from typing import Any, TextIO
 
-from frankwolfe.kernels.compile_clock import CLOCK
+from frankwolfe.backends.compile_policy import CLOCK
 
 PATIENCE = 2.0  # seconds of silence before anything is shown
 EVERY = 0.2  # seconds between two updates

@@ -14,8 +14,8 @@ from numba.core import caching
 from numba.core.dispatcher import Dispatcher
 from tests.kernels import bits
 
+from frankwolfe.backends.compile_policy import CompileClock
 from frankwolfe.kernels import compiling
-from frankwolfe.kernels.compile_clock import CompileClock
 
 
 def printed(cache: Path, *arguments: object) -> str:

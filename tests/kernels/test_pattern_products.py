@@ -70,16 +70,16 @@ def test_every_loop_equals_its_twin(
             "gram_block": products.gram_times(pattern, values, V),
         }
     plain = products.plain_fit(pattern, target, weights, U, V)
-    once = products.plain_times(pattern, values, w)
+    G = products.plain_matrix(pattern, values)
     want = {
         "entries": products.plain_entries(pattern, U, V),
-        "rank_one": products.plain_rank_one(pattern, u, w),
-        "times": once,
-        "times_block": products.plain_times(pattern, values, V),
-        "transposed": products.plain_transposed_times(pattern, values, u),
-        "transposed_block": products.plain_transposed_times(pattern, values, U),
-        "gram": products.plain_transposed_times(pattern, values, once),
-        "gram_block": products.plain_transposed_times(pattern, values, products.plain_times(pattern, values, V)),
+        "rank_one": u[pattern.rows] * w[pattern.cols],
+        "times": G @ w,
+        "times_block": G @ V,
+        "transposed": G.T @ u,
+        "transposed_block": G.T @ U,
+        "gram": G.T @ (G @ w),
+        "gram_block": G.T @ (G @ V),
     }
     assert value == pytest.approx(plain.value, rel=1e-12 if dtype == np.float64 else 1e-5, abs=1e-6)
     for name, one in want.items():
@@ -104,9 +104,8 @@ def test_plain_twins_are_the_formulae() -> None:
     np.testing.assert_allclose(GU, slope @ V, atol=1e-13)
     np.testing.assert_allclose(GV, slope.T @ U, atol=1e-13)
     np.testing.assert_allclose(products.plain_entries(pattern, U, V), inside, atol=1e-14)
-    np.testing.assert_allclose(products.plain_rank_one(pattern, U[:, 0], V[:, 0]), (U[:, :1] @ V[:, :1].T)[
-        pattern.rows, pattern.cols
-    ])  # fmt: skip
+    ones = (U[:, :1] @ V[:, :1].T)[pattern.rows, pattern.cols]
+    np.testing.assert_allclose(products.rank_one(pattern, U[:, 0], V[:, 0]), ones)
 
 
 @pytest.mark.parametrize("threaded", [1, 2, 5])

@@ -21,10 +21,11 @@ import os
 import platform
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
+from time import monotonic
 from typing import NamedTuple
 
 SETTING = "FRANKWOLFE_COMPILE"
@@ -221,3 +222,42 @@ def digest(folders: Iterable[Path]) -> str:
 
 
 atexit.register(save)
+
+
+class CompileClock:
+    """A stopwatch that runs while kernels are compiled; one kernel may have others compiled on the way."""
+
+    def __init__(self) -> None:
+        self._total, self._depth, self._began = 0.0, 0, 0.0
+        self._listeners: list[Callable[[bool], None]] = []
+
+    @property
+    def seconds(self) -> float:
+        """Seconds in this process so far."""
+        return self._total + (monotonic() - self._began if self._depth else 0.0)
+
+    def start(self) -> None:
+        self._depth += 1
+        if self._depth == 1:
+            self._began = monotonic()
+            for listener in self._listeners:
+                listener(True)
+
+    def stop(self) -> None:
+        self._depth = max(self._depth - 1, 0)
+        if self._depth == 0:
+            self._total += monotonic() - self._began
+            for listener in self._listeners:
+                listener(False)
+
+    @contextlib.contextmanager
+    def told(self, listener: Callable[[bool], None]) -> Iterator[None]:
+        """Tell a listener of each beginning (True) and end (False) for a while."""
+        self._listeners.append(listener)
+        try:
+            yield
+        finally:
+            self._listeners.remove(listener)
+
+
+CLOCK = CompileClock()

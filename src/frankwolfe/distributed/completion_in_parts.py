@@ -12,7 +12,7 @@ from frankwolfe.distributed import shards
 from frankwolfe.distributed.cluster import ClusterParts, current_client
 from frankwolfe.distributed.distribute import placed, row_blocks, vector_blocks
 from frankwolfe.kernels.pattern.pattern_matrix import Pattern, PatternMatrix
-from frankwolfe.kernels.spectral.implicit_matrix import ImplicitMatrix
+from frankwolfe.kernels.spectral.gram_operator import ImplicitMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.objectives.base import Evaluation, Line
 from frankwolfe.objectives.matrix_completion import MatrixCompletion

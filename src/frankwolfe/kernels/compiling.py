@@ -12,8 +12,7 @@ from typing import Any
 from numba import njit
 from numba.core import event
 
-from frankwolfe.backends.compile_policy import digest
-from frankwolfe.kernels.compile_clock import CLOCK
+from frankwolfe.backends.compile_policy import CLOCK, digest
 
 FUSED = {"contract"}  # a product and a sum may become one instruction
 SUMS = {"reassoc", "contract", "nsz", "arcp"}  # sums in an order that vectorises; infinities and NaN stay what they are

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frankwolfe.backends import Array, host, zeros
-from frankwolfe.backends.namespace import as_like, put
+from frankwolfe.backends.namespace import Array, as_like, host, put, zeros
 
 ARMIJO = 1e-4
 Smooth = Callable[[Array], tuple[float, Array]]

@@ -162,69 +162,57 @@ def power(k):
     return np.int64((np.float64(k).view(np.int64) + np.int64(1023)) << np.int64(52)).view(np.float64)
 
 
-@intrinsic
-def _power(_, k):
-    def build(builder: Any, k: Any) -> Any:
-        bits = builder.add(builder.bitcast(k, BITS), BITS([1023] * LANES))
-        return builder.bitcast(builder.shl(bits, BITS([52] * LANES)), VECTOR)
-
-    return eight(k), _writes(build)
+def _powers(builder: Any, k: Any) -> Any:
+    bits = builder.add(builder.bitcast(k, BITS), BITS([1023] * LANES))
+    return builder.bitcast(builder.shl(bits, BITS([52] * LANES)), VECTOR)
 
 
-@overload(power)
-def _(k):
-    return (lambda k: _power(k)) if isinstance(k, Lanes) else power
+def _sizes(builder: Any, a: Any) -> Any:
+    return builder.bitcast(builder.and_(builder.bitcast(a, BITS), BITS([2**63 - 1] * LANES)), VECTOR)
 
 
-def _operator(symbol: Any, name: str) -> None:
-    """Let an operator take vectors."""
+def _arithmetic(name: str) -> Callable[..., Any]:
+    return lambda builder, a, b: getattr(builder, name)(a, b, flags=FLAGS)
+
+
+def _larger(builder: Any, a: Any, b: Any) -> Any:
+    return builder.select(builder.fcmp_ordered(">", b, a), b, a)
+
+
+def _smaller(builder: Any, a: Any, b: Any) -> Any:
+    return builder.select(builder.fcmp_ordered(">", a, b), b, a)
+
+
+def _of_one(symbol: Any, build: Callable[..., Any], of_numbers: Any = None) -> None:
+    """Let a function of one number take a vector."""
+
+    @intrinsic
+    def function(_, k):
+        return eight(k), _writes(build)
+
+    @overload(symbol)
+    def _(k):
+        return (lambda k: function(k)) if isinstance(k, Lanes) else of_numbers
+
+
+def _of_two(symbol: Any, build: Callable[..., Any]) -> None:
+    """Let an operator or a function of two numbers take vectors."""
 
     @intrinsic
     def function(_, a, b):
-        return eight(a, b), _writes(lambda builder, a, b: getattr(builder, name)(a, b, flags=FLAGS))
+        return eight(a, b), _writes(build)
 
     @overload(symbol)
     def _(a, b):
         return (lambda a, b: function(a, b)) if isinstance(a, Lanes) or isinstance(b, Lanes) else None
 
 
-for _symbol, _name in (
-    (operator.add, "fadd"),
-    (operator.sub, "fsub"),
-    (operator.mul, "fmul"),
-    (operator.truediv, "fdiv"),
-):
-    _operator(_symbol, _name)
-
-
-@intrinsic
-def _negative(_, a):
-    return eight(a), _writes(lambda builder, a: builder.fneg(a))
-
-
-@overload(operator.neg)
-def _(a):
-    return (lambda a: _negative(a)) if isinstance(a, Lanes) else None
-
-
-@intrinsic
-def _size(_, a):
-    def build(builder: Any, a: Any) -> Any:
-        return builder.bitcast(builder.and_(builder.bitcast(a, BITS), BITS([2**63 - 1] * LANES)), VECTOR)
-
-    return eight(a), _writes(build)
-
-
-@overload(abs)
-def _(a):
-    return (lambda a: _size(a)) if isinstance(a, Lanes) else None
-
-
-@overload(max)
-def _(a, b):
-    return (lambda a, b: _pick_above(b, a, b, a)) if isinstance(a, Lanes) or isinstance(b, Lanes) else None
-
-
-@overload(min)
-def _(a, b):
-    return (lambda a, b: _pick_above(a, b, b, a)) if isinstance(a, Lanes) or isinstance(b, Lanes) else None
+_of_one(power, _powers, power)
+_of_one(operator.neg, lambda builder, a: builder.fneg(a))
+_of_one(abs, _sizes)
+_of_two(operator.add, _arithmetic("fadd"))
+_of_two(operator.sub, _arithmetic("fsub"))
+_of_two(operator.mul, _arithmetic("fmul"))
+_of_two(operator.truediv, _arithmetic("fdiv"))
+_of_two(max, _larger)
+_of_two(min, _smaller)

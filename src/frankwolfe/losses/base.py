@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from frankwolfe.backends import Array, namespace, vdot
-from frankwolfe.backends.namespace import nonzero
+from frankwolfe.backends.namespace import Array, namespace, nonzero, vdot
 
 
 class Loss(ABC):

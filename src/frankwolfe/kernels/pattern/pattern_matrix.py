@@ -153,12 +153,6 @@ class PatternMatrix:
         assert self.pattern.places is not None
         return Operator(self.pattern.places, self.values)
 
-    def _by_row(self) -> csr_array:
-        from scipy.sparse import csr_array
-
-        parts = (host(part) for part in (self.values, self.pattern.cols, self.pattern.indptr))
-        return csr_array(tuple(parts), shape=self.shape)
-
     def _values_of(self, other: object) -> np.ndarray:
         if isinstance(other, PatternMatrix):
             if self.pattern == other.pattern:
@@ -230,11 +224,13 @@ class PatternMatrix:
 
     def tocsr(self) -> csr_array:
         """Return a SciPy CSR array with its own copy of the values."""
-        return self._by_row().copy()
+        return products.plain_matrix(self.pattern, self.values).copy()
 
     def toarray(self) -> np.ndarray:
         """Return the m x n array; for small examples only."""
-        return self._by_row().toarray() if self.pattern.places is None else self.pattern.places.dense(self.values)
+        if self.pattern.places is not None:
+            return self.pattern.places.dense(self.values)
+        return products.plain_matrix(self.pattern, self.values).toarray()
 
     def __repr__(self) -> str:
         return f"PatternMatrix({self.nnz} entries of {self.shape[0]} x {self.shape[1]}, {self.dtype})"

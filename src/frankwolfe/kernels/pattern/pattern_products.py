@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from frankwolfe.backends import host
 from frankwolfe.backends.compile_policy import read_plainly
 from frankwolfe.kernels.threads import parts_of, share_out
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from frankwolfe.kernels.pattern.pattern_matrix import Pattern
 
 COMPILED_FROM = 1 << 15  # observed entries; below, loading Numba costs more than it saves
@@ -57,7 +60,8 @@ def plain_fit(pattern: Pattern, target: np.ndarray, weights: np.ndarray | None, 
     off = plain_entries(pattern, U, V) - target
     slope = off if weights is None else weights * off
     value = 0.5 * float(off.astype(np.float64) @ slope.astype(np.float64))
-    return Fit(value, plain_times(pattern, slope, V), plain_transposed_times(pattern, slope, U))
+    G = plain_matrix(pattern, slope)
+    return Fit(value, G @ V, G.T @ U)
 
 
 def entries(pattern: Pattern, U: np.ndarray, V: np.ndarray) -> np.ndarray:
@@ -86,6 +90,14 @@ def plain_entries(pattern: Pattern, U: np.ndarray, V: np.ndarray) -> np.ndarray:
     return out
 
 
+def plain_matrix(pattern: Pattern, values: Any) -> csr_array:
+    """Return the matrix with these values for SciPy, in main memory."""
+    from scipy.sparse import csr_array
+
+    parts = (host(part) for part in (values, pattern.cols, pattern.indptr))
+    return csr_array(tuple(parts), shape=pattern.shape)
+
+
 def dense_entries(pattern: Pattern, X: Any) -> np.ndarray:
     """Return the observed entries of an m x n array."""
     return X[pattern.rows, pattern.cols] if pattern.places is None else pattern.places.dense_entries(X)
@@ -96,7 +108,9 @@ def rank_one(pattern: Pattern, u: np.ndarray, v: np.ndarray) -> np.ndarray:
     if pattern.places is not None:
         return pattern.places.rank_one(u, v)
     if not _compiled(pattern, u, v):
-        return plain_rank_one(pattern, u, v)
+        return np.repeat(u, np.diff(pattern.indptr)) * np.take(
+            v, pattern.cols
+        )  # rows are sorted: cheaper than to gather
     from frankwolfe.kernels.pattern import pattern_loops
 
     out = np.empty(pattern.size, np.result_type(u, v))
@@ -105,15 +119,10 @@ def rank_one(pattern: Pattern, u: np.ndarray, v: np.ndarray) -> np.ndarray:
     return out
 
 
-def plain_rank_one(pattern: Pattern, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return what `rank_one` does; rows are sorted, so repeating is cheaper than gathering."""
-    return np.repeat(u, np.diff(pattern.indptr)) * np.take(v, pattern.cols)
-
-
 def times(pattern: Pattern, values: np.ndarray, W: np.ndarray) -> np.ndarray:
     """Return G W for the matrix G with these values, W a vector or a block of columns."""
     if not _compiled(pattern, None, W):
-        return plain_times(pattern, values, W)
+        return plain_matrix(pattern, values) @ W
     from frankwolfe.kernels.pattern import pattern_loops
 
     values, W = _alike(values, W)
@@ -123,15 +132,10 @@ def times(pattern: Pattern, values: np.ndarray, W: np.ndarray) -> np.ndarray:
     return out
 
 
-def plain_times(pattern: Pattern, values: np.ndarray, W: np.ndarray) -> np.ndarray:
-    """Return what `times` does, with SciPy."""
-    return _csr(pattern, values) @ W
-
-
 def transposed_times(pattern: Pattern, values: np.ndarray, U: np.ndarray) -> np.ndarray:
     """Return G' U for the matrix G with these values, U a vector or a block of columns."""
     if not _compiled(pattern, U, None):
-        return plain_transposed_times(pattern, values, U)
+        return plain_matrix(pattern, values).T @ U
     from frankwolfe.kernels.pattern import pattern_loops
 
     values, U = _alike(values, U)
@@ -141,20 +145,15 @@ def transposed_times(pattern: Pattern, values: np.ndarray, U: np.ndarray) -> np.
     return _summed(out)
 
 
-def plain_transposed_times(pattern: Pattern, values: np.ndarray, U: np.ndarray) -> np.ndarray:
-    """Return what `transposed_times` does, with SciPy, which scatters."""
-    return _csr(pattern, values).T @ U
-
-
 def gram_times(pattern: Pattern, values: np.ndarray, w: np.ndarray) -> np.ndarray:
     """Return G' G w for a vector or a block of four, in one read of G."""
     if not _compiled(pattern, None, w) or (w.ndim == 2 and w.shape[1] != 4):
         return transposed_times(pattern, values, times(pattern, values, w))
-    from frankwolfe.kernels.pattern import gram_times_four, pattern_loops
+    from frankwolfe.kernels.pattern import pattern_loops
 
     values, w = _alike(values, w)
     out = _scattered(pattern, 1, w.shape, w.dtype)
-    loop: Any = gram_times_four.gram_times if w.ndim == 2 else pattern_loops.gram_times
+    loop: Any = pattern_loops.gram_times_four if w.ndim == 2 else pattern_loops.gram_times
     _over_rows(pattern, len(out), lambda rows, b: loop(*rows, values, w, out[b]))
     return _summed(out)
 
@@ -189,12 +188,6 @@ def _compiled(pattern: Pattern, U: np.ndarray | None, V: np.ndarray | None, *oth
             read_plainly(FAMILY, pattern.size * max(_width(f) for f in (U, V) if f is not None))
         return False
     return np.result_type(*known) in (np.float32, np.float64)
-
-
-def _csr(pattern: Pattern, values: np.ndarray) -> Any:
-    from scipy.sparse import csr_array
-
-    return csr_array((values, pattern.cols, pattern.indptr), shape=pattern.shape)
 
 
 def _alike(values: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.backends import Array, eps, fetch, largest, namespace, vdot, zeros
-from frankwolfe.backends.namespace import as_like, put
+from frankwolfe.backends.namespace import Array, as_like, eps, fetch, largest, namespace, put, vdot, zeros
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 from frankwolfe.kernels.spectral.gram_operator import Gram, unit_vector
 from frankwolfe.kernels.spectral.krylov import Krylov

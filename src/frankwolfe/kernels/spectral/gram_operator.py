@@ -3,17 +3,52 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
 
 from frankwolfe.backends import vdot
 from frankwolfe.kernels.pattern import pattern_products
-from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
-from frankwolfe.kernels.spectral.implicit_matrix import ImplicitMatrix
+from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix, Transposed
 
 PACKED = 4  # vectors at once, as `kernels.packed` takes them
 _NARROW = 64 * 2.0**-23  # share of the Frobenius norm: rounding to single precision moves G by 2**-24 of it at most
+
+
+class ImplicitMatrix(ABC):
+    """A matrix whose entries are somewhere else: it multiplies vectors, and its transpose does."""
+
+    __array_ufunc__ = None  # so that a NumPy scalar times it comes to __rmul__
+    ndim = 2
+    shape: tuple[int, int]
+    dtype: np.dtype
+
+    @abstractmethod
+    def __matmul__(self, w: np.ndarray) -> np.ndarray: ...
+
+    @abstractmethod
+    def rmatvec(self, u: np.ndarray) -> np.ndarray:
+        """Return the transpose times u."""
+
+    @property
+    @abstractmethod
+    def largest(self) -> float:
+        """The size of the largest entry."""
+
+    @property
+    @abstractmethod
+    def fetched(self) -> Any | None:
+        """The matrix with its entries here, where they are so few that this is quicker than products; else None."""
+
+    def gram_matvec(self, w: np.ndarray) -> np.ndarray:
+        """Return the transpose times the matrix times w."""
+        return self.rmatvec(self @ w)
+
+    @property
+    def T(self) -> Transposed:
+        """The transpose, for multiplying by it."""
+        return Transposed(self)
 
 
 class Gram:

@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from frankwolfe.kernels.compiling import SUMS, kernel
-from frankwolfe.kernels.pattern import gram_times_four
-from frankwolfe.kernels.pattern.gram_times_four import WIDTH
+from frankwolfe.kernels.pattern.pattern_loops import WIDTH, gram_times_four
 from frankwolfe.kernels.spectral import tridiagonal
 
 _loop = kernel(fastmath=SUMS)
@@ -72,7 +71,7 @@ def grow(block, basis, alpha, beta, first, last, rounding):
     for j in range(first, last):
         w[:] = w.dtype.type(0)
         v, out = basis[j].reshape((-1, WIDTH)), w.reshape((-1, WIDTH))
-        gram_times_four.gram_times(np.uint64(0), np.uint64(indptr.size - 1), indptr, cols, values, v, out)
+        gram_times_four(np.uint64(0), np.uint64(indptr.size - 1), indptr, cols, values, v, out)
         alpha[j], beta[j] = extend(basis, np.uint64(j), w, beta[j - 1] if j > 0 else 0.0)
         top = max(top, alpha[j])
         if beta[j] <= rounding * top:

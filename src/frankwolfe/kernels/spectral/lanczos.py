@@ -8,14 +8,12 @@ from typing import Any, NamedTuple
 import array_api_compat
 import numpy as np
 
-from frankwolfe.backends import Array, double, host, largest, namespace, scaled
 from frankwolfe.backends.compile_policy import pays
-from frankwolfe.backends.namespace import is_foreign
+from frankwolfe.backends.namespace import Array, double, host, is_foreign, largest, namespace, scaled
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 from frankwolfe.kernels.pattern.pattern_products import COMPILED_FROM, FAMILY
 from frankwolfe.kernels.spectral.device_krylov import gram_of, is_on_device, space_of
-from frankwolfe.kernels.spectral.gram_operator import entries
-from frankwolfe.kernels.spectral.implicit_matrix import ImplicitMatrix
+from frankwolfe.kernels.spectral.gram_operator import ImplicitMatrix, entries
 from frankwolfe.kernels.spectral.krylov import Krylov, log_component
 from frankwolfe.kernels.spectral.tridiagonal import pause
 
