@@ -17,6 +17,7 @@ from frankwolfe.paper.publication.figure_data import Curve, Figure, Panel, from_
 from frankwolfe.paper.publication.pictures import draw
 from frankwolfe.paper.runner import run_tasks
 from frankwolfe.paper.runs import Run, thinned
+from frankwolfe.paper.sections import fig1
 from frankwolfe.paper.store import Store, read_csv
 
 pytestmark = pytest.mark.usefixtures("tiny")
@@ -186,3 +187,14 @@ def test_a_line_has_a_gap_where_a_logarithmic_axis_has_no_place_for_it():
     np.testing.assert_array_equal(curve.x["k"], [1, 2, 3, 4])
     (line,) = draw([panel], "k").axes[0].lines
     np.testing.assert_array_equal(line.get_ydata(), [4, np.nan, 2, 1, np.nan])
+
+
+def test_agm_for_strongly_convex_f_is_the_librarys_with_the_slip_corrected():
+    task = fig1.StronglyConvex(steps=30)
+    table = task.compute(None).table
+    spectrum, target = np.geomspace(task.mu, 1.0, 50), 10 * np.random.default_rng(0).standard_normal(50)
+    f = fw.Quadratic(np.diag(spectrum), -spectrum * target)
+    method = fw.StronglyConvexAGM(mu=task.mu, L=1.0)
+    trace = fw.minimize(f, None, x0=np.zeros(50), method=method, tol=0, max_iter=29).trace
+    np.testing.assert_allclose(table["error"] - table["error"][0], trace.fun, rtol=1e-9)
+    assert table["printed"][-1] > 100 * table["error"][-1]

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from frankwolfe.paper.problems import Data
 from frankwolfe.paper.publication.figure_data import Table
 from frankwolfe.paper.runner import NotRunError, Results
-from frankwolfe.paper.sections import MODULES, dataset_table
+from frankwolfe.paper.sections import MODULES, dataset_table, fig1
 from frankwolfe.paper.verdicts import UNKNOWN, Case, Judge, across, counted
 from frankwolfe.paper.words import fill, read
 
@@ -73,7 +71,6 @@ def claim(key: str) -> Claim:
     return next(c for c in (*FINDINGS, *CLAIMS) if c.key == key)
 
 
-STEPS = 400
 ERRATA: list[dict[str, str]] = read("errata")["errata"]
 
 
@@ -100,25 +97,16 @@ def _evidence(erratum: dict[str, str], results: Results, quick: bool) -> str:
 
 def _measured(results: Results) -> dict[str, Any]:
     mushrooms, mnist = (results[dataset_table.Count(Data(name))].facts for name in ("mushrooms", "mnist"))
-    printed, density = dataset_table.PAPER["mushrooms"].columns, dataset_table.density
-    found = {"density": density(mushrooms), "implied": density({**mushrooms, "columns": printed})}
-    found |= {"steps": STEPS, "printed": printed, "mnist": density(mnist)}
-    return {"rows": mushrooms["rows"], "columns": mushrooms["columns"], **found, **strongly_convex_typo()}
-
-
-def strongly_convex_typo() -> dict[str, float]:
-    """Run the strongly convex AGM as printed (z = y - y/μ) and as corrected (z = y - ∇f(y)/μ); return both errors."""
-    rng = np.random.default_rng(0)
-    spectrum, mu, L = np.geomspace(0.01, 1.0, 50), 0.01, 1.0
-    target = rng.standard_normal(50) * 10
-    delta = (mu / L) ** 0.5
-    out = {"typo_start": float(0.5 * spectrum @ target**2)}
-    for name in ("typo_printed", "typo_corrected"):
-        x = v = np.zeros(50)
-        for _ in range(STEPS):
-            y = (x + delta * v) / (1 + delta)
-            g = spectrum * (y - target)
-            z = y - (y if name == "typo_printed" else g) / mu
-            x, v = y - g / L, (1 - delta) * v + delta * z
-        out[name] = float(0.5 * spectrum @ (x - target) ** 2)
-    return out
+    printed, convex = dataset_table.PAPER["mushrooms"].columns, results[fig1.StronglyConvex()]
+    return {
+        "rows": mushrooms["rows"],
+        "columns": mushrooms["columns"],
+        "density": dataset_table.density(mushrooms),
+        "implied": dataset_table.density({**mushrooms, "columns": printed}),
+        "printed": printed,
+        "mnist": dataset_table.density(mnist),
+        "steps": int(convex["k"][-1]),
+        "start": convex["error"][0],
+        "typo": convex["printed"][-1],
+        "corrected": convex["error"][-1],
+    }

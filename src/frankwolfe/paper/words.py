@@ -8,7 +8,7 @@ from __future__ import annotations
 import platform
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import metadata, resources
 from typing import Any
@@ -51,13 +51,14 @@ class Words:
         told, values = self.text["figures"][values.pop("text", key)], self.values | values
         return Figure(key, fill(told["title"], values), fill(told["caption"], values), panels, columns, axes)
 
-    def table(self, key: str, rows: Sequence[Sequence[Any]]) -> Table:
-        """Return a table with its title, heads and note."""
-        told = self.text["tables"][key]
-        head = [fill(h, self.values) for h in told["head"]]
-        title, note = (fill(told.get(part, ""), self.values) for part in ("title", "note"))
-        return Table(key, title, head, [list(row) for row in rows], note, told.get("words", False))
+    def section(self, figures: list[Figure], tables: Mapping[str, Sequence[Sequence[Any]]] | None = None) -> Section:
+        """Return the section with its title and introduction, and tables with their titles, heads and notes."""
+        text = self.text
+        drawn = [self._table(key, rows, **text["tables"][key]) for key, rows in (tables or {}).items()]
+        return Section(self.key, text["title"], fill(text.get("intro", ""), self.values), figures, drawn)
 
-    def section(self, figures: list[Figure], tables: list[Table]) -> Section:
-        """Return the section with its title and introduction."""
-        return Section(self.key, self.text["title"], fill(self.text.get("intro", ""), self.values), figures, tables)
+    def _table(
+        self, key: str, rows: Sequence[Sequence[Any]], title: str, head: list[str], note: str = "", words: bool = False
+    ) -> Table:
+        title, note, *head = (fill(text, self.values) for text in (title, note, *head))
+        return Table(key, title, head, [list(row) for row in rows], note, words)

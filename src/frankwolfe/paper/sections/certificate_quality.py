@@ -17,7 +17,6 @@ from frankwolfe.paper.store import Outcome, Task, columns
 from frankwolfe.paper.verdicts import ROUNDING, Case, Found, verdict
 from frankwolfe.paper.words import Words
 from frankwolfe.plotting.style import BLUE, GREY, ORANGE, PURPLE
-from frankwolfe.points import Tangent
 from frankwolfe.problem import Problem as CountingProblem
 
 
@@ -74,7 +73,7 @@ def _walk(f: Any, domain: fw.Set, gradient: np.ndarray, iterations: int) -> dict
         assert vertex is not None
         excess = fun - minimum - xi
         es = max(es, float(theta.bound(vertex.lower, 0.0)))
-        tangent_bound = max(tangent_bound, _bound(at_y, domain))
+        tangent_bound = max(tangent_bound, float(at_y.bound(-domain.support(-at_y.slope), 0.0)))
         v_next = vertex.point.array
         move = float(np.linalg.norm(v_next - v))
         xi = (1 - delta) * xi + 0.5 * L * delta**2 * move**2
@@ -97,10 +96,6 @@ def _highest(f: Any, domain: fw.Set, optimum: np.ndarray) -> float:
             x = domain.lmo(-f.grad(x)).toarray()
         best = max(best, float(f.value(x)))
     return best
-
-
-def _bound(tangent: Tangent, domain: fw.Set) -> float:
-    return float(tangent.bound(-domain.support(-tangent.slope), 0.0))
 
 
 GAUSSIAN = Data("gaussian")
@@ -141,7 +136,7 @@ def section(results: Results, quick: bool) -> Section:
         rows.append([e.title, *ends, f"{results[e].facts['worst_excess']:.1e}"])
     words = Words("certificates")
     figure = words.figure("certificates", panels, 2, ("k",))
-    return words.section([figure], [words.table("certificates", rows)])
+    return words.section([figure], {"certificates": rows})
 
 
 def lemma_es(results: Results, quick: bool) -> Found:

@@ -65,8 +65,7 @@ def section(results: Results, quick: bool) -> Section:
             told = f"{printed.rows} × {printed.columns}, {printed.density:g} %"
         differs = ", ".join(differences(facts, printed)) or "the same"
         rows.append([count.data.name, size, facts["nonzeros"], f"{density(facts):.2f} %", positive, told, differs])
-    words = Words("table")
-    return words.section([], [words.table("datasets", rows)])
+    return Words("table").section([], {"datasets": rows})
 
 
 def differences(facts: dict[str, Any], printed: Printed | None) -> list[str]:

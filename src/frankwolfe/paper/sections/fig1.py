@@ -57,7 +57,7 @@ class Bowls(Task):
             (k, float(y[0]), value, float(g[0]), float(v[0]), L / (k + 2), float(v_next[0]))
             for k, _, v, y, value, g, v_next in algorithm_2(f, L, np.array([-3.0]), self.steps)
         ]
-        return Outcome({"L": L}, columns("k y value slope v weight v_next", rows))
+        return Outcome({}, columns("k y value slope v weight v_next", rows))
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,42 @@ class Accelerated(Task):
             drift = max(drift, float(np.max(np.abs(merged - plain))))
         names = "k error error_bound gradient gradient_bound distance distance_bound weighted weighted_bound"
         table = columns(f"{names} estimate radius merged plain", rows)
-        return Outcome({"L": L, "B": B, "gd_difference": drift, "largest": float(np.max(np.abs(plain)))}, table)
+        return Outcome({"gd_difference": drift, "largest": float(np.max(np.abs(plain)))}, table)
+
+
+@dataclass(frozen=True)
+class StronglyConvex(Task):
+    """AGM for a strongly convex quadratic of 50 variables whose minimum is zero.
+
+    Columns: `error` f(xₖ) with its bound; `below`, by how much the quadratic lower bound of Connection 3 at yₖ stays
+    below the minimum; and `printed`, the error with z = y - y/μ.
+    """
+
+    steps: int = 400
+    mu: float = 0.01
+
+    def compute(self, directory: str | None) -> Outcome:
+        spectrum, target = np.geomspace(self.mu, 1.0, 50), 10 * np.random.default_rng(0).standard_normal(50)
+        delta = self.mu**0.5  # L = 1
+
+        def f(x: np.ndarray) -> float:
+            return float(0.5 * spectrum @ (x - target) ** 2)
+
+        def run(printed: bool) -> tuple[list[float], list[float]]:
+            x = v = np.zeros(50)
+            error, below = [], []
+            for _ in range(self.steps):
+                y = (x + delta * v) / (1 + delta)
+                g = spectrum * (y - target)
+                error.append(f(x))
+                below.append(float(g @ g) / (2 * self.mu) - f(y))
+                x, v = y - g, (1 - delta) * v + delta * (y - (y if printed else g) / self.mu)
+            return error, below
+
+        (printed, _), (error, below) = run(True), run(False)
+        bound = (error[0] + 0.5 * self.mu * float(target @ target)) * (1 - delta) ** np.arange(self.steps)
+        rows = zip(range(self.steps), error, bound.tolist(), below, printed, strict=True)
+        return Outcome({}, columns("k error error_bound below printed", rows))
 
 
 def loss() -> fw.Logistic:
@@ -118,7 +153,7 @@ def loss() -> fw.Logistic:
 
 
 def tasks(quick: bool) -> list[Task]:
-    return [Bowls(), Accelerated()]
+    return [Bowls(), Accelerated(), StronglyConvex()]
 
 
 def section(results: Results, quick: bool) -> Section:
@@ -141,17 +176,18 @@ def section(results: Results, quick: bool) -> Section:
         panels.append(Panel(title, curves, "value", log=(False, False), xlabel="x"))
     words = Words("fig1", samples=SAMPLES, inflated=INFLATED)
     figures = [words.figure("fig1", panels, 2, ("x",)), words.figure("agm", _bounds(results), 2, ("k",))]
-    return words.section(figures, [])
+    return words.section(figures)
 
 
 def _bounds(results: Results) -> list[Panel]:
-    walk = results[Accelerated()]
+    walk, convex = results[Accelerated()], results[StronglyConvex()]
 
-    def curve(name: str, column: str, colour: str, dash: str = "solid", width: float = 2.0, scale: float = 1) -> Curve:
-        return Curve(name, {"k": walk["k"] + 1}, scale * walk[column], colour, dash, width)
+    def curve(name: str, column: str, *look: Any, scale: float = 1, of: Outcome = walk) -> Curve:
+        return Curve(name, {"k": of["k"] + 1}, scale * of[column], *look)
 
-    def pair(name: str, colour: str) -> list[Curve]:
-        return [curve(name, name, colour), curve(f"bound of the {name}", f"{name}_bound", colour, "dot")]
+    def pair(name: str, colour: str, of: Outcome = walk) -> list[Curve]:
+        bound = curve(f"bound of the {name}", f"{name}_bound", colour, "dot", of=of)
+        return [curve(name, name, colour, of=of), bound]
 
     above = [
         curve("weighted sum of Theorem 4, above f*", "weighted", BLUE),
@@ -164,8 +200,13 @@ def _bounds(results: Results) -> list[Panel]:
         curve("bound as corrected, 4B/L", "distance_bound", VERMILION, "dot", scale=4),
     ]
     same = [
-        curve("Algorithm 2 with vₖ₊₁ = xₖ₊₁", "merged", BLUE, width=3.0),
+        curve("Algorithm 2 with vₖ₊₁ = xₖ₊₁", "merged", BLUE, "solid", 3.0),
         curve("gradient descent", "plain", ORANGE, "dash"),
+    ]
+    strongly = [
+        *pair("error", BLUE, convex),
+        curve("f* − quadratic lower bound", "below", PURPLE, of=convex),
+        curve("error with z = y − y/μ", "printed", ORANGE, "dash", of=convex),
     ]
     lengths = [*pair("gradient", PURPLE), *pair("distance", GREY)]
     return [
@@ -174,6 +215,7 @@ def _bounds(results: Results) -> list[Panel]:
         Panel("Theorem 4", above, ylabel="distance from f*"),
         Panel("Connection 1: squared radius", radius, ylabel="squared length"),
         Panel("Connection 1: v = x gives GD", same, ylabel="error"),
+        Panel("Connection 3: strongly convex f", strongly, ylabel="distance from f*"),
     ]
 
 
@@ -206,6 +248,16 @@ def connection_1_ball(results: Results, quick: bool) -> Found:
     cases = [
         Case(f"squared radius at most {most}B/L, as {how}", verdict(ratio <= most), f"largest {ratio:.2g} B/L")
         for most, how in ((4, "corrected"), (2, "printed"))
+    ]
+    return Found(cases, {"ratio": ratio})
+
+
+def connection_3(results: Results, quick: bool) -> Found:
+    walk = results[StronglyConvex()]
+    ratio, spare = float(np.max(walk["error"] / walk["error_bound"])), float(np.min(walk["below"]))
+    cases = [
+        Case("the quadratic's minimum is below f*", verdict(spare >= -ROUNDING), f"by {spare:.0e} at the least"),
+        Case("the error obeys its bound", verdict(ratio <= 1 + 1e-9), f"at most {ratio:.2g} of it"),
     ]
     return Found(cases, {"ratio": ratio})
 

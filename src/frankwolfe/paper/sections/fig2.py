@@ -57,7 +57,7 @@ def section(results: Results, quick: bool) -> Section:
         (first if race.main else others).append(error_panel(race.title, series.values(), window=window, hidden=BEYOND))
     words = Words("fig2", largest=LARGEST, window=WINDOW, settled=SETTLED, floor=first[0].floor, iterations=ITERATIONS)
     figures = [words.figure("fig2", first), *([words.figure("fig2-radii", others, 2)] if others else [])]
-    return words.section(figures, [words.table("fig2-radii", rows), words.table("fig2-stability", zigzag)])
+    return words.section(figures, {"fig2-radii": rows, "fig2-stability": zigzag})
 
 
 def percent(rise: float) -> str:

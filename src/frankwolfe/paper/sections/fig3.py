@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
 
 import numpy as np
@@ -71,26 +71,33 @@ def section(results: Results, quick: bool) -> Section:
         rows.append([f"{'★ ' if r.main else ''}{r.title}", *(f"{value:.2e}" for value in h.values()), *known])
     words = Words("fig3", iterations=ITERATIONS)
     figures = [words.figure("fig3", panels, 2), words.figure("fig3-radii", extra, 3)]
-    return words.section(figures, [words.table("fig3-radii", rows)])
+    return words.section(figures, {"fig3-radii": rows})
 
 
 Test = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-def _compared(results: Results, race: Race, against: str, test: Test) -> tuple[Case, float]:
-    """Return the case of one panel, and the ratio of errors at its end.
+def compare(results: Results, races: Sequence[Race], against: str, test: Test) -> tuple[str, str, list[float]]:
+    """Return the verdict on an ordering in every race, the k at which it is seen, and the ratios of errors at the end.
 
-    `test` gets the errors of the other method and of AFW (the largest from k on).
+    `test` gets the errors of the other method and of AFW: the largest from k on, and no less than the accuracy of f*.
     """
+    k, true, ends = np.empty(0), [], []
+    for pair in map(results.race, races):
+        k, known = pair["afw"].k[1:], max(pair["afw"].floor, 1e-16)
+        theirs, ours = (np.maximum(pair[method].highest[1:], known) for method in (against, "afw"))
+        true.append(test(theirs, ours))
+        ends.append(float(theirs[-1] / ours[-1]))
+    return *ordering(k, np.all(true, axis=0)), ends
+
+
+def _compared(results: Results, race: Race, against: str, test: Test) -> tuple[Case, float]:
+    """Return the case of one panel, and the ratio of errors at its end."""
     facts = results.optimum(race)
     words = f"the ball is {'active' if facts['active'] else 'not active'}: |∇f(x*)| = {facts['gradient']:.1e}"
     if not facts["active"]:
         return Case(race.short, OUTSIDE, "not judged", words), 0.0
-    series = results.race(race)
-    known = max(series["afw"].floor, 1e-16)
-    theirs, ours = (np.maximum(series[m].highest[1:], known) for m in (against, "afw"))
-    kind, where = ordering(series["afw"].k[1:], test(theirs, ours))
-    end = float(theirs[-1] / ours[-1])
+    kind, where, (end,) = compare(results, [race], against, test)
     measured = f"{where}; {METHODS[against].name} error / AFW error at the end {end:.3g}"
     return Case(race.short, kind, measured, words), end
 

@@ -127,9 +127,8 @@ def section(results: Results, quick: bool) -> Section:
         Panel("rank of xₖ", _ranks(shown), ylabel="rank", log=(True, False)),
         Panel("error against arithmetic", work, floor=optimum["gap"], xlabel="Gflop of products and SVDs"),
     ]
-    tables = {"fig4-stations": stations, "fig4-readings": read, "fig4-cost": costs}
     figure = words.figure("fig4", panels, 2, ("k", "time", "n_pass", "n_matvec"))
-    return words.section([figure], [words.table(key, lines) for key, lines in tables.items()])
+    return words.section([figure], {"fig4-stations": stations, "fig4-readings": read, "fig4-cost": costs})
 
 
 def _number(value: float, form: str) -> str:

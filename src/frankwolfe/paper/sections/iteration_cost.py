@@ -78,7 +78,7 @@ def section(results: Results, quick: bool) -> Section:
         work.append(_work(race.title, results.race(race)))
     words = Words("cost")
     figures = [words.figure("cost", panels, 2, ("n_lmo", "n_grad", "time")), words.figure("cost-l1", work, 3, ("k",))]
-    return words.section(figures, [words.table("cost-oracle", rows), words.table("cost-l1", lines)])
+    return words.section(figures, {"cost-oracle": rows, "cost-l1": lines})
 
 
 def _work(title: str, series: dict[str, Series]) -> Panel:

@@ -109,7 +109,7 @@ def section(results: Results, quick: bool) -> Section:
     words.values.update(zip(("first", "second", "third"), (r.title for r in runs), strict=True))
     drawn = {"proven": _distances, "settling": _lengths, "theorem-3": _errors}
     figures = [words.figure(key, [panel(r) for r in runs], len(runs), ("k",)) for key, panel in drawn.items()]
-    return words.section(figures, [words.table("proven", rows), words.table("proven-l1", times)])
+    return words.section(figures, {"proven": rows, "proven-l1": times})
 
 
 def _short(value: float) -> str:

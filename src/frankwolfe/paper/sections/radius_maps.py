@@ -59,4 +59,4 @@ def section(results: Results, quick: bool) -> Section:
             ends = f"{np.nanmin(z):.2g}", f"{np.nanmax(z):.2g}"
             rows.append([f"{where.label}, {kind}", METHODS[against].name, ahead, *ends])
         figures.append(words.figure(f"map-{where.name}", panels, 2, ("k",), text="map", label=where.label))
-    return words.section(figures, [words.table("maps", rows)])
+    return words.section(figures, {"maps": rows})

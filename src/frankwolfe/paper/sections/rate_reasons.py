@@ -314,8 +314,7 @@ def section(results: Results, quick: bool) -> Section:
         words.figure("vertex", _vertex(results), 2, ("k",)),
         words.figure("simplex", [_simplex(results)], 1, ("k",)),
     ]
-    tables = {"why-settling": settled, "why": rows, "why-survey": lines}
-    return words.section(figures, [words.table(key, found) for key, found in tables.items()])
+    return words.section(figures, {"why-settling": settled, "why": rows, "why-survey": lines})
 
 
 def start_share(results: Results, race: Race) -> float:

@@ -22,7 +22,6 @@ from frankwolfe.paper.verdicts import (
     Found,
     Judge,
     listed,
-    ordering,
     speed,
     spread_of,
     verdict,
@@ -123,7 +122,7 @@ def section(results: Results, quick: bool) -> Section:
         applies, checked = hypothesis(results, ball, quick)
         hypotheses.append([ball.label, "yes" if applies else "no", checked])
     words = Words("beyond", first=first, last=last, draws=len(races(BALLS[0], quick)), group=GROUP_SIZE)
-    tables = [words.table("beyond-slopes", rows), words.table("beyond-hypotheses", hypotheses)]
+    tables = {"beyond-slopes": rows, "beyond-hypotheses": hypotheses}
     return words.section([words.figure("beyond", panels, 3)], tables)
 
 
@@ -180,11 +179,8 @@ def _ahead(results: Results, name: str, races: list[Race], applies: bool, words:
     """Return the k at which AFW's error (the largest from k on) is no more than FW's, in every race."""
     if not applies:
         return Case(name, OUTSIDE, "not judged", words)
-    pairs = [results.race(race) for race in races]
-    errors = [[np.maximum(p[m].highest[1:], max(p["afw"].floor, 1e-16)) for m in ("fw", "afw")] for p in pairs]
-    kind, where = ordering(pairs[0]["afw"].k[1:], np.all([ours <= plain for plain, ours in errors], axis=0))
-    ends = spread_of([plain[-1] / ours[-1] for plain, ours in errors], 3)
-    return Case(name, kind, f"ahead at {where}; FW error / AFW error at the end {ends}", words)
+    kind, where, ends = fig3.compare(results, races, "fw", lambda fw, afw: afw <= fw)
+    return Case(name, kind, f"ahead at {where}; FW error / AFW error at the end {spread_of(ends, 3)}", words)
 
 
 def general(results: Results, quick: bool) -> Found:
