@@ -55,7 +55,7 @@
         yaxis: { title: { text: panel.ylabel, standoff: 4 }, type: "category", automargin: true }
       });
     }
-    var limits = range(panel, hiddenIn(data));
+    var limits = range(panel, hiddenIn(data)), span = limits ? limits[1] - limits[0] : 0;
     var grid = { gridcolor: line, zeroline: false, linecolor: line, automargin: true, exponentformat: "power" };
     var shapes = panel.floor > 0 && log[1] ? [{
       type: "rect", xref: "paper", x0: 0, x1: 1, yref: "y", y0: panel.floor * 1e-12, y1: panel.floor, line: { width: 0 },
@@ -67,7 +67,7 @@
       xaxis: Object.assign({ title: title, type: log[0] ? "log" : "linear" }, grid, ticks(data, log[0])),
       yaxis: Object.assign({ title: { text: panel.ylabel, standoff: 4 }, type: log[1] ? "log" : "linear",
         range: limits, autorange: !limits,
-        dtick: limits ? (limits[1] - limits[0] > 7 ? 2 : limits[1] - limits[0] > 1.2 ? 1 : "D2") : undefined }, grid)
+        dtick: limits ? (span > 1.2 ? Math.ceil(span / 7) : "D2") : undefined }, grid)
     });
   }
 
