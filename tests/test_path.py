@@ -235,6 +235,9 @@ def test_what_is_not_finite_ends_a_radius():
     assert path[1].status is alone.status is fw.Status.NOT_FINITE
     assert path[1].message == alone.message
     assert path[0].status is not fw.Status.NOT_FINITE
+    assert np.isfinite(path[1].trace.fun).all()  # the step that went wrong is not taken in
+    all_wrong = fw.path(f, fw.L2Ball, [1e200, 1e201], together=True, **options)
+    assert [r.status for r in all_wrong] == [fw.Status.NOT_FINITE] * 2
 
 
 def test_the_set_of_many_radii_answers_as_its_members_do():

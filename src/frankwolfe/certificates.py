@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.backends import host, vdot
+from frankwolfe.backends.one_or_many import larger, number, pick, some
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 from frankwolfe.methods.base import Evidence
 from frankwolfe.objectives.gradient_check import directional_error
@@ -29,20 +30,20 @@ PROOF_KEY = 1 << 62  # random numbers of proofs are apart from those of steps
 
 @dataclass
 class Certificate:
-    """The best lower bound so far.
+    """The best lower bound so far: of one run, or vectors of the numbers of many.
 
     `failure` is the probability that it is wrong: zero for a proof, positive where an iterative oracle's bound holds
     only with a stated probability (very large nuclear-norm problems).
     """
 
-    lower_bound: float = -math.inf
+    lower_bound: Any = -math.inf
     failure: float = 0.0
-    next_proof: int = 1
+    next_proof: Any = 1
     unproven: Tangent | None = None
     behind: tuple[Tangent, float] | None = None  # the tangent that gave the bound, and its slope's minimum on the set
     point: Any = None  # where a tangent that was proven afresh touches f
     known: tuple[np.ndarray, tuple[Any, ...]] | None = None  # what a checkpoint knows of the tangent behind the bound
-    noise: float = 0.0  # what rounding took off the bound
+    noise: Any = 0.0  # what rounding took off the bound
 
     @property
     def tangents(self) -> tuple[np.ndarray, tuple[Any, ...]] | None:
@@ -63,19 +64,20 @@ class Certificate:
             return None
         return host(self.behind[0].slope.values) / float(self.behind[0].weight)
 
-    def update(self, problem: Problem, k: int, evidence: Evidence, upper: float, goal: float) -> float:
+    def update(self, problem: Problem, k: int, evidence: Evidence, upper: Any) -> Any:
         """Take in a step's evidence; return the slack that rounding may claim.
 
-        `upper` is the best value seen and `goal` the gap to reach: a bound that costs extra to prove is proven when it
-        would end the run, and now and then.
+        `upper` is the best value seen: a bound that costs extra to prove is proven when it would end the run, and now
+        and then.
         """
-        self._raise_to(float(evidence.floor))
-        slack = 0.0
+        self._raise_to(number(evidence.floor))
+        slack: Any = 0.0
         witness = next((vertex.point for _, vertex in evidence.minorants if vertex is not None), None)
         for tangent, vertex in evidence.minorants:
-            slack = max(slack, DOUBT * float(tangent.noise / tangent.weight))
-            if vertex is not None and float(vertex.lower) > -math.inf:
-                self._offer(problem, k, tangent, vertex.lower)
+            slack = larger(slack, DOUBT * number(tangent.noise / tangent.weight))
+            lower = -math.inf if vertex is None else number(vertex.lower)
+            if isinstance(lower, np.ndarray) or lower > -math.inf:  # of many in step every tangent is answered
+                self._offer(problem, k, tangent, lower)
             elif problem.domain is not None and problem.domain.closed_form:
                 # The minimum is at most the value at a known vertex: it may not be worth the asking.
                 if witness is not None and not problem.domain.quick_support:
@@ -86,7 +88,7 @@ class Certificate:
             elif vertex is not None or len(evidence.minorants) == 1:
                 self.unproven = tangent
                 unverified = math.inf if vertex is None else float(problem.bound(tangent, vertex.value, k))
-                ends = vertex is not None and upper - unverified <= goal
+                ends = vertex is not None and upper - unverified <= problem.goal
                 if k + 1 >= self.next_proof * (RETRY_GROWTH / PROOF_GROWTH if ends else 1.0):
                     self.prove(problem, k)
         return slack
@@ -102,14 +104,12 @@ class Certificate:
         self._offer(problem, k, tangent, -bound.value)
         self.next_proof = max(k + 2, math.ceil(PROOF_GROWTH * (k + 1)))
 
-    def certify(self, problem: Problem, k: int, places: Sequence[Any], growth: float) -> list[float] | None:
-        """Prove bounds in double precision at these points, if it is time to; return the values there.
+    def certify(self, problem: Problem, k: int, places: Sequence[Any]) -> list[float]:
+        """Prove bounds in double precision at these points; return the values there.
 
-        A run in single precision only estimates the bounds that it meets on the way. Each proof costs as much as a few
-        steps: `growth` is that of the iterations at which there is one.
+        A run in single precision only estimates the bounds that it meets on the way. A proof costs as much as a few
+        steps.
         """
-        if k + 1 < self.next_proof * growth / PROOF_GROWTH:
-            return None
         values: list[float] = []
         for place, coords in enumerate(places):
             proof = problem.certify(coords, PROOF_KEY + 3 * k + place)
@@ -123,27 +123,29 @@ class Certificate:
 
     def _offer(self, problem: Problem, k: int, tangent: Tangent, minimum: Any) -> None:
         """Take the bound of a tangent whose slope is at least `minimum` on the set, if it is better."""
-        bound = float(problem.bound(tangent, minimum, k))
-        if bound > self.lower_bound:
-            self.lower_bound, self.behind = bound, (tangent, float(minimum))
-            self.point = self.known = None
-            self.noise = (1 + problem.mixings(k)) * float(tangent.noise / tangent.weight)
+        bound = number(problem.bound(tangent, minimum, k))
+        better = bound > self.lower_bound
+        if some(better):
+            noise = (1 + problem.mixings(k)) * number(tangent.noise / tangent.weight)
+            self.lower_bound, self.noise = pick(better, bound, self.lower_bound), pick(better, noise, self.noise)
+            self.behind, self.point, self.known = (tangent, number(minimum)), None, None
 
-    def _raise_to(self, bound: float, point: Any = None, noise: float = 0.0) -> None:
-        if bound > self.lower_bound:
-            self.lower_bound, self.behind, self.point, self.noise = bound, None, point, noise
-            self.known = None
+    def _raise_to(self, bound: Any, point: Any = None, noise: float = 0.0) -> None:
+        better = bound > self.lower_bound
+        if some(better):
+            self.lower_bound, self.noise = pick(better, bound, self.lower_bound), pick(better, noise, self.noise)
+            self.behind, self.point, self.known = None, point, None
 
 
 def proof_growth(goal: Any, value: Any, unverified: Any, noise: Any) -> Any:
     """Return how fast the iterations grow at which a bound is proven: the slower, the nearer a run is to its end.
 
-    For one run, or for each of many: best values, the bounds that are not verified yet, and what rounding took off
-    these, are numbers or vectors. Off the proven bound it takes next to nothing; and what is left when the gap is less
-    than rounding shows in the proof alone.
+    `value` is the best, `unverified` the best bound that is not proven yet and `noise` what rounding took off it. Off
+    the proven bound it takes next to nothing; and what is left when the gap is less than rounding shows in the proof
+    alone.
     """
     gap = value - unverified - noise
-    ends, near = (goal > 0) & (gap <= np.fmax(goal, noise)), (goal > 0) & (gap <= np.fmax(FAR * goal, noise))
+    ends, near = (goal > 0) & (gap <= larger(goal, noise)), (goal > 0) & (gap <= larger(FAR * goal, noise))
     return FAR_GROWTH + (PROOF_GROWTH - FAR_GROWTH) * near + (RETRY_GROWTH - PROOF_GROWTH) * ends
 
 

@@ -22,8 +22,9 @@ from frankwolfe.objectives.base import Objective
 from frankwolfe.points import Point
 from frankwolfe.problem import OutOfTime, Problem
 from frankwolfe.result import Result, Status
-from frankwolfe.run import Driven, Run, with_room
+from frankwolfe.run import Run, with_room
 from frankwolfe.sets.base import IterativeSet, Set
+from frankwolfe.standing import Standing
 from frankwolfe.stopping import Tolerance
 from frankwolfe.terminal import Progress, compiling_shown, interruptible
 from frankwolfe.validation import integer, named_options, nonnegative, seed_of
@@ -166,7 +167,7 @@ def tolerance_of(tol: Any, rtol: Any) -> Tolerance:
 
 
 def drive(
-    run: Driven,
+    run: Standing,
     method: Method,
     max_iter: int,
     time_limit: float | None = None,
@@ -181,7 +182,7 @@ def drive(
 
 
 def _loop(
-    run: Driven,
+    run: Standing,
     method: Method,
     max_iter: int,
     time_limit: float | None,
@@ -209,7 +210,7 @@ def _loop(
                 return run.trouble[0]
             if run.exhausted():
                 return Status.PRECISION
-            if run.stalled() and not method.waits(run.problem, run.state, run.headline()[1]):
+            if run.stalled() and not method.waits(run.problem, run.state, run.headline()[2]):
                 state = method.after_stall(run.problem, run.state)
                 if state is None:
                     return Status.STALLED if run.trouble is None else run.trouble[0]
@@ -229,15 +230,15 @@ def _loop(
             except OutOfTime:
                 raise
             except Exception as error:
-                if isinstance(run, Run) and run.ends_not_finite(before, error):  # an oracle cannot take such numbers
+                if run.ends_not_finite(before, error):  # an oracle cannot take such numbers
                     continue
                 error.add_note(f"(in iteration {before.k} of frankwolfe's loop)")
                 raise
             run.absorb_all(state, evidence, clock())
             if shown.shown:
-                shown.update(before.k, run.goal, *run.headline())
+                shown.update(before.k, *run.headline())
             save()
-            if callback is not None and isinstance(run, Run) and run.trouble is None:
+            if callback is not None and run.trouble is None:
                 fun = float(evidence[0].seen[0][0])
                 bound = min(run.certificate.lower_bound, run.best_value)
                 answer = callback(Iteration(before.k, _read_only(before.x), fun, bound, fun - bound, run.elapsed))
@@ -267,7 +268,7 @@ def conclude(run: Run, status: Status, method: Method, reason: str, max_iter: in
     messages = {
         Status.OPTIMAL: f"the certified gap is at most {run.goal:.3g}",
         Status.PRECISION: f"as exact as this arithmetic allows, with {left}",
-        Status.STALLED: f"the method made no more progress after {run.rest.since} steps, with {left}",
+        Status.STALLED: f"the method made no more progress after {run.rest.since:.0f} steps, with {left}",
         Status.MAX_ITER: f"stopped after {max_iter} steps with {left}",
         Status.TIME_LIMIT: f"stopped by the time limit with {left}",
     }

@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from frankwolfe.backends.namespace import all_finite, as_like
-from frankwolfe.certificates import DOUBT, Certificate, blame, proof_growth
+from frankwolfe.certificates import Certificate, blame
 from frankwolfe.checkpoint import CheckpointError
 from frankwolfe.engine.evidence_numbers import fetched
 from frankwolfe.feasible import settled as settled_point
@@ -20,13 +20,14 @@ from frankwolfe.kernels.spectral.gram_operator import ImplicitMatrix
 from frankwolfe.methods.base import Evidence
 from frankwolfe.objectives.gradient_check import contradicts
 from frankwolfe.points import Point, mix
-from frankwolfe.problem import Counts, Problem
+from frankwolfe.problem import Counts
 from frankwolfe.result import Status
 from frankwolfe.rows.out_of_memory import is_out_of_memory
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet
 from frankwolfe.sets.oracle_set import is_of_user, unlike_a_minimum
-from frankwolfe.stopping import WINDOW, Rest, Tolerance
+from frankwolfe.standing import Standing, finite_parts
+from frankwolfe.stopping import WINDOW, Rest
 from frankwolfe.trace import Trace
 
 PATIENCE = 32  # steps in which a gap that is mostly rounding must lose half of what is not
@@ -59,53 +60,10 @@ class Saved(NamedTuple):
     trace: np.ndarray
 
 
-class Driven(Protocol):
-    """What the loop drives: one run, or many in step."""
-
-    problem: Problem
-    state: Any
-    elapsed: float
-    trouble: tuple[Status, str] | None
-
-    @property
-    def goal(self) -> float:
-        """The gap that ends the run."""
-        ...
-
-    def headline(self) -> tuple[float, float, str]:
-        """Return value, gap and a note, for the line of progress."""
-        ...
-
-    def absorb_all(self, state: Any, evidence: list[Evidence], elapsed: float) -> None:
-        """Take in what one or several steps have seen."""
-        ...
-
-    def settled(self) -> bool:
-        """Tell whether nothing is left to do."""
-        ...
-
-    def exhausted(self) -> bool:
-        """Tell whether the arithmetic allows no better."""
-        ...
-
-    def stalled(self) -> bool:
-        """Tell whether the method no longer gets on."""
-        ...
-
-    def go_on(self, state: Any) -> None:
-        """Go on from a new state, of another method perhaps, after a stall."""
-        ...
-
-
 T = TypeVar("T")
 
 
-def is_mostly_noise(goal: Any, gap: Any, noise: Any) -> Any:
-    """Tell whether a gap, or each of many, is mostly what rounding takes off the bound, and more than is asked for."""
-    return (goal > 0) & (goal < noise) & (gap <= 2 * noise)
-
-
-def with_room(run: Driven, work: Callable[[], T]) -> T:
+def with_room(run: Standing, work: Callable[[], T]) -> T:
     """Do some work of a run; where the device has no room for it, again from the last state with the data elsewhere.
 
     Nothing is said of numbers that overflow in our own formulae: the run finds what is not finite.
@@ -121,86 +79,42 @@ def with_room(run: Driven, work: Callable[[], T]) -> T:
 
 
 @dataclass
-class Run:
+class Run(Standing):
     """State, best point, certificate, trace and clock of one run."""
 
-    problem: Problem
-    state: Any
-    tolerance: Tolerance
-    trace_every: int
-    best_value: float = math.inf
     best: Point | None = None
-    certificate: Certificate = field(default_factory=Certificate)
-    unverified: Certificate = field(default_factory=Certificate)  # in single precision, before it is proven in double
     trace: Trace = field(default_factory=Trace)
-    elapsed: float = 0.0
-    trouble: tuple[Status, str] | None = None
     note: str = ""
     checked: Point | None = None  # the best point whose value was computed afresh
     checked_value: float = math.inf
     halved: tuple[int, float] = (0, math.inf)  # when, near the end, the gap but for rounding was last halved; to what
-    start_value: float = -math.inf  # f at the start, which the default tolerance is relative to
-    rest: Rest = field(default_factory=Rest)
     tried: bool = False  # whether a user's function and oracle were tried once, early on
     drift: float = 0.0  # by how much the value of the last point that was checked had been too low
     inside: Point | None = None  # the last point on a device that was seen to be in its set
 
-    @property
-    def goal(self) -> float:
-        """The gap that ends the run."""
-        return self.tolerance.goal(self.best_value, self.start_value, self.certificate.noise)
+    def headline(self) -> tuple[float, float, float, str]:
+        return self.goal, self.best_value, self.gap, f"{self.note}  {self.problem.objective.note}".strip()
 
-    @property
-    def gap(self) -> float:
-        """Best value minus best bound."""
-        return self.best_value - self.certificate.lower_bound
+    def read(self, evidence: list[Evidence]) -> list[Evidence]:
+        return fetched(self.problem, evidence)
 
-    def headline(self) -> tuple[float, float, str]:
-        """Return value, gap and a note, for the line of progress."""
-        return self.best_value, self.gap, f"{self.note}  {self.problem.objective.note}".strip()
-
-    def absorb_all(self, state: Any, evidence: list[Evidence], elapsed: float) -> None:
-        """Take in several steps, with one read of the device for all their numbers."""
-        first = self.state.k
-        for i, seen in enumerate(fetched(self.problem, evidence)):
-            self._absorb(first + i, seen, elapsed)
-            if self.trouble is not None:
-                return
-        self.state = state
-
-    def _absorb(self, k: int, evidence: Evidence, elapsed: float) -> None:
-        """Take in a step: certificate, best point, trace row. A step that went wrong is not taken in."""
-        self.elapsed = elapsed
+    def absorb(self, k: int, evidence: Evidence) -> None:
+        """Take in a step; one that went wrong is not taken in."""
         flaw = self.problem.objective.flaw
         if flaw is not None or not self.problem.objective.convex:
             evidence = Evidence(evidence.seen)  # its tangents prove nothing
-        values = [float(value) for value, _ in evidence.seen]
-        if not all(map(math.isfinite, [*values, *(float(t.offset) for t, _ in evidence.minorants)])):
-            self.not_finite(k, "value" if not all(map(math.isfinite, values)) else "gradient")
+        values_are, all_are = finite_parts(evidence)
+        if not all_are:
+            self.not_finite(k, "gradient" if values_are else "value")
             return
-        for value, (_, point) in zip(values, evidence.seen, strict=True):
-            if value < self.best_value or self.best is None:
-                self.best_value, self.best = value, point
+        super().absorb(k, evidence)
         if evidence.afresh and self.problem.exact is None and any(self.best is point for _, point in evidence.seen):
             self.checked, self.checked_value = self.best, self.best_value
-        if k == 0:
-            self.start_value = max(self.start_value, values[0])
-        bounds = self.unverified if self._verifies_later else self.certificate
-        slack = bounds.update(self.problem, k, evidence, self.best_value, self.goal)
-        self.check_convex(evidence.seen[-1][1], slack)
-        if bounds is self.unverified and self.trouble is None:
-            self.certify(k)
-        self.watch(k, values[0], slack / DOUBT)
-        if k % self.trace_every == 0:
-            self._row(k, values[0])
         if flaw is not None:
             self.trouble = (Status.NOT_CONVEX, flaw)
 
-    def watch(self, k: int, value: float, noise: float) -> None:
-        """Take note of whether step k, from a point of this value, has changed anything."""
-        noise = max(noise, 4 * self.problem.eps * abs(self.best_value))
-        bound = max(self.certificate.lower_bound, self.unverified.lower_bound)
-        self.rest = self.rest.after(k, value, self.best_value, self.best_value - bound, noise)
+    def keep(self, better: bool, point: Point) -> None:
+        self.best = point
 
     def not_finite(self, k: int, what: str) -> None:
         """Say what was not finite, which ends the run."""
@@ -222,17 +136,13 @@ class Run:
         return not (value_is and slope_is)
 
     def check_convex(self, at: Point, slack: float) -> None:
-        """See whether a bound exceeds a value that was reached; say so only if neither is the work of rounding.
-
-        `at` is the point where the last tangent touches.
-        """
         slack += 1e4 * self.problem.eps * abs(self.best_value)
-        if max(self.certificate.lower_bound, self.unverified.lower_bound) <= self.best_value + slack:
+        if not self.contradictory(slack):
+            return
+        self._check_value()
+        if not self.contradictory(slack):
             return
         assert self.best is not None
-        self._check_value()
-        if max(self.certificate.lower_bound, self.unverified.lower_bound) <= self.best_value + slack:
-            return
         objective, domain = self.problem.objective, self.problem.domain
         reason = None if objective.proven and not is_of_user(domain) else blame(self.problem, at, self.best)
         if objective.proven and reason is not None and reason[0] is not Status.WRONG_ORACLE:
@@ -240,11 +150,6 @@ class Run:
         self.certificate, self.unverified = Certificate(next_proof=self.certificate.next_proof), Certificate()
         if reason is not None:
             self.trouble = reason
-
-    @property
-    def _verifies_later(self) -> bool:
-        """Whether the bounds that steps meet are yet to be proven in double precision."""
-        return self.problem.exact is not None and self.problem.domain is not None
 
     def _check_value(self) -> None:
         """Compute the value of the best point afresh, and go back to one that was better all along."""
@@ -265,17 +170,14 @@ class Run:
         In single precision the best point is one among many whose values agree up to rounding, and may be of long ago,
         while gradients still get better.
         """
+        if not at_once and not self.proof_is_due(k):
+            return
         assert self.best is not None
-        if at_once:
-            self.certificate.next_proof = 0
         behind = self.unverified.behind  # where an unverified bound touches f, a tangent in double precision is as good
         touch = None if behind is None or behind[0].touch is self.best.coords else behind[0].touch
         x = self.state.x if at_once and self.state.x is not self.best else None
         places = [self.best.coords, touch, x and x.coords]
-        growth = proof_growth(self.goal, self.best_value, self.unverified.lower_bound, self.unverified.noise)
-        values = self.certificate.certify(self.problem, k, [at for at in places if at is not None], growth)
-        if values is None:
-            return
+        values = self.certificate.certify(self.problem, k, [at for at in places if at is not None])
         self.drift, self.best_value = max(0.0, values[0] - self.best_value), values[0]
         for point, value in ((self.best, values[0]), (x, values[-1])):
             if point is not None and not value >= self.checked_value:
@@ -283,8 +185,7 @@ class Run:
         if at_once:
             self._check_value()
 
-    def _row(self, k: int, fun: float) -> None:
-        lower_bound = min(self.certificate.lower_bound, self.best_value)
+    def row(self, k: int, fun: float, lower_bound: float) -> None:
         self.trace.append(k, self.elapsed, fun, lower_bound, self.problem.counts.asdict())
 
     def settled(self) -> bool:
@@ -293,7 +194,7 @@ class Run:
             self.tried = True
             self._try_users_code()
         drift = 0.0 if self.best is self.checked else self.drift
-        if not self.goal > 0 or not self.gap + drift <= self.goal or self.best is None:
+        if not self.at_goal(drift) or self.best is None:
             return False
         self._check_value()
         if self.gap <= self.goal:
@@ -342,10 +243,9 @@ class Run:
 
     def exhausted(self) -> bool:
         """Tell whether the gap is mostly what rounding takes off the bound, and the rest within the goal or at rest."""
-        noise = self.certificate.noise
-        if not is_mostly_noise(self.goal, self.gap, noise):
+        if not self.mostly_noise():
             return False
-        rest, (since, before) = self.gap - noise, self.halved
+        rest, (since, before) = self.gap - self.certificate.noise, self.halved
         if rest > self.goal and not rest > 0.5 * before:
             self.halved = (self.state.k, rest)
             return False
@@ -357,21 +257,16 @@ class Run:
         The bounds of an iterative oracle are proven each time that the steps have doubled: one proof more is awaited.
         In single precision the iterate is tried in double: there the gap may have gone on falling.
         """
-        doublings = 2 if isinstance(self.problem.domain, IterativeSet) else 1
         k = self.state.k
-        if not self.goal > 0 or not self.rest.is_stalled(k, doublings):
+        if not self.at_rest(doublings=2 if isinstance(self.problem.domain, IterativeSet) else 1):
             return False
-        if self._verifies_later:
+        if self.verifies_later:
             self.certify(k, at_once=True)
             self.watch(k, self.rest.value, self.rest.noise)
             if self.rest.since == k:  # the proof has brought the gap on
                 return False
         self._try_users_code()  # which may be why
         return True
-
-    def go_on(self, state: Any) -> None:
-        """Go on from a new state, of another method perhaps, after a stall."""
-        self.state, self.rest = state, Rest()
 
     @property
     def rounding_gap(self) -> float:
@@ -389,7 +284,7 @@ class Run:
         k = self.state.k
         if self.trouble is None:
             self.certificate.prove(self.problem, k)
-            if self._verifies_later and self.best is not None and not self.gap <= self.goal:
+            if self.verifies_later and self.best is not None and not self.gap <= self.goal:
                 self.certify(k, at_once=True)
         last = self._in_set(self.state.x)
         value = self.checked_value if last is self.checked else float(self.problem.fresh(last))
@@ -398,7 +293,7 @@ class Run:
         if math.isfinite(value):
             if value <= self.checked_value:
                 self.checked, self.checked_value = last, value
-            self._row(k, value)
+            self.row(k, value, min(self.certificate.lower_bound, self.best_value))
         if self.checked is not None:
             self.best, self.best_value = self.checked, self.checked_value
         elif self.best is None:

@@ -1,10 +1,11 @@
-"""When a run is done: the gap that is asked for, and whether a method still gets on."""
+"""When a run, or each of many, is done: the gap that is asked for, and whether a method still gets on."""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from frankwolfe.backends.one_or_many import larger, pick, pick_fields, smaller
 from frankwolfe.serialisation import plain
 
 RELATIVE = 1e-6  # the certified gap that is asked for by default, relative to `Tolerance.scale`
@@ -25,7 +26,7 @@ class Tolerance(NamedTuple):
         """Whether neither number was given, so that the scale of the problem counts."""
         return self.tol is None and not self.rtol
 
-    def goal(self, value: float, start: float, noise: float) -> float:
+    def goal(self, value: Any, start: Any, noise: Any) -> Any:
         """Return the gap that is asked for, where f is `value` now and was `start` at the start.
 
         By default that is a millionth of the smaller of |f| and of what was gained since the start: data in any units
@@ -33,10 +34,13 @@ class Tolerance(NamedTuple):
         gain is no more than `noise`, what rounding does to the bound, the start was optimal, and that noise will do.
         """
         if not self.relative:
-            size = abs(value) if math.isfinite(value) else 0.0  # before the first step nothing is known
-            return max(self.tol or 0.0, self.rtol * max(1.0, size))
+            if not self.rtol:
+                return self.tol
+            size = pick(abs(value) < math.inf, abs(value), 0.0)  # before the first step nothing is known
+            return larger(self.tol or 0.0, self.rtol * larger(1.0, size))
         gain = start - value
-        return RELATIVE * min(gain, max(abs(value), LEAST * gain)) if gain > 2 * noise else 2 * noise or TINY
+        asked = RELATIVE * smaller(gain, larger(abs(value), LEAST * gain))
+        return pick(gain > 2 * noise, asked, larger(2 * noise, TINY))
 
 
 @plain
@@ -49,17 +53,17 @@ class Rest(NamedTuple):
     method that is slow but gets on, or whose values go up and down, is never at rest in this sense.
     """
 
-    since: int = 0
-    value: float = math.inf  # of the iterate
-    best: float = math.inf
-    gap: float = math.inf
-    noise: float = 0.0  # what rounding may do to values
+    since: Any = 0
+    value: Any = math.inf  # of the iterate
+    best: Any = math.inf
+    gap: Any = math.inf
+    noise: Any = 0.0  # what rounding may do to values
 
-    def after(self, k: int, value: float, best: float, gap: float, noise: float) -> Rest:
+    def after(self, k: int, value: Any, best: Any, gap: Any, noise: Any) -> Rest:
         """Return the record after step k, from a point where f is `value`; `best` and `gap` are the best so far."""
-        at_rest = abs(value - self.value) <= noise and best >= self.best - noise and gap >= KEPT * self.gap
-        return self if at_rest else Rest(k, value, best, gap, noise)
+        at_rest = (abs(value - self.value) <= noise) & (best >= self.best - noise) & (gap >= KEPT * self.gap)
+        return pick_fields(at_rest, self, Rest(k, value, best, gap, noise))
 
-    def is_stalled(self, k: int, doublings: int = 1) -> bool:
+    def is_stalled(self, k: int, doublings: int = 1) -> Any:
         """Tell whether nothing has changed for so many doublings of the steps before (and for a few, at least)."""
-        return k - self.since >= max(WINDOW, (2**doublings - 1) * self.since)
+        return k - self.since >= larger(WINDOW, (2**doublings - 1) * self.since)
