@@ -23,7 +23,7 @@ LAYERS = [
     {"methods"},
     {"engine"},
     {"certificates", "trace", "result", "checkpoint", "terminal", "stopping"},
-    {"run", "standing"},
+    {"run"},
     {"minimize"},
     {"compare", "path", "precompile"},
     {"plotting", "datasets"},

@@ -17,7 +17,7 @@ from frankwolfe.lowrank import LowRank
 from frankwolfe.serialisation import Dual, decode, encode
 from frankwolfe.validation import nonnegative
 
-FORMAT = 5
+FORMAT = 6
 
 
 class CheckpointError(ValueError):

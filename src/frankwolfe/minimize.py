@@ -24,8 +24,7 @@ from frankwolfe.problem import OutOfTime, Problem
 from frankwolfe.result import Result, Status
 from frankwolfe.run import Run, with_room
 from frankwolfe.sets.base import IterativeSet, Set
-from frankwolfe.standing import Standing
-from frankwolfe.stopping import Tolerance
+from frankwolfe.stopping import Standing, Tolerance
 from frankwolfe.terminal import Progress, compiling_shown, interruptible
 from frankwolfe.validation import integer, named_options, nonnegative, seed_of
 
@@ -178,7 +177,8 @@ def drive(
     """Step until something says stop; return what."""
     shown = progress if isinstance(progress, Progress) else Progress(progress, max_iter)
     with interruptible() as interrupted:
-        return with_room(run, lambda: _loop(run, method, max_iter, time_limit, callback, shown, interrupted, save))
+        status = with_room(run, lambda: _loop(run, method, max_iter, time_limit, callback, shown, interrupted, save))
+    return status if run.trouble is None else run.trouble[0]
 
 
 def _loop(
@@ -191,6 +191,7 @@ def _loop(
     interrupted: threading.Event,
     save: Callable[[], None],
 ) -> Status:
+    """Step until something says stop; return what, if it is no trouble of the run's own."""
     began = monotonic() - CLOCK.seconds - run.elapsed
 
     def clock() -> float:
@@ -202,18 +203,14 @@ def _loop(
     run.problem.over = lambda: interrupted.is_set() or late()
     try:
         while True:
-            if run.trouble is not None:
-                return run.trouble[0]
-            if run.settled():
-                return Status.OPTIMAL if run.trouble is None else run.trouble[0]
-            if run.trouble is not None:
-                return run.trouble[0]
-            if run.exhausted():
+            if run.trouble is not None or run.settled():
+                return Status.OPTIMAL
+            if run.trouble is not None or run.exhausted():
                 return Status.PRECISION
             if run.stalled() and not method.waits(run.problem, run.state, run.headline()[2]):
                 state = method.after_stall(run.problem, run.state)
                 if state is None:
-                    return Status.STALLED if run.trouble is None else run.trouble[0]
+                    return Status.STALLED
                 run.go_on(state)
             if run.state.k >= max_iter:
                 return Status.MAX_ITER

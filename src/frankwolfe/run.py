@@ -26,8 +26,7 @@ from frankwolfe.rows.out_of_memory import is_out_of_memory
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet
 from frankwolfe.sets.oracle_set import is_of_user, unlike_a_minimum
-from frankwolfe.standing import Standing, finite_parts
-from frankwolfe.stopping import WINDOW, Rest
+from frankwolfe.stopping import WINDOW, Standing, finite_parts
 from frankwolfe.trace import Trace
 
 PATIENCE = 32  # steps in which a gap that is mostly rounding must lose half of what is not
@@ -35,17 +34,14 @@ TRIAL_KEY = 1 << 61  # random numbers of trials are apart from those of steps an
 
 
 KEPT: dict[str, Callable[[Any], Any]] = {
-    "best_value": float,
     "elapsed": float,
     "checked": lambda point: point,
     "checked_value": float,
     "halved": lambda pair: (int(pair[0]), float(pair[1])),
-    "start_value": float,
-    "rest": lambda rest: Rest(*rest),
     "tried": bool,
     "drift": float,
 }
-"""What a checkpoint keeps of a run beside state, best point, certificate, counts and trace, and of what kind it is."""
+"""What a checkpoint keeps of a run beside what `Saved` lists, and of what kind it is."""
 
 
 @plain
@@ -54,8 +50,9 @@ class Saved(NamedTuple):
 
     state: Any
     best: Point
+    numbers: np.ndarray
     kept: tuple[Any, ...]  # as `KEPT` lists it
-    proven: tuple[Any, ...]  # of the certificates
+    proven: tuple[Any, ...]  # of the certificate, beside numbers
     counts: tuple[Any, ...]
     trace: np.ndarray
 
@@ -303,10 +300,10 @@ class Run(Standing):
     def saved(self) -> Saved:
         """Return the run as plain data."""
         known, best = self.certificate, self.state.x if self.best is None else self.best
-        proven = known.lower_bound, known.failure, known.next_proof, known.noise, self.unverified.lower_bound
         kept = tuple(getattr(self, name) for name in KEPT)
+        numbers, proven = np.array(self.numbers(), float), (known.failure, known.unproven, known.tangents)
         counts = tuple(self.problem.counts.asdict().values())
-        return Saved(self.state, best, kept, (*proven, known.unproven, known.tangents), counts, self.trace.to_array())
+        return Saved(self.state, best, numbers, kept, proven, counts, self.trace.to_array())
 
     def restore(self, saved: Saved) -> None:
         """Go back to where a saved run was."""
@@ -316,13 +313,12 @@ class Run(Standing):
                 raise TypeError("the state of another method")
             _ = int(saved.state.k)
             kept = {name: kind(value) for (name, kind), value in zip(KEPT.items(), saved.kept, strict=True)}
-            lower, failure, next_proof, noise, unverified, unproven, tangents = saved.proven
-            certificate = Certificate(
-                float(lower), float(failure), int(next_proof), unproven, known=tangents, noise=float(noise)
-            )
-            met, trace, counts = Certificate(float(unverified)), Trace.from_array(saved.trace), Counts(*saved.counts)
+            failure, unproven, tangents = saved.proven
+            self.certificate = Certificate(failure=float(failure), unproven=unproven, known=tangents)
+            self.set_numbers(saved.numbers.tolist())
+            trace, counts = Trace.from_array(saved.trace), Counts(*saved.counts)
         except Exception as error:  # a file put together by hand
             raise CheckpointError(f"the checkpoint holds no run ({error}); delete it to start afresh") from None
-        vars(self).update(kept, state=saved.state, certificate=certificate, unverified=met, trace=trace)
+        vars(self).update(kept, state=saved.state, trace=trace)
         self.best = best if math.isfinite(self.best_value) else None
         self.problem.counts = counts

@@ -18,8 +18,7 @@ from frankwolfe.result import Status
 from frankwolfe.run import Run
 from frankwolfe.serialisation import Dual, decode, encode
 from frankwolfe.sets.many_radii import SetBatch
-from frankwolfe.standing import Standing, finite_parts
-from frankwolfe.stopping import Tolerance
+from frankwolfe.stopping import Standing, Tolerance, finite_parts
 
 
 class OwnState(NamedTuple):
