@@ -47,8 +47,12 @@ MISTAKES = {
     "a penalty": (lambda: fw.FrankWolfeClassifier(C=3.0), "FrankWolfeClassifier has no option 'C'; a penalty is a set"),  # type: ignore[call-arg]
     "of a completer": (lambda: fw.MatrixCompleter(rank=3), "did you mean 'rank_limit'"),  # type: ignore[call-arg]
     "too large": (
-        lambda: fw.FrankWolfeRegressor().fit(A * 1e301, Y),
-        "feature 0 of X .* squares overflow; measure it in",
+        lambda: fw.FrankWolfeRegressor(standardize=False).fit(A * 1e301, Y),
+        r"X holds numbers up to .*e\+301, whose squares overflow; measure .* or pass standardize=True",
+    ),
+    "too small": (
+        lambda: fw.FrankWolfeRegressorCV(standardize=False).fit(A * 1e-200, Y),
+        "X holds numbers up to .*e-200, whose squares vanish; measure .* or pass standardize=True",
     ),
     "swapped": (lambda: fw.LeastSquares(Y, A), r"the targets second, as in LeastSquares\(A, b\)"),
     "swapped labels": (lambda: fw.Logistic(Y > 0, A), r"the labels second, as in Logistic\(A, b\)"),

@@ -55,6 +55,15 @@ def test_standardising_is_what_a_scaler_does() -> None:
     )
 
 
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_units_whose_squares_overflow_or_vanish_change_nothing(make: Any) -> None:
+    X, units = RNG.normal(size=(60, 5)), np.array([1e305, 1.0, 1e-290, 1e-160, 1e170])
+    y = X @ np.arange(5.0) + 0.1 * RNG.normal(size=60)
+    plain, odd = (fw.FrankWolfeRegressorCV("l1").fit(data, y) for data in (make(X), make(X * units)))
+    np.testing.assert_allclose(odd.coef_ * units, plain.coef_, rtol=1e-6, atol=1e-9)
+    assert odd.score(make(X * units), y) > 0.99
+
+
 def test_sparse_data_are_scaled_and_stay_sparse() -> None:
     X = sp.random(200, 30, density=0.2, random_state=0, format="csr").toarray() * np.logspace(-3, 3, 30)
     X = sp.csr_array(X)
@@ -235,6 +244,16 @@ def test_wide_data_with_noise_stop_in_time() -> None:
     assert model.radii_.size <= 100
     ridge = RidgeCV(np.logspace(-3, 3, 13)).fit(X[:100], y[:100])
     assert model.score(X[100:], y[100:]) > ridge.score(X[100:], y[100:]) - 0.05
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "huber"])
+def test_given_radii_that_are_all_too_small_are_told(loss: str) -> None:
+    X, y = load_diabetes(return_X_y=True)
+    model = fw.FrankWolfeRegressorCV("l2", radii=[1.0, 2.0], loss=loss, standardize=False)
+    with pytest.warns(UserWarning, match=r"is the largest tried|hardly better than a constant"):
+        model.fit(X, y)
+    with pytest.warns(UserWarning, match="the best radius, 0.02, is the largest tried, and the constraint still binds"):
+        fw.FrankWolfeClassifierCV("l2", radii=[0.01, 0.02]).fit(X, y > 150)
 
 
 def test_the_end_of_the_range_is_where_nothing_binds() -> None:

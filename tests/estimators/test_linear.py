@@ -339,6 +339,7 @@ def test_path_plot() -> None:
     plt.close("all")
 
 
+@pytest.mark.filterwarnings("ignore:.*is the largest tried:UserWarning")  # the radii are ours, and small
 @pytest.mark.parametrize("loss", [*REGRESSION, *CLASSIFICATION])
 def test_every_loss_is_offered_by_its_name(loss: str) -> None:
     """A loss that is registered is fitted, scored on held-out rows and predicted from, and nothing else names it."""

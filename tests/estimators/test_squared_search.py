@@ -52,6 +52,7 @@ def test_every_radius_is_the_optimum(path_of: Any, ball: Any, data: np.ndarray) 
     assert path.fun(bought)[1, -1] <= path.fun(path.at_radii(np.array([1e9])))[1, 0] + 1e-6 * null
 
 
+@pytest.mark.filterwarnings("ignore:.*is the largest tried:UserWarning")  # the radii are ours, and small
 @pytest.mark.parametrize("constraint", ["l1", "l2"])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import field
@@ -152,9 +153,17 @@ class CrossValidated(LinearEstimator):
                 # Where nothing binds nothing is sparse: the radius is that of the solution itself, or just below.
                 self.radius_ = _gauge(lambda r: self._domain(task, r), result.x, self.radius_) * BINDING
                 domain, result = self._fit_radius(task, goal)
-        self._keep(result, task, domain)
+        ends = search.ends_too_soon()
+        self._keep(result, task, domain, not (search.found or ends))
         if isinstance(search, Search) and not is_unsolved(self.result_):
             search.warn_unsolved()
+        if ends:
+            warnings.warn(
+                f"{type(self).__name__}: the best radius, {self.radii_[-1]:.3g}, is the largest tried, and the "
+                "constraint still binds there; pass larger ones as radii, or scale the features",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the score of predictions: `scoring` where it was given, else accuracy (classes) or R² (targets).

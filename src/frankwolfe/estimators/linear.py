@@ -144,7 +144,8 @@ class LinearEstimator(BaseEstimator):
         self.radius_ = self._size(task, X, y)
         domain = self._domain(task, self.radius_)
         start = self._start(domain, task.shape, task.dtype) if self.warm_start else None
-        self._keep(minimize(task.objective, domain, start, tol=task.goal, **self._options()), task, domain)
+        result = minimize(task.objective, domain, start, tol=task.goal, **self._options())
+        self._keep(result, task, domain, not self._by_data)
         return self
 
     def _size(self, task: Task, X: Any, y: Any) -> float | None:
@@ -216,8 +217,11 @@ class LinearEstimator(BaseEstimator):
             raise ValueError("sample_weight is zero for every sample; at least one must be positive")
         return weight
 
-    def _keep(self, result: Result, task: Task, domain: Set) -> None:
-        """Set the fitted attributes from a result; warn if it is not as good as was asked for."""
+    def _keep(self, result: Result, task: Task, domain: Set, given: bool) -> None:
+        """Set the fitted attributes from a result; warn if it is not as good as was asked for.
+
+        Where the caller has `given` the radius, also if that leaves next to nothing of the model.
+        """
         zeros = proven_zeros(task.objective, domain, result)
         result = on_host(result)
         x = result.x
@@ -233,16 +237,14 @@ class LinearEstimator(BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        elif not self._by_data:
-            factor = strangled(task, x)
-            if factor is not None:
-                warnings.warn(
-                    f"{type(self).__name__}: radius={self.radius:g} leaves the model hardly better than a constant, "
-                    f"and the same coefficients times {factor:.2g} fit far better; use radius='auto', a larger "
-                    "radius, or standardize=True",
-                    UserWarning,
-                    stacklevel=3,
-                )
+        elif given and (factor := strangled(task, x)) is not None:
+            warnings.warn(
+                f"{type(self).__name__}: radius {self.radius_:g} leaves the model hardly better than a constant, and "
+                f"the same coefficients times {factor:.2g} fit far better; use "
+                f"{'radii' if hasattr(self, 'radii') else 'radius'}='auto', a larger one, or standardize=True",
+                UserWarning,
+                stacklevel=3,
+            )
 
     @property
     def support_(self) -> np.ndarray:

@@ -128,6 +128,11 @@ class Choice(ABC):
     def radii(self) -> np.ndarray:
         """The radii, increasing."""
 
+    @property
+    @abstractmethod
+    def binds(self) -> bool:
+        """Whether a radius larger than all of these could still gain something, on some fold."""
+
     @abstractmethod
     def table(self, what: str) -> np.ndarray:
         """Return "score", "loss", "gap", "usual" or "coef": folds by radii."""
@@ -141,6 +146,10 @@ class Choice(ABC):
     def place(self, selection: str) -> int:
         """Return the place of the chosen radius: see `choose`."""
         return choose(self.radii, self.table("score"), selection, self.resolution())
+
+    def ends_too_soon(self) -> bool:
+        """Tell whether the best radius is the largest of several, and one beyond might be better."""
+        return 0 < self.place("best") == len(self.radii) - 1 and self.binds
 
     def best(self) -> float:
         """Return the smallest radius whose score cannot be told from the best."""
@@ -198,6 +207,10 @@ class Search(Choice):
         self._extend_down(growth)
         self._refine(None if count is None else count - len(self.trials))
 
+    @property
+    def binds(self) -> bool:
+        return not self._at_rest(self.trials[float(self.sizes[-1])])
+
     def _at_rest(self, found: list[Trial]) -> bool:
         """Tell whether larger sizes need not be tried: nothing binds, or nothing is left to gain."""
         return all(trial.free for trial in found) or float(np.mean([trial.loss for trial in found])) <= self.enough
@@ -244,7 +257,7 @@ class Search(Choice):
             self.solve(math.sqrt(sizes[place] * sizes[place - 1]))
 
     def find(self, radii: Any) -> None:
-        """Try radii as the caller of an estimator says; warn where one larger than all tried might be better."""
+        """Try radii as the caller of an estimator says."""
         if isinstance(radii, Iterable) and not isinstance(radii, str):
             self._try(radii)
             return
@@ -254,14 +267,6 @@ class Search(Choice):
         self.run(count)
         if count is None and self.model.selection == "one_se":
             self.sharpen()
-        best = self._best()
-        if len(self.trials) > 1 and best == self.sizes[-1] and not self._at_rest(self.trials[best]):
-            warnings.warn(
-                f"{type(self.model).__name__}: the best radius, {self.best():.3g}, is the largest tried, and the "
-                "constraint still binds there; pass larger ones as radii, or scale the features",
-                UserWarning,
-                stacklevel=3,
-            )
 
     def warn_unsolved(self) -> None:
         """Warn once where problems on the folds were not solved."""

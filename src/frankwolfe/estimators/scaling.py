@@ -9,6 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 FAR = 100.0  # how far features may be from zero beside their range before they are centred for the sake of rounding
+SQUARED = 1e140  # numbers up to this and down to its inverse have squares, and sums of these
+LEAST = 1e-300  # a feature that is smaller everywhere counts as zero: its coefficient would be no number
 SPARSE_ROUNDING = 1e-6  # of the mean of a sparse feature: what is left of the spread of a constant one
 
 
@@ -26,13 +28,24 @@ class Scaling(NamedTuple):
         that changes nothing but rounding.
         """
         dense = not sp.issparse(X)
-        if not standardize:
-            if intercept and dense:
-                low, high = X.min(axis=0), X.max(axis=0)
-                if np.any(np.abs(low + high) > FAR * (high - low)):
-                    return cls(_moments(X, _shares(X, weight))[0].astype(X.dtype))
-            return cls()
-        return cls.by(Moments.of(X, _shares(X, weight)), X.dtype, intercept=intercept, dense=dense)
+        if standardize:
+            moments = Moments.of(X, _shares(X, weight))
+            unit = _units(X, moments.square)
+            if unit is None:
+                return cls.by(moments, X.dtype, intercept=intercept, dense=dense)
+            found = cls.of(cls(None, unit).apply(X), weight, intercept=intercept, standardize=True)
+            assert found.scale is not None
+            return cls(None if found.mean is None else found.mean * unit, found.scale * unit)
+        low, high = _range(X)
+        largest = float(np.max(np.maximum(high, -low)))
+        if largest > SQUARED or 0 < largest < 1 / SQUARED:
+            raise ValueError(
+                f"X holds numbers up to {largest:.3g}, whose squares {'overflow' if largest > 1 else 'vanish'}; "
+                "measure the features in other units, or pass standardize=True"
+            )
+        if intercept and dense and np.any(np.abs(low + high) > FAR * (high - low)):
+            return cls(_moments(X, _shares(X, weight))[0].astype(X.dtype))
+        return cls()
 
     @classmethod
     def by(cls, moments: Moments, dtype: Any, *, intercept: bool, dense: bool) -> Scaling:
@@ -43,10 +56,7 @@ class Scaling(NamedTuple):
         mean = moments.mean if intercept else np.zeros_like(moments.mean)
         scale = np.sqrt(moments.square + (0.0 if intercept else moments.mean**2))
         for j in np.flatnonzero(~np.isfinite(scale)):
-            raise ValueError(
-                f"feature {j} of X holds numbers whose squares overflow; measure it in a larger unit, or pass "
-                "standardize=False"
-            )
+            raise ValueError(f"feature {j} of X holds numbers whose squares overflow; measure it in a larger unit")
         # What rounding leaves of a constant feature is not a spread: more where squares are subtracted.
         rounding = 10 * np.finfo(dtype).eps if dense else SPARSE_ROUNDING
         constant = ~(scale > rounding * np.abs(mean))
@@ -105,6 +115,28 @@ class Moments:
 
 def _shares(X: Any, weight: np.ndarray | None) -> np.ndarray:
     return np.full(X.shape[0], 1.0 / X.shape[0]) if weight is None else weight / weight.sum()
+
+
+def _range(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the smallest and the largest number of each feature."""
+    if sp.issparse(X):
+        return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
+    return X.min(axis=0), X.max(axis=0)
+
+
+def _units(X: Any, squares: np.ndarray) -> np.ndarray | None:
+    """Return powers of two, as large as the features are, where the squares of some overflow or vanish; else None."""
+    odd = ~((squares >= SQUARED**-2) & (squares <= SQUARED**2))
+    if not odd.any():
+        return None
+    low, high = _range(X[:, odd])  # a constant may be of any usual size
+    largest = np.maximum(high, -low).astype(np.float64)
+    largest[largest < LEAST] = 0.0
+    if not np.any((largest > SQUARED) | ((largest > 0) & (largest < 1 / SQUARED))):
+        return None
+    unit = np.ones(X.shape[1], X.dtype)
+    unit[odd] = np.where(largest > 0, np.ldexp(1.0, np.frexp(largest)[1] - 1), 1.0)
+    return unit
 
 
 def _moments(X: Any, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

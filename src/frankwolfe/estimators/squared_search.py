@@ -31,7 +31,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.linear_model import lars_path_gram
 
-from frankwolfe.estimators.radius_search import Choice, goal_on_folds
+from frankwolfe.estimators.radius_search import FREE, GROWTH, Choice, goal_on_folds
 from frankwolfe.objectives import LeastSquares
 from frankwolfe.objectives.second_moments import Moments, row_dots
 from frankwolfe.rows.host_matrix import with_targets
@@ -207,14 +207,25 @@ class SquaredSearch(Choice):
     """Radii with the best models of each on each fold, and on all rows, all found at once."""
 
     def __init__(
-        self, radii: np.ndarray, facts: dict[str, np.ndarray], solutions: np.ndarray, *, found: bool, judged: bool
+        self,
+        radii: np.ndarray,
+        facts: dict[str, np.ndarray],
+        solutions: np.ndarray,
+        *,
+        found: bool,
+        judged: bool,
+        binds: bool,
     ) -> None:
         self.tried, self.facts, self.solutions = radii, facts, solutions
-        self.found, self.judged = found, judged
+        self.found, self.judged, self.bound = found, judged, binds
 
     @property
     def radii(self) -> np.ndarray:
         return self.tried
+
+    @property
+    def binds(self) -> bool:
+        return self.bound
 
     def finish(self, place: int, goal: float) -> tuple[float, np.ndarray | None]:
         return float(self.tried[place]), self.solutions[place]
@@ -253,7 +264,7 @@ def squared_search(
     if not (paths.null[-1] > 0 and (np.abs(paths.c[-1]) > ROUNDING * here.sizes()[-1]).any()):
         return None  # no feature has to do with the target
     task.null = float(paths.null[-1])
-    found = isinstance(radii, str | int | np.integer)
+    found, binds = isinstance(radii, str | int | np.integer), False
     if found:
         count = RADII if isinstance(radii, str) else integer("radii", radii, 1)
         prices = paths.prices(count)
@@ -268,6 +279,8 @@ def squared_search(
         tried = np.unique([positive(f"radii[{i}]", radius) for i, radius in enumerate(radii)])
         x = paths.at_radii(tried)
         gap = paths.gaps(x, tried)[:-1]
+        last, gained = x[:, -1:], paths.null - paths.fun(x[:, -1:])[:, 0]
+        binds = bool((paths.gaps(last, GROWTH * tried[-1:])[:, 0] > FREE * gained).any())
     loss = there.loss(here.complete(x)[:-1])
     goals = [goal_on_folds(task, lowest) for lowest in loss.min(axis=1).tolist()]
     if not (np.isfinite(loss).all() and (gap.max(axis=1) <= goals).all()):
@@ -286,7 +299,7 @@ def squared_search(
         "usual": 1 - 2 * loss / np.maximum(there.spread(), 1e-300)[:, None],
         "coef": task.coef(x[:-1].T).T,
     }
-    return SquaredSearch(tried, facts, x[-1], found=found, judged=judge is not None)
+    return SquaredSearch(tried, facts, x[-1], found=found, judged=judge is not None, binds=binds)
 
 
 def _dense(matrix: Any) -> np.ndarray:
