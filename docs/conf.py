@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import matplotlib as mpl
@@ -29,6 +30,8 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
+if find_spec("sphinx-mathjax-offline"):  # formulas are typeset by files of the site itself; without it a CDN is asked
+    extensions.append("sphinx-mathjax-offline")
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "figures/*.py"]
 default_role = "py:obj"  # names in docstrings become links where they are names of this library

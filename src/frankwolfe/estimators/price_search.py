@@ -60,7 +60,7 @@ class PriceSearch(Search):
         return self.first * (4.0 if count == 1 else 1.0)
 
     @property
-    def radii(self) -> np.ndarray:
+    def radii(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
         return np.array([self._length(size) for size in self.sizes])
 
     def _length(self, size: float) -> float:

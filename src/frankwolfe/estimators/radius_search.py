@@ -120,18 +120,10 @@ def goal_on_folds(task: Any, loss: float) -> float:
 class Choice(ABC):
     """Radii with what they give on each fold: tables of folds by radii."""
 
+    radii: Any  # increasing
     found: bool  # along the path, not given
     judged: bool  # by the user's scoring, not by the loss
-
-    @property
-    @abstractmethod
-    def radii(self) -> np.ndarray:
-        """The radii, increasing."""
-
-    @property
-    @abstractmethod
-    def binds(self) -> bool:
-        """Whether a radius larger than all of these could still gain something, on some fold."""
+    binds: Any  # whether a radius larger than all of these could still gain something, on some fold
 
     @abstractmethod
     def table(self, what: str) -> np.ndarray:
@@ -208,7 +200,7 @@ class Search(Choice):
         self._refine(None if count is None else count - len(self.trials))
 
     @property
-    def binds(self) -> bool:
+    def binds(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         return not self._at_rest(self.trials[float(self.sizes[-1])])
 
     def _at_rest(self, found: list[Trial]) -> bool:
@@ -301,7 +293,7 @@ class RadiusSearch(Search):
         self.folds = [Fold(model, task, y, train, test, judge, weight) for train, test in parts]
 
     @property
-    def radii(self) -> np.ndarray:
+    def radii(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.sizes
 
     def solve(self, size: float) -> list[Trial]:

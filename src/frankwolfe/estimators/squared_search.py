@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -203,32 +204,19 @@ def _between(known: np.ndarray, models: np.ndarray, wanted: np.ndarray) -> np.nd
 PATHS: dict[type, type[Paths]] = {L1Ball: LassoPaths, L2Ball: RidgePaths}
 
 
+@dataclass
 class SquaredSearch(Choice):
     """Radii with the best models of each on each fold, and on all rows, all found at once."""
 
-    def __init__(
-        self,
-        radii: np.ndarray,
-        facts: dict[str, np.ndarray],
-        solutions: np.ndarray,
-        *,
-        found: bool,
-        judged: bool,
-        binds: bool,
-    ) -> None:
-        self.tried, self.facts, self.solutions = radii, facts, solutions
-        self.found, self.judged, self.bound = found, judged, binds
-
-    @property
-    def radii(self) -> np.ndarray:
-        return self.tried
-
-    @property
-    def binds(self) -> bool:
-        return self.bound
+    radii: np.ndarray
+    facts: dict[str, np.ndarray]
+    solutions: np.ndarray
+    found: bool
+    judged: bool
+    binds: bool
 
     def finish(self, place: int, goal: float) -> tuple[float, np.ndarray | None]:
-        return float(self.tried[place]), self.solutions[place]
+        return float(self.radii[place]), self.solutions[place]
 
     def table(self, what: str) -> np.ndarray:
         return self.facts[what]
@@ -299,7 +287,7 @@ def squared_search(
         "usual": 1 - 2 * loss / np.maximum(there.spread(), 1e-300)[:, None],
         "coef": task.coef(x[:-1].T).T,
     }
-    return SquaredSearch(tried, facts, x[-1], found=found, judged=judge is not None, binds=binds)
+    return SquaredSearch(tried, facts, x[-1], found, judge is not None, binds)
 
 
 def _dense(matrix: Any) -> np.ndarray:
