@@ -79,3 +79,26 @@ def test_what_is_missing_is_said() -> None:
         fw.Function(np.sum)
     with pytest.raises(ValueError, match="backend must be 'torch' or 'jax', got 'tensorflow'"):
         fw.Function(np.sum, backend="tensorflow")
+
+
+NUMPYS = {"sum": lambda x: np.sum(x**2), "exp": lambda x: np.exp(x).sum(), "norm": lambda x: np.linalg.norm(x)}
+
+
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+@pytest.mark.parametrize("case", NUMPYS)
+@pytest.mark.parametrize("backend", ["torch", "jax"])
+def test_a_function_of_numpy_where_another_library_is_named(backend: str, case: str) -> None:
+    x0 = library(backend).array(np.full(4, 0.25), "float64")
+    if (backend, case) == ("jax", "sum"):  # which NumPy hands on
+        assert fw.minimize(fw.Function(NUMPYS[case], backend=backend), fw.Simplex(4), x0).success
+        return
+    with pytest.raises((TypeError, RuntimeError)) as caught:
+        fw.minimize(fw.Function(NUMPYS[case], backend=backend), fw.Simplex(4), x0)
+    assert "of NumPy" in caught.value.__notes__[0]
+
+
+def test_a_mistake_of_another_kind_is_not_blamed_on_numpy() -> None:
+    x0 = library("torch").array(np.full(4, 0.25), "float64")
+    with pytest.raises(KeyError) as caught:
+        fw.minimize(fw.Function(lambda x: {}["mine"], backend="torch"), fw.Simplex(4), x0)
+    assert not any("NumPy" in note for note in getattr(caught.value, "__notes__", ()))

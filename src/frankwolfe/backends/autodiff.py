@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from traceback import walk_tb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,7 +112,8 @@ def _in_its_own_words(backend: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if "numpy" in str(error).lower() or type(error).__name__ == "TracerArrayConversionError":
+        inside = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
+        if "numpy" in str(error).lower() or any(name.startswith("numpy.") for name in inside):
             own = "jax.numpy" if backend == "jax" else "torch"
             error.add_note(
                 f"(with backend={backend!r} f must be written with functions of {own}, not of NumPy, and return one "
