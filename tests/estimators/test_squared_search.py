@@ -129,6 +129,38 @@ def test_with_fewer_rows_than_features_folds_are_solved_in_their_span(kind: Any)
             assert -score == pytest.approx(float(np.mean(off**2)) / 2, rel=1e-4)
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csc_array])
+def test_few_rows_of_very_many_features_are_worked_on_as_rows(
+    kind: Any, intercept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, weight = kind(np.where(RNG.random((25, 60)) < 0.5, RNG.normal(size=(25, 60)), 0.0)), RNG.random(25) + 0.5
+    target = data @ np.r_[3.0, -2.0, np.zeros(58)] + 0.1 * RNG.normal(size=25) + 5.0
+    drawn = RNG.integers(25, size=40)  # some rows twice, as in a bootstrap
+    folds = [*KFold(4).split(data), (drawn, np.setdiff1d(np.arange(25), drawn))]
+    model = fw.FrankWolfeRegressorCV("l1", fit_intercept=intercept, cv=folds)
+    by_moments = model.fit(data, target, weight)
+    path = {name: np.array(getattr(by_moments, name)) for name in ("radii_", "scores_", "coefs_paths_", "coef_")}
+    monkeypatch.setattr(module, "READS", 50)
+    monkeypatch.setattr(module, "_second_moments", None)  # which are never made
+    by_rows = model.fit(data, target, weight)
+    for name, before in path.items():
+        np.testing.assert_allclose(getattr(by_rows, name), before, rtol=1e-6, atol=1e-7)
+
+
+def test_very_many_features_and_few_rows_are_predicted_as_well_as_by_the_lasso() -> None:
+    ours, theirs = [], []
+    for seed in range(4):
+        data, target = make_regression(140, 1500, n_informative=8, noise=3.0, random_state=seed)
+        model = fw.FrankWolfeRegressorCV("l1", standardize=False).fit(data[:60], target[:60])
+        assert len(model.radii_) > 90, "the exact path"
+        ours.append(model.score(data[60:], target[60:]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            theirs.append(LassoCV().fit(data[:60], target[:60]).score(data[60:], target[60:]))
+    assert np.mean(ours) >= np.mean(theirs) - 0.01
+
+
 @pytest.mark.parametrize("unit", [1e-150, 1e-8, 1e8, 1e140])
 @pytest.mark.parametrize("constraint", ["l1", "l2"])
 def test_units_of_targets_change_nothing_but_the_units(constraint: str, unit: float) -> None:

@@ -327,9 +327,10 @@ class FrankWolfeRegressorCV(CrossValidated, RegressorBase):
     radii : "auto", int or list of float, default "auto"
         Radii to try, or about how many. By default they double from a small one until the held-out loss gains no
         more or, certified, the constraint no longer binds; then the steps around the best are halved until neighbours
-        are within 7 %, or their losses within 5 %. For squared loss on l1 and l2 balls with up to about 1000 features
-        they are 100, from nothing to where nothing more can be gained, so that the price of the constraint falls by
-        one factor from each to the next; all are solved exactly, from the second moments of the rows.
+        are within 7 %, or their losses within 5 %. For squared loss on l1 and l2 balls with up to about 1000 features,
+        or 500 samples, they are 100, from nothing to where nothing more can be gained, so that the price of the
+        constraint falls by one factor from each to the next; all are solved exactly, from the rows or their second
+        moments.
     standardize : bool or "auto", default "auto"
         Bring the features to one scale before their coefficients are constrained, as in `FrankWolfeRegressor`;
         "auto" does so for norm balls by name.

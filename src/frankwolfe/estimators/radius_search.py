@@ -219,17 +219,19 @@ class Search(Choice):
                 return
 
     def _refine(self, budget: int | None) -> None:
-        """Halve the steps on both sides of the best size until they are short, or scores no longer differ."""
+        """Halve the steps on both sides of the best size until they are short, or scores no longer differ.
+
+        The smaller side first: few coefficients cost less, and where it holds a better size the larger ones are spared.
+        """
         while budget is None or budget > 0:
             sizes, best = self.sizes, self.place("best")
             steps = {i: abs(math.log(sizes[i] / sizes[best])) for i in (best - 1, best + 1) if 0 <= i < len(sizes)}
             # Equal losses tell nothing of what is between radii that are far apart.
             far = [i for i, step in steps.items() if step > NEAR or (step > math.log(FINE) and self._differ(i, best))]
-            for i in far[:budget]:
-                self.solve(math.sqrt(sizes[best] * sizes[i]))
             if not far:
                 return
-            budget = None if budget is None else budget - len(far)
+            self.solve(math.sqrt(sizes[best] * sizes[far[0]]))
+            budget = None if budget is None else budget - 1
 
     def _differ(self, i: int, best: int) -> bool:
         """Tell whether a size is worse than the best by more than folds that differ among each other can tell."""

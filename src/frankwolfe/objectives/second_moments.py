@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,11 +15,65 @@ CANCELLED = 16.0  # times f its terms may be, for a value that is as good as one
 EPS = 2.0**-52
 
 
-class Moments(NamedTuple):
-    """Weighted second moments of features, a constant and the target: a matrix of d + 2 columns for each weighting."""
+class Weighted(ABC):
+    """Weightings of rows: what can be asked of their features, a constant and the target, which are d + 2 columns."""
+
+    intercept: bool
+
+    @property
+    @abstractmethod
+    def ends(self) -> np.ndarray:
+        """The moments of the constant and of the target with all columns."""
+
+    @property
+    @abstractmethod
+    def squares(self) -> np.ndarray:
+        """The second moment of each column."""
+
+    @abstractmethod
+    def missed(self, models: np.ndarray) -> np.ndarray:
+        """Return the weighted squares of what each model misses, added up."""
+
+    def spread(self) -> np.ndarray:
+        """Return the mean square of the target about its mean."""
+        total = self.ends[:, 0, -2]
+        return (self.ends[:, 1, -1] - self.ends[:, 1, -2] ** 2 / total) / total
+
+    def sizes(self) -> np.ndarray:
+        """Return what the moments of features with the target could be at most."""
+        return np.sqrt(self.squares[:, :-2] * self.squares[:, -1:]) / self.squares[:, -2:-1]
+
+    def complete(self, x: np.ndarray) -> np.ndarray:
+        """Return models, the rows of x, as weights of features, constant and target: prediction less target."""
+        models = np.zeros((*x.shape[:2], x.shape[2] + 2))
+        models[:, :, :-2], models[:, :, -1] = x, -1.0
+        if self.intercept:
+            short = self.ends[:, 0, -1, None] - np.matmul(x, self.ends[:, 0, :-2, None])[:, :, 0]
+            models[:, :, -2] = short / self.ends[:, 0, -2, None]
+        return models
+
+    def loss(self, models: np.ndarray) -> np.ndarray:
+        """Return the mean loss of each model."""
+        return 0.5 * self.missed(models) / self.ends[:, 0, -2, None]
+
+
+@dataclass(frozen=True)
+class Moments(Weighted):
+    """Weighted second moments: a matrix of d + 2 columns for each weighting."""
 
     of: np.ndarray
     intercept: bool
+
+    @property
+    def ends(self) -> np.ndarray:
+        return self.of[:, -2:]
+
+    @property
+    def squares(self) -> np.ndarray:
+        return np.diagonal(self.of, axis1=1, axis2=2)
+
+    def missed(self, models: np.ndarray) -> np.ndarray:
+        return np.maximum(row_dots(models @ self.of, models), 0.0)
 
     def normal(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return G, c and the spread of the target: about the means where there is an intercept."""
@@ -27,29 +83,6 @@ class Moments(NamedTuple):
             mean, level = M[:, :-2, -2], M[:, -2, -1]
             return G - mean[:, :, None] * mean[:, None], c - mean * level[:, None], spread - level**2
         return G, c, spread
-
-    def spread(self) -> np.ndarray:
-        """Return the mean square of the target about its mean."""
-        total = self.of[:, -2, -2]
-        return (self.of[:, -1, -1] - self.of[:, -2, -1] ** 2 / total) / total
-
-    def sizes(self) -> np.ndarray:
-        """Return what the moments of features with the target could be at most."""
-        square = np.diagonal(self.of, axis1=1, axis2=2)
-        return np.sqrt(square[:, :-2] * square[:, -1:]) / square[:, -2:-1]
-
-    def complete(self, x: np.ndarray) -> np.ndarray:
-        """Return models, the rows of x, as weights of features, constant and target: prediction less target."""
-        models = np.zeros((*x.shape[:2], x.shape[2] + 2))
-        models[:, :, :-2], models[:, :, -1] = x, -1.0
-        if self.intercept:
-            short = self.of[:, -2, -1, None] - np.matmul(x, self.of[:, :-2, -2, None])[:, :, 0]
-            models[:, :, -2] = short / self.of[:, -2, -2, None]
-        return models
-
-    def loss(self, models: np.ndarray) -> np.ndarray:
-        """Return the mean loss of each model."""
-        return 0.5 * np.maximum(row_dots(models @ self.of, models), 0.0) / self.of[:, -2, -2, None]
 
 
 def row_dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:
