@@ -50,6 +50,18 @@ MISTAKES = {
         lambda: fw.FrankWolfeRegressor(standardize=False).fit(A * 1e301, Y),
         r"X holds numbers up to .*e\+301, whose squares overflow; measure .* or pass standardize=True",
     ),
+    "targets too large": (
+        lambda: fw.FrankWolfeRegressorCV().fit(A, Y * 1e200),
+        r"y holds numbers up to .*e\+200, whose squares overflow; measure the targets in other units",
+    ),
+    "targets too small": (
+        lambda: fw.FrankWolfeRegressor().fit(A, Y * 1e-200),
+        "y holds numbers up to .*e-200, whose squares vanish; measure the targets in other units",
+    ),
+    "labels that are missing": (
+        lambda: fw.FrankWolfeClassifier().fit(A, np.where(Y > 0, "yes", None)),
+        "y mixes labels of the types NoneType and str; make all of one kind, and leave out rows",
+    ),
     "too small": (
         lambda: fw.FrankWolfeRegressorCV(standardize=False).fit(A * 1e-200, Y),
         "X holds numbers up to .*e-200, whose squares vanish; measure .* or pass standardize=True",

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_diabetes, make_regression
 from sklearn.linear_model import LassoCV
-from sklearn.model_selection import KFold, ShuffleSplit
+from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit
 
 import frankwolfe as fw
 from frankwolfe.estimators import squared_search as module
@@ -167,3 +167,10 @@ def test_units_of_targets_change_nothing_but_the_units(constraint: str, unit: fl
     here, there = (fw.FrankWolfeRegressorCV(constraint).fit(X, scale * Y) for scale in (1.0, unit))
     np.testing.assert_allclose(there.coef_, unit * here.coef_, rtol=1e-6)
     assert there.radius_ == pytest.approx(unit * here.radius_, rel=1e-6)
+
+
+def test_held_out_rows_that_do_not_differ_have_no_share_explained() -> None:
+    X, y = make_regression(20, 3, noise=5.0, random_state=0)
+    model = fw.FrankWolfeRegressorCV(cv=LeaveOneOut()).fit(X, y + 1000.0)
+    assert np.isnan(model.cv_score_)
+    assert np.isfinite(model.scores_).all()

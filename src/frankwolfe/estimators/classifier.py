@@ -118,9 +118,16 @@ class ClassifierBase(ClassifierMixin, SparseCoefMixin, LinearEstimator):
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
         """Return data, class numbers and weights (those of the classes included); set `classes_`."""
         X, y = self._read(X, y)
-        check_classification_targets(y)
         weight = self._weights(sample_weight, X)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        try:
+            check_classification_targets(y)
+            self.classes_, codes = np.unique(y, return_inverse=True)
+        except TypeError:
+            kinds = sorted({type(label).__name__ for label in y})
+            raise ValueError(
+                f"y mixes labels of the types {' and '.join(kinds)}; make all of one kind, and leave out rows that "
+                "have none"
+            ) from None
         if len(self.classes_) < 2:
             raise ValueError(f"y holds only one class, {self.classes_.tolist()[0]!r}; a classifier needs at least two")
         if weight is not None:

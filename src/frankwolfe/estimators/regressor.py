@@ -14,6 +14,7 @@ from frankwolfe.estimators.in_parts import fetched, lazily
 from frankwolfe.estimators.incremental import Incremental
 from frankwolfe.estimators.linear import LinearEstimator
 from frankwolfe.estimators.parameters import with_parameters
+from frankwolfe.estimators.scaling import check_squares
 from frankwolfe.objectives import REGRESSION
 from frankwolfe.rows.user_data import is_in_parts
 from frankwolfe.validation import nearest
@@ -93,6 +94,7 @@ class RegressorBase(MultiOutputMixin, RegressorMixin, LinearEstimator):
         if (self.loss in POWERS and np.min(y) < 0) or (self.loss == "gamma" and np.min(y) <= 0):
             least = "positive" if self.loss == "gamma" else "nonnegative"
             raise ValueError(f"loss={self.loss!r} needs {least} targets, and the smallest is {np.min(y):g}")
+        check_squares("y", "targets", float(np.abs(y).max()))
         return X, y, self._weights(sample_weight, X)
 
     def _objective(self, X: Any, y: np.ndarray, weight: np.ndarray | None) -> Any:

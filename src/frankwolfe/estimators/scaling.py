@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 FAR = 100.0  # how far features may be from zero beside their range before they are centred for the sake of rounding
-SQUARED = 1e140  # numbers up to this and down to its inverse have squares, and sums of these
+SQUARED = 1e150  # numbers up to this and down to its inverse have squares, and sums of these
 LEAST = 1e-300  # a feature that is smaller everywhere counts as zero: its coefficient would be no number
 SPARSE_ROUNDING = 1e-6  # of the mean of a sparse feature: what is left of the spread of a constant one
 
@@ -37,12 +37,7 @@ class Scaling(NamedTuple):
             assert found.scale is not None
             return cls(None if found.mean is None else found.mean * unit, found.scale * unit)
         low, high = _range(X)
-        largest = float(np.max(np.maximum(high, -low)))
-        if largest > SQUARED or 0 < largest < 1 / SQUARED:
-            raise ValueError(
-                f"X holds numbers up to {largest:.3g}, whose squares {'overflow' if largest > 1 else 'vanish'}; "
-                "measure the features in other units, or pass standardize=True"
-            )
+        check_squares("X", "features", float(np.max(np.maximum(high, -low))), ", or pass standardize=True")
         if intercept and dense and np.any(np.abs(low + high) > FAR * (high - low)):
             return cls(_moments(X, _shares(X, weight))[0].astype(X.dtype))
         return cls()
@@ -115,6 +110,15 @@ class Moments:
 
 def _shares(X: Any, weight: np.ndarray | None) -> np.ndarray:
     return np.full(X.shape[0], 1.0 / X.shape[0]) if weight is None else weight / weight.sum()
+
+
+def check_squares(name: str, what: str, largest: float, remedy: str = "") -> None:
+    """Raise an error where numbers are so large, or so small, that their squares are none."""
+    if largest > SQUARED or 0 < largest < 1 / SQUARED:
+        raise ValueError(
+            f"{name} holds numbers up to {largest:.3g}, whose squares {'overflow' if largest > 1 else 'vanish'}; "
+            f"measure the {what} in other units{remedy}"
+        )
 
 
 def _range(X: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -36,7 +36,7 @@ from sklearn.linear_model import lars_path, lars_path_gram
 
 from frankwolfe.estimators.radius_search import FREE, GROWTH, Choice, goal_on_folds
 from frankwolfe.objectives import LeastSquares
-from frankwolfe.objectives.second_moments import Moments, Weighted, row_dots
+from frankwolfe.objectives.second_moments import ROUNDING, Moments, Weighted, row_dots
 from frankwolfe.rows.host_matrix import with_targets
 from frankwolfe.sets import L1Ball, L2Ball
 from frankwolfe.validation import integer, positive
@@ -46,7 +46,6 @@ RADII = 100  # tried, unless the caller says how many
 SMALL = 0.01  # the smallest radius on an l2 ball lowers the loss of a constant by no more than this part
 SMALLEST = 1e-12  # of the largest price: the smallest that is looked at
 NOTHING, ENDED = 1e-9, 1e-6  # of the loss of a constant: what the last price may leave to gain, and the end of a path
-ROUNDING = 1e-13  # of the largest that they could be: moments that are nothing else
 BLOCK = 1 << 22  # numbers at a time
 LARGEST = 1 << 25  # numbers of data whose span is looked for, or of rows and models of all folds
 FEW_ROWS = READS // 2  # that stand in for moments: a path has about as many corners, each two reads of them
@@ -343,7 +342,7 @@ def squared_search(
         "score": np.asarray(score),
         "loss": loss,
         "gap": gap,
-        "usual": 1 - 2 * loss / np.maximum(there.spread(), 1e-300)[:, None],
+        "usual": 1 - 2 * loss / there.spread()[:, None],
         "coef": task.coef(x[:-1].T).T,
     }
     return SquaredSearch(tried, facts, x[-1], found, judge is not None, binds)

@@ -13,6 +13,7 @@ from frankwolfe.rounding import Extent, noise_of_moments, noise_of_ridge
 
 CANCELLED = 16.0  # times f its terms may be, for a value that is as good as one from the rows
 EPS = 2.0**-52
+ROUNDING = 1e-13  # of the largest that they could be: moments that are nothing else
 
 
 class Weighted(ABC):
@@ -35,9 +36,10 @@ class Weighted(ABC):
         """Return the weighted squares of what each model misses, added up."""
 
     def spread(self) -> np.ndarray:
-        """Return the mean square of the target about its mean."""
-        total = self.ends[:, 0, -2]
-        return (self.ends[:, 1, -1] - self.ends[:, 1, -2] ** 2 / total) / total
+        """Return the mean square of the target about its mean; not a number where there is none, of one row say."""
+        total, squares = self.ends[:, 0, -2], self.ends[:, 1, -1]
+        spread = squares - self.ends[:, 1, -2] ** 2 / total
+        return np.where(spread > ROUNDING * squares, spread, np.nan) / total
 
     def sizes(self) -> np.ndarray:
         """Return what the moments of features with the target could be at most."""
