@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn import get_config
-from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
@@ -84,7 +83,7 @@ class CrossValidated(LinearEstimator):
             X = X.tocsr() if sp.issparse(X) else X
             task = Task.of(self, X, y, weight)
         split_params, score_params = self._routed(sample_weight, params)
-        splitter: Any = check_cv(self.cv, y, classifier=is_classifier(self))
+        splitter: Any = check_cv(self.cv, y, classifier=isinstance(self, ClassifierBase))
         rows = np.zeros((len(y), 1)) if X is None else X
         try:
             parts = list(splitter.split(rows, self._targets(y), **split_params))

@@ -141,7 +141,7 @@ class Choice(ABC):
 
     def ends_too_soon(self) -> bool:
         """Tell whether the best radius is the largest of several, and one beyond might be better."""
-        return 0 < self.place("best") == len(self.radii) - 1 and self.binds
+        return bool(self.binds) and 0 < self.place("best") == len(self.radii) - 1
 
     def best(self) -> float:
         """Return the smallest radius whose score cannot be told from the best."""

@@ -36,7 +36,7 @@ class Scaling(NamedTuple):
             found = cls.of(cls(None, unit).apply(X), weight, intercept=intercept, standardize=True)
             assert found.scale is not None
             return cls(None if found.mean is None else found.mean * unit, found.scale * unit)
-        low, high = _range(X)
+        low, high = _range(X if dense else X.data.reshape(-1, 1)) if dense or X.nnz else np.zeros((2, 1))
         check_squares("X", "features", float(np.max(np.maximum(high, -low))), ", or pass standardize=True")
         if intercept and dense and np.any(np.abs(low + high) > FAR * (high - low)):
             return cls(_moments(X, _shares(X, weight))[0].astype(X.dtype))
