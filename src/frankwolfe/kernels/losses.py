@@ -43,7 +43,7 @@ def weighed(loss, share, m):
 
 @overload(weighed, jit_options=INLINE)  # pyright: ignore[reportArgumentType]
 def _weighed(loss, share, m):
-    if loss.instance_class.bounded:
+    if getattr(getattr(loss, "instance_class", None), "bounded", True):
         return lambda loss, share, m: m
     return lambda loss, share, m: pick_above(share, 0.0, m, 0.0)
 
