@@ -81,6 +81,23 @@ def test_stop_and_go_on(label: str, tmp_path: Path) -> None:
         assert np.array_equal(parts.trace[column], once.trace[column]), column
 
 
+@pytest.mark.parametrize(("method", "steps"), [("fw", 3), ("afw", 3), ("fw", 9), ("afw", 9)])
+def test_bounds_of_a_run_in_single_precision_go_on_too(method: str, steps: int, tmp_path: Path) -> None:
+    """Where the best bound touches that is not proven yet, and when a proof is due: both are kept."""
+    rng = np.random.default_rng(1)
+    A = (20 * rng.standard_normal((20, 4))).astype("f4")
+    f, options = fw.Logistic(A, rng.random(20) < 0.5), {"method": method, "max_iter": steps, "tol": 1e-7}
+    union = fw.UnionHull(fw.L1Ball(0.5) + rng.standard_normal(4), fw.L2Ball(0.2))
+    for place, domain in enumerate((union, fw.L1Ball(3.0), fw.Box(-np.arange(1.0, 5), np.arange(1.0, 5)))):
+        once = fw.minimize(f, domain, **options)
+        for k in range(1, steps):
+            save = fw.Checkpoint(tmp_path / f"{place} {k}.npz", every=0)
+            fw.minimize(f, domain, checkpoint=save, callback=lambda it, k=k: it.k >= k, **options)
+            again = fw.minimize(f, domain, checkpoint=save, **options)
+            assert same(again.x, once.x)
+            assert (again.fun, again.lower_bound, again.n_iter) == (once.fun, once.lower_bound, once.n_iter)
+
+
 def test_a_finished_run_returns_its_result(tmp_path: Path) -> None:
     objective, domain, *_ = case("logistic-l2")
     save = fw.Checkpoint(tmp_path / "run.npz")

@@ -19,7 +19,7 @@ from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 from frankwolfe.kernels.spectral.gram_operator import ImplicitMatrix
 from frankwolfe.methods.base import Evidence
 from frankwolfe.objectives.gradient_check import contradicts
-from frankwolfe.points import Point, mix
+from frankwolfe.points import NO_SLOPE, Point, Tangent, mix
 from frankwolfe.problem import Counts
 from frankwolfe.result import Status
 from frankwolfe.rows.out_of_memory import is_out_of_memory
@@ -299,11 +299,13 @@ class Run(Standing):
 
     def saved(self) -> Saved:
         """Return the run as plain data."""
-        known, best = self.certificate, self.state.x if self.best is None else self.best
+        known, met, best = self.certificate, self.unverified, self.state.x if self.best is None else self.best
         kept = tuple(getattr(self, name) for name in KEPT)
         numbers, proven = np.array(self.numbers(), float), (known.failure, known.unproven, known.tangents)
         counts = tuple(self.problem.counts.asdict().values())
-        return Saved(self.state, best, numbers, kept, proven, counts, self.trace.to_array())
+        touch = None if met.behind is None else met.behind[0].touch
+        later = met.failure, met.next_proof, met.unproven, touch
+        return Saved(self.state, best, numbers, kept, (proven, later), counts, self.trace.to_array())
 
     def restore(self, saved: Saved) -> None:
         """Go back to where a saved run was."""
@@ -313,8 +315,10 @@ class Run(Standing):
                 raise TypeError("the state of another method")
             _ = int(saved.state.k)
             kept = {name: kind(value) for (name, kind), value in zip(KEPT.items(), saved.kept, strict=True)}
-            failure, unproven, tangents = saved.proven
+            (failure, unproven, tangents), (*later, touch) = saved.proven
             self.certificate = Certificate(failure=float(failure), unproven=unproven, known=tangents)
+            self.unverified = Certificate(-math.inf, *later)
+            self.unverified.behind = None if touch is None else (Tangent(NO_SLOPE, 0.0, at=touch), 0.0)
             self.set_numbers(saved.numbers.tolist())
             trace, counts = Trace.from_array(saved.trace), Counts(*saved.counts)
         except Exception as error:  # a file put together by hand
