@@ -312,6 +312,13 @@ def test_function_over_a_set_that_knows_its_shape():
     np.testing.assert_allclose(path.coefs.sum(axis=1), [0.5, 1.0, 2.0], rtol=1e-9)
 
 
+@pytest.mark.parametrize("domain", [-1.0 * fw.Simplex(12), fw.LInfBall(1.0) + np.ones(12)], ids=str)
+def test_function_over_a_set_made_of_others(domain):
+    """Whose size, which the rounding of its minima depends on, is asked at every radius."""
+    for result in fw.path(objective("function"), domain, [0.5, 1.0, 2.0], method="away", max_iter=20):
+        assert result.lower_bound <= result.fun
+
+
 def test_in_turn_takes_less_work_than_alone():
     A, b = logistic_data(n=400, d=40)
     f, radii = fw.Logistic(sp.csr_array(A), b), np.linspace(1, 5, 12)

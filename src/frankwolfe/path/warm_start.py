@@ -56,7 +56,7 @@ def continued(run: Run, before: float, problem: Problem, radius: float) -> Point
     """
     assert run.best is not None
     assert problem.domain is not None
-    problem.eps, problem.on_device = run.problem.eps, run.problem.on_device
+    problem.eps, problem.on_device, problem.shape = run.problem.eps, run.problem.on_device, run.problem.shape
     x = run.best
     if not x.terms:  # kept for its coordinates alone
         x = Point(x.coords, Point.at(x.coords).terms, x.parts)
