@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from tests.problems import case
 
 import frankwolfe as fw
@@ -162,3 +163,35 @@ def test_passes_to_a_certified_one_in_a_million(
     assert result.gap <= 1e-6 * (math.log(2) - result.fun)
     assert result.n_pass <= most
     assert result.n_pass >= 2 * result.n_iter
+
+
+def uneven(n: int = 800, d: int = 120) -> tuple[sp.csr_array, np.ndarray]:
+    """Return sparse readings of a few things, some columns much louder than others, and labels."""
+    r = np.random.default_rng(3)
+    Z, W = r.standard_normal((n, 10)), r.standard_normal((10, d)) * (r.random((10, d)) < 0.2)
+    loud = np.exp(0.7 * r.standard_normal(d))
+    A = (Z @ W + 0.3 * r.standard_normal((n, d))) * loud * (r.random((n, d)) < 0.1)
+    return sp.csr_array(A), np.where(Z[:, 0] + Z[:, 1] + 0.5 * r.standard_normal(n) > 0, 1.0, -1.0)
+
+
+def test_a_large_ball_does_not_hold_steps_back() -> None:
+    """Inside it, where the gradient is no multiplier: it took hundreds of steps."""
+    result = fw.minimize(fw.Logistic(*uneven()), fw.L2Ball(30.0), method="subspace", tol=1e-5, max_iter=20)
+    assert result.success
+    assert np.linalg.norm(np.asarray(result.x)) < 20
+
+
+def test_columns_that_differ_much_are_evened_out() -> None:
+    """It took 92 passes without that."""
+    result = fw.minimize(fw.Logistic(*uneven()), fw.L2Ball(3.0), method="subspace", tol=1e-7)
+    assert result.success
+    assert result.n_pass <= 60
+
+
+def test_no_step_is_longer_than_the_ball_where_nothing_bends() -> None:
+    """Losses in their tails have no curvature left: the step ends on the sphere all the same."""
+    A = np.array([[1e6, 0.0], [0.0, 1e6]])
+    x0 = np.array([0.5, 0.1])
+    result = fw.minimize(fw.Logistic(sp.csr_array(A), [1, 0]), fw.L2Ball(1.0), x0=x0, method="subspace", tol=1e-9)
+    assert np.isfinite(result.fun)
+    assert np.linalg.norm(np.asarray(result.x)) <= 1 + 1e-12

@@ -18,7 +18,7 @@ from frankwolfe.kernels.rows.layouts import double
 from frankwolfe.kernels.threads import calm
 from frankwolfe.methods.base import Evidence, Method, closed, looked, oracle_share
 from frankwolfe.objectives.base import Evaluation
-from frankwolfe.objectives.composite import OnSpan
+from frankwolfe.objectives.composite import HessianObjective, OnSpan
 from frankwolfe.points import Leaf, Point, Tangent
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
@@ -249,43 +249,65 @@ def bends(problem: Problem) -> bool:
 def truncated_newton(problem: Problem, x: Point, at_x: Evaluation, radius: float, most: int) -> tuple[Point, int]:
     """Return about the step to the minimiser of the model of f on the ball, and the rounds of conjugate gradients.
 
-    On the sphere the step is along it, and the multiplier of the ball is -<gradient, x>/|x|²; inside it is taken to be
-    |gradient|/radius, which it is at the solution.
+    On the sphere the step is along it, and the multiplier of the ball is -<gradient, x>/|x|²; inside the rounds end
+    where they leave the ball, and from zero, where that tells nothing, it is taken to be |gradient|/radius, which it is
+    where the gradient hardly changes on the way. Where columns of sparse data differ much, residuals are divided by the
+    curvature along each, plus the mean of it [2]_.
 
     References
     ----------
     .. [1] T. Steihaug, The conjugate gradient method and trust regions in large scale optimization, SIAM J. Numer.
        Anal. 20, 1983.
+    .. [2] C.-Y. Hsia, W.-L. Chiang and C.-J. Lin, Preconditioned conjugate gradient methods in truncated Newton
+       frameworks for large-scale linear classification, ACML 2018.
     """
     objective = problem.hessian_objective
     assert objective is not None
     slope: Array = at_x.slope
     g, at = double(slope), double(x.array)
-    length, inward = float(at @ at) ** 0.5, -float(g @ at)
-    on_sphere = length > ON_SPHERE * radius and inward > 0
+    square, inward = float(at @ at), -float(g @ at)
+    on_sphere = square**0.5 > ON_SPHERE * radius and inward > 0
+    shift = max(inward, 0.0) / square if square > 0 else float(g @ g) ** 0.5 / radius
+    scale = scale_of_columns(objective, x, shift)
 
-    def tangent(v: Array) -> Array:
-        return v - (float(v @ at) / (length * length)) * at if on_sphere else v
+    def tangent(v: Array, across: Array) -> Array:
+        """Return v less what it has of the sphere's normal, taken off along another vector."""
+        return v - (float(v @ at) / float(across @ at)) * across if on_sphere else v
 
-    shift = inward / (length * length) if on_sphere else float(g @ g) ** 0.5 / radius
-    residual = tangent(-(g + shift * at))
-    step, image, way = np.zeros_like(residual), np.zeros(x.image.shape), residual
-    bent, square = objective.hessian_along(x), float(residual @ residual)
+    def evened(v: Array) -> Array:
+        return v if scale is None else tangent(scale * v, scale * at)
+
+    residual = tangent(-(g + shift * at), at)
+    way = evened(residual)
+    step, image, bent = np.zeros_like(residual), np.zeros(x.image.shape), objective.hessian_along(x)
+    square, inner = float(residual @ residual), float(residual @ way)
     # Beside the sphere's normal, a gradient t leaves a Frank-Wolfe gap of t²/2 over the multiplier.
-    goal = max(FORCING**2 * square, shift * problem.goal if on_sphere else 0.0)
-    rounds = 0
-    while rounds < most:
-        if not square > goal or float(step @ step) > 4 * radius * radius:  # out of the ball: its lengths only grow [1]
+    enough, rounds = FORCING**2 * inner, 0
+    while rounds < most and inner > enough and square > shift * problem.goal:
+        end, allowed = (step, 2 * radius) if on_sphere else (at + step, radius)
+        if float(end @ end) > allowed * allowed:  # out of the ball: lengths only grow [1]
             break
         problem.tick()
         along, turned, passes = bent(way)
         problem.counts.n_pass += passes
-        turned = tangent(turned + shift * way)
-        far = square / max(float(way @ turned), 1e-300)
-        step, image, residual = step + far * way, image + far * along, residual - far * turned
-        before, square = square, float(residual @ residual)
-        way, rounds = residual + square / before * way, rounds + 1
+        turned = turned + shift * way
+        # No farther than out of the ball, whatever rounding, or losses in their tails, have left of the curvature.
+        far = min(inner / max(float(way @ turned), 1e-300), 4 * radius / max(float(way @ way) ** 0.5, 1e-300))
+        step, image, residual = step + far * way, image + far * along, tangent(residual - far * turned, at)
+        ahead, before, square = evened(residual), inner, float(residual @ residual)
+        inner = float(residual @ ahead)
+        way, rounds = ahead + inner / before * way, rounds + 1
     return known(as_like(step, x.coords), as_like(image, x.image)), rounds
+
+
+def scale_of_columns(objective: HessianObjective, x: Point, shift: float) -> np.ndarray | None:
+    """Return what evens out the curvatures along the columns of sparse data that differ much; None for others."""
+    if not objective.data.descends:
+        return None
+    data: Any = objective.data
+    squares = data.squares(double(objective.loss_curvature(x.image)))
+    mean = float(squares.mean())
+    return 1 / (squares + (mean + shift)) if float(squares.std()) > mean else None
 
 
 def restriction(
