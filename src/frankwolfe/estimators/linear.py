@@ -280,9 +280,6 @@ class LinearEstimator(BaseEstimator):
         """Return the linear part of the prediction."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False)
-        return self._scores(X)
-
-    def _scores(self, X: Any) -> np.ndarray:
         return safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
 
     def __sklearn_tags__(self) -> Any:

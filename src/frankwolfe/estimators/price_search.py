@@ -103,9 +103,7 @@ class PriceSearch(Search):
                     score=-loss[i] if own is None else judge(self.model._shell(x, own), scores, test),  # pyright: ignore[reportOptionalCall]
                     loss=loss[i],
                     usual=self.model._usual(scores, self.y[test]),
-                    x=x,
                     coef=self.model._coef(self.task.coef(x)),
-                    fun=here.fun[i],
                     gap=gap[i],
                     goal=goal[i],
                     pull=price,

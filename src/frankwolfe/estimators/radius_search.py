@@ -44,9 +44,7 @@ class Trial(NamedTuple):
     score: float  # by the user's scoring
     loss: float  # on held-out rows
     usual: float  # accuracy or R² there
-    x: np.ndarray
     coef: np.ndarray
-    fun: float
     gap: float
     goal: float
     pull: float  # how much the loss would fall for each unit of radius: the multiplier of the constraint
@@ -87,7 +85,7 @@ class Fold:
         model, task, domain = self.model, self.task, self.model._domain(self.task, radius)
         most = min(model.max_iter, STEPS)
         while True:
-            goal = self._goal()
+            goal = goal_on_folds(task, self.lowest)
             run = self.walk.begin(domain, radius, Tolerance(goal))
             status = drive(run, self.method, most, None, None, bool(model.verbose))
             self.walk.end(run, radius)
@@ -96,20 +94,24 @@ class Fold:
             scores = task.linear(x)[self.test]
             loss = -float(np.average(model._gains(scores, self.y), weights=self.weight))
             self.lowest = min(self.lowest, loss) if np.isfinite(loss) else self.lowest
-            if is_unsolved(result) or result.gap <= 2 * self._goal():
+            if is_unsolved(result) or result.gap <= 2 * goal_on_folds(task, self.lowest):
                 break
         pull, slope = pulled(task, domain, radius, result.x)
         gain = float(model._domain(task, GROWTH * radius).support(-slope)) + float(vdot(slope, result.x))
-        score = -loss if self.score is None else self.score(model._shell(x, task), scores, self.test)
-        coef = model._coef(task.coef(x))
-        unsolved = is_unsolved(result) and result.gap > 0.1 * abs(loss)
-        # At a small radius any gain is small, so it is also held against what the path has gained so far.
-        free = gain <= min(2 * goal, FREE * (task.null - result.fun))
-        usual, idle = model._usual(scores, self.y), task.null - result.fun <= goal
-        return Trial(score, loss, usual, x, coef, result.fun, result.gap, goal, pull, free, idle, unsolved)
-
-    def _goal(self) -> float:
-        return goal_on_folds(self.task, self.lowest)
+        gained = task.null - result.fun
+        return Trial(
+            score=-loss if self.score is None else self.score(model._shell(x, task), scores, self.test),
+            loss=loss,
+            usual=model._usual(scores, self.y),
+            coef=model._coef(task.coef(x)),
+            gap=result.gap,
+            goal=goal,
+            pull=pull,
+            # At a small radius any gain is small, so it is also held against what the path has gained so far.
+            free=gain <= min(2 * goal, FREE * gained),
+            idle=gained <= goal,
+            unsolved=is_unsolved(result) and result.gap > 0.1 * abs(loss),
+        )
 
 
 def goal_on_folds(task: Any, loss: float) -> float:
