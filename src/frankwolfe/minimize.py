@@ -126,8 +126,9 @@ def minimize(
     tolerance = tolerance_of(tol, rtol)
     trace_every = integer("trace_every", trace_every, 1)
     made = None if checkpoint is None else checkpoint.choices()
-    # Without a tolerance every step will be taken, each a read of the data at least.
-    reads = max(READS, max_iter) if tolerance.tol == 0 and not tolerance.rtol else READS
+    # With neither a tolerance nor a limit of time every step will be taken, each a read of the data at least.
+    endless = tolerance.tol == 0 and not tolerance.rtol and limit is None
+    reads = max(READS, max_iter) if endless else READS
     with thread_limit(threads), exact_products(), compiling_shown(progress), choices_of_run(made, reads) as choices:
         forms = (False, False) if domain is None else (domain.sparse_atoms, domain.parallel_atoms)
         problem = Problem(objective.oriented(*forms), domain, seed)
