@@ -78,6 +78,20 @@ def test_rounds_are_those_of_their_plain_twin(seed, pattern, intercept, signed, 
         assert found[-1] == pytest.approx(level, abs=1e-2 * max(firm, 1))
 
 
+@pytest.mark.parametrize("pattern", [False, True])
+def test_a_curvature_that_is_the_same_everywhere_is_one_number(pattern: bool) -> None:
+    A, _, slope = made(6, pattern=pattern)
+    layout, (n, d), found = columns_of(A), A.shape, []
+    for c in (np.full(n, 0.05), np.full(1, 0.05)):
+        bend, along = coordinate_descent_loops.bends(*layout.arrays, np.arange(d), np.full(n, 0.05))
+        places, gaps = np.zeros((4, d + n + 1)), np.zeros(3)
+        arguments = np.arange(d), c, slope, bend, along, 0.0, 0.0, places, 2.0, True, -np.inf, gaps
+        assert coordinate_descent_loops.descend(*layout.arrays, *arguments) == 3
+        found.append(places)
+    assert np.abs(found[0]).max() > 0
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-9, atol=1e-13)
+
+
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("signed", [True, False])
 @pytest.mark.parametrize(("radius", "scale", "pattern"), [(0.3, 1.0, False), (2.0, 0.5, True), (1e4, 1.0, False)])

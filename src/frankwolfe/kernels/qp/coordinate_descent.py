@@ -126,6 +126,7 @@ def descended(
         bend, along = loops.bends(*layout.arrays, model.columns, c)
         free = 1 / max(float(c.sum()), 1e-300) if model.intercept else 0.0
         bend += model.ridge - free * along**2
+    weights = c[:1] if (c == c[0]).all() else c
     size, lengths = start.z.size, np.diff(layout.arrays[0])[model.columns]
     slope, z, moved = model.slope - model.ridge * start.z, start.z, np.zeros(c.size)
 
@@ -134,7 +135,7 @@ def descended(
         tick()
         places, gaps = np.empty((count + 1, place.size)), np.empty(count)
         places[0] = place
-        given = model.columns[some], c, slope[some], bend[some], along[some], free, model.ridge, places
+        given = model.columns[some], weights, slope[some], bend[some], along[some], free, model.ridge, places
         taken = loops.descend(*layout.arrays, *given, radius, signed, tol, gaps)
         return places[: taken + 1], gaps[:taken]
 

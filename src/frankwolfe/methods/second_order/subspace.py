@@ -18,7 +18,7 @@ from frankwolfe.kernels.rows.layouts import double
 from frankwolfe.kernels.threads import calm
 from frankwolfe.methods.base import Evidence, Method, closed, looked, oracle_share
 from frankwolfe.objectives.base import Evaluation
-from frankwolfe.objectives.composite import HessianObjective, OnSpan
+from frankwolfe.objectives.composite import OnSpan
 from frankwolfe.points import Leaf, Point, Tangent
 from frankwolfe.problem import Problem
 from frankwolfe.serialisation import plain
@@ -268,7 +268,7 @@ def truncated_newton(problem: Problem, x: Point, at_x: Evaluation, radius: float
     square, inward = float(at @ at), -float(g @ at)
     on_sphere = square**0.5 > ON_SPHERE * radius and inward > 0
     shift = max(inward, 0.0) / square if square > 0 else float(g @ g) ** 0.5 / radius
-    scale = scale_of_columns(objective, x, shift)
+    scale = scale_of_columns(problem, x, shift)
 
     def tangent(v: Array, across: Array) -> Array:
         """Return v less what it has of the sphere's normal, taken off along another vector."""
@@ -300,12 +300,12 @@ def truncated_newton(problem: Problem, x: Point, at_x: Evaluation, radius: float
     return known(as_like(step, x.coords), as_like(image, x.image)), rounds
 
 
-def scale_of_columns(objective: HessianObjective, x: Point, shift: float) -> np.ndarray | None:
+def scale_of_columns(problem: Problem, x: Point, shift: float) -> np.ndarray | None:
     """Return what evens out the curvatures along the columns of sparse data that differ much; None for others."""
-    if not objective.data.descends:
+    data: Any = problem.rows
+    if not data.descends:
         return None
-    data: Any = objective.data
-    squares = data.squares(double(objective.loss_curvature(x.image)))
+    squares = data.squares(double(problem.composite.loss_curvature(x.image)))
     mean = float(squares.mean())
     return 1 / (squares + (mean + shift)) if float(squares.std()) > mean else None
 
