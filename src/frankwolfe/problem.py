@@ -249,8 +249,9 @@ class Problem:
 
     @cached_property
     def hessian_objective(self) -> HessianObjective | None:
-        """The objective where its second derivatives come from data, None elsewhere."""
-        return self.objective if isinstance(self.objective, HessianObjective) else None
+        """The objective where its second derivatives come from data whose images are held, None elsewhere."""
+        objective = self.objective
+        return objective if isinstance(objective, HessianObjective) and objective.holds_images else None
 
     def lmo(self, slope: Slope, k: int, share: float, keep: Point | None = None) -> Vertex:
         """Return the vertex minimising <slope, v>; `keep` where the slope is zero and every point does.

@@ -8,7 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from frankwolfe.backends.one_or_many import larger, number, pick, pick_fields, smaller, some
+import numpy as np
+
+from frankwolfe.backends.one_or_many import larger, number, pick, smaller, some
 from frankwolfe.certificates import DOUBT, PROOF_GROWTH, Certificate, proof_growth
 from frankwolfe.methods.base import Evidence
 from frankwolfe.points import Point
@@ -70,7 +72,10 @@ class Rest(NamedTuple):
     def after(self, k: int, value: Any, best: Any, gap: Any, noise: Any) -> Rest:
         """Return the record after step k, from a point where f is `value`; `best` and `gap` are the best so far."""
         at_rest = (abs(value - self.value) <= noise) & (best >= self.best - noise) & (gap >= KEPT * self.gap)
-        return pick_fields(at_rest, self, Rest(k, value, best, gap, noise))
+        now = Rest(k, value, best, gap, noise)
+        if not isinstance(at_rest, np.ndarray):
+            return self if at_rest else now
+        return Rest(*(pick(at_rest, *both) for both in zip(self, now, strict=True)))
 
     def is_stalled(self, k: int, doublings: int = 1) -> Any:
         """Tell whether nothing has changed for so many doublings of the steps before (and for a few, at least)."""

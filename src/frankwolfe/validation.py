@@ -127,39 +127,24 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(map(repr, known))}"
 
 
-RENAMED = {
-    "maxiter": "max_iter",
-    "max_iters": "max_iter",
-    "n_iter": "max_iter",
-    "iterations": "max_iter",
-    "verbose": "progress",
-    "disp": "progress",
-    "timeout": "time_limit",
-    "max_time": "time_limit",
-    "seed": "random_state",
-    "solver": "method",
-    "algorithm": "method",
-    "gtol": "tol",
-    "ftol": "tol",
-    "xtol": "tol",
-    "eps": "tol",
-    "epsilon": "tol",
-    "tolerance": "tol",
-    "n_steps": "max_iter",
-    "num_iter": "max_iter",
-    "x_init": "x0",
-    "n_jobs": "n_threads",
-    "constraint": "domain",
-    "radius": "radii",
-    "Cs": "radii",
-    "alphas": "radii",
+OTHER_NAMES = {
+    "max_iter": "maxiter max_iters n_iter iterations n_steps num_iter",
+    "progress": "verbose disp",
+    "time_limit": "timeout max_time",
+    "random_state": "seed",
+    "method": "solver algorithm",
+    "tol": "gtol ftol xtol eps epsilon tolerance",
+    "x0": "x_init",
+    "n_threads": "n_jobs",
+    "domain": "constraint",
+    "radii": "radius Cs alphas",
 }
+RENAMED = {other: ours for ours, others in OTHER_NAMES.items() for other in others.split()}
 PENALTY = (
     "a penalty is a set here: pass constraint='l2' or 'l1', and leave radius='auto', or make it large for a weak one"
 )
 ELSEWHERE = {
-    "jac": "pass the gradient with the function, as Function(f, grad)",
-    "grad": "pass the gradient with the function, as Function(f, grad)",
+    **dict.fromkeys(("jac", "grad"), "pass the gradient with the function, as Function(f, grad)"),
     "bounds": "bounds are a set: pass Box(lower, upper) as the domain",
     "constraints": "constraints are a set: pass Polytope(A_ub, b_ub) or another one as the domain",
     "options": "pass options by name, as max_iter=100",
@@ -167,10 +152,7 @@ ELSEWHERE = {
     "radius": "the radius belongs to the set, as L1Ball(radius)",
     "step_size": "it belongs to the method, as method=FrankWolfe(step_size)",
     "line_search": "it belongs to the method, as method=AcceleratedFrankWolfe(line_search=True)",
-    "C": PENALTY,
-    "alpha": PENALTY,
-    "penalty": PENALTY,
-    "l1_ratio": PENALTY,
+    **dict.fromkeys(("C", "alpha", "penalty", "l1_ratio"), PENALTY),
 }
 
 

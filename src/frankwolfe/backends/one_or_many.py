@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-
-T = TypeVar("T", bound=tuple)
 
 
 def number(x: Any) -> Any:
@@ -36,10 +34,3 @@ def pick(mask: Any, yes: Any, no: Any) -> Any:
     if not isinstance(mask, np.ndarray):
         return yes if mask else no
     return np.where(mask, yes, no)
-
-
-def pick_fields(mask: Any, yes: T, no: T) -> T:
-    """Return a named tuple of what is picked, field by field."""
-    if not isinstance(mask, np.ndarray):
-        return yes if mask else no
-    return type(no)(*(np.where(mask, *both) for both in zip(yes, no, strict=True)))

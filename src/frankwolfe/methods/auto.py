@@ -123,7 +123,7 @@ class Facts:
     def small(self) -> bool:
         """Few variables on a ball or in a box, where models are solved exactly; else tall, and more than quadratic."""
         objective, domain = self.problem.hessian_objective, self.problem.domain
-        if objective is None or not objective.holds_images:
+        if objective is None:
             return False
         boxed = domain is not None and not self.problem.on_device and domain.bounds(self.x0.coords) is not None
         if not self.ball and not boxed:

@@ -84,11 +84,6 @@ class HessianObjective(ImageObjective):
     data: Any  # the matrix behind the map
 
     @property
-    def forms_hessian(self) -> bool:
-        """Whether the data are there as a matrix, so that `evaluate_twice` can be asked."""
-        return self.holds_images and self.data.stored
-
-    @property
     @abstractmethod
     def constant_hessian(self) -> bool:
         """Whether the Hessian is the same everywhere."""

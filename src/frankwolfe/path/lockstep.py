@@ -163,17 +163,14 @@ class Lockstep(Standing):
             some = self._some(np.concatenate([places, places]))
             fresh = host(some.fresh(Point.at(namespace(best, last).concat([best, last]))))
             return {id(x): Proof(value, *nothing) for x, value in zip([*bests, *lasts], fresh.tolist(), strict=True)}
-        some, found = self._some(places), {}
-        touches = [] if self.touch is None else [_touch(run) for run in runs]
-        for coords, points in (
-            (bests, best),
-            (lasts, last),
-            (touches, self.touch if self.touch is None else _take(self.touch, places)),
-        ):
-            if coords:
-                numbers = fetch_rows(list(some.proof(points, 0)[:3]), len(places))
-                for x, (value, bound, plain) in zip(coords, numbers.T.tolist(), strict=True):
-                    found[id(x)] = Proof(value, bound, 0.0, plain - bound, None)
+        some, found, asked = self._some(places), {}, [(bests, best), (lasts, last)]
+        if self.touch is not None:
+            touches = [run.unverified.behind and run.unverified.behind[0].at for run in runs]
+            asked.append((touches, _take(self.touch, places)))
+        for coords, points in asked:
+            numbers = fetch_rows(list(some.proof(points, 0)[:3]), len(places))
+            for x, (value, bound, plain) in zip(coords, numbers.T.tolist(), strict=True):
+                found[id(x)] = Proof(value, bound, 0.0, plain - bound, None)
         return found
 
     def _check(self, i: int, run: Run, at: Array) -> None:
@@ -240,11 +237,6 @@ class Lockstep(Standing):
         some = replace(self.problem, domain=domain.rows(places.tolist()), scratch={})
         some.exact = exact  # which takes a while to make
         return some
-
-
-def _touch(run: Run) -> Any:
-    """Return where the tangent behind a run's best unverified bound touches f."""
-    return None if run.unverified.behind is None else run.unverified.behind[0].at
 
 
 def _take(a: Array, places: np.ndarray) -> Array:

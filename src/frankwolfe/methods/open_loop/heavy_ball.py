@@ -92,7 +92,7 @@ class HeavyBallFrankWolfe(Method):
         super().check(problem)
         if self.restart or self.steps == "smooth":
             require_smoothness(self, problem, None)
-        if self.steps == "directional" and (problem.hessian_objective is None or not problem.objective.holds_images):
+        if self.steps == "directional" and problem.hessian_objective is None:
             raise TypeError(
                 "steps='directional' needs the image of the direction under the data (Logistic, LeastSquares or "
                 f"Quadratic), not {type(problem.objective).__name__}; use steps='smooth' or steps='search'"

@@ -164,7 +164,7 @@ class NewtonFrankWolfe(Method):
     def check(self, problem: Problem) -> None:
         super().check(problem)
         objective = problem.hessian_objective
-        if objective is None or not objective.forms_hessian:
+        if objective is None or not objective.data.stored:
             name = type(problem.objective).__name__
             raise TypeError(
                 f"method 'newton' forms the Hessian from the data, which {name} does not hold as a "
