@@ -32,8 +32,7 @@ import numpy as np
 import frankwolfe as fw
 from benchmarks.report import command_line, held_to
 from frankwolfe import checkpoint
-from frankwolfe.datasets.archives import unpack
-from frankwolfe.datasets.errors import DatasetError
+from frankwolfe.datasets.archives import DatasetError, unpack
 from frankwolfe.datasets.libsvm import parse_libsvm
 from frankwolfe.datasets.ratings import parse_ratings
 from frankwolfe.datasets.readers import parse_images, parse_labels

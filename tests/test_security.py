@@ -18,8 +18,7 @@ import numpy as np
 import pytest
 
 import frankwolfe as fw
-from frankwolfe.datasets.archives import unpack
-from frankwolfe.datasets.errors import DatasetError
+from frankwolfe.datasets.archives import DatasetError, unpack
 
 ROOT = Path(__file__).parent.parent
 

@@ -14,7 +14,7 @@ import frankwolfe
 import frankwolfe.datasets
 from frankwolfe.cli import library
 from frankwolfe.cli.app import app
-from frankwolfe.cli.errors import polite
+from frankwolfe.cli.output import polite
 
 
 def call(*arguments):

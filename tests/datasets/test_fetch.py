@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from frankwolfe.datasets import DataFile, DatasetError, files, load
+from frankwolfe.datasets import DataFile, DatasetError, files, load, readers
 
 REMEDY = (
     "put it (packed or not) in a directory, and name that directory "
@@ -144,7 +144,7 @@ def test_a_file_that_is_not_the_published_one_is_not_unpacked(server, register, 
     raw = bz2.compress(tiny())
     file = DataFile("t.bz2", (server.serve("t.bz2", raw),), 1, "0" * 64, ("t",), packed="0" * 64)
     register("tiny", "libsvm", (4, 3), 7, {1: 2, 2: 2}, {"data": file})
-    monkeypatch.setattr(files, "unpack", None)
+    monkeypatch.setattr(readers, "unpack", None)
     with pytest.raises(DatasetError, match=r"the content is not the published t\.bz2"):
         load("tiny")
 

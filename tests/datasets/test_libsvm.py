@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from frankwolfe.datasets import DatasetError
-from frankwolfe.datasets.errors import show
+from frankwolfe.datasets.archives import show
 from frankwolfe.datasets.libsvm import parse_libsvm
 
 NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"

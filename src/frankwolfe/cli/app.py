@@ -8,10 +8,9 @@ import typer
 
 import frankwolfe
 from frankwolfe.cli.complete import complete, recommend
-from frankwolfe.cli.data import data
-from frankwolfe.cli.errors import polite
 from frankwolfe.cli.fit import fit, predict
-from frankwolfe.cli.library import bench, compile, demo, reproduce, verify
+from frankwolfe.cli.library import bench, compile, data, demo, reproduce, verify
+from frankwolfe.cli.output import polite
 from frankwolfe.cli.path import path
 from frankwolfe.cli.show import show
 

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.datasets.archives import SUFFIXES, read_file, unpack
-from frankwolfe.datasets.errors import DatasetError
+from frankwolfe.datasets.archives import SUFFIXES, DatasetError, read_file, unpack
 from frankwolfe.validation import nearest, optional
 
 SEPARATORS = (",", "\t", ";", "|")
@@ -140,7 +139,9 @@ class Table:
         """Give the last line and the number of fields of each record that is not blank."""
         reader = csv.reader(io.StringIO(self._text), delimiter=self._separator)
         try:
-            yield from ((reader.line_num, len(fields)) for fields in reader if not _blank(fields))
+            yield from (
+                (reader.line_num, len(fields)) for fields in reader if len(fields) > 1 or any(f.strip() for f in fields)
+            )
         except csv.Error as error:
             raise DatasetError(f"{self.path}, line {reader.line_num}: {str(error).partition(' - ')[0]}") from None
 
@@ -228,10 +229,6 @@ def suffix(path: Path) -> str:
     """Return the suffix of a file, not counting that of its packing."""
     last = path.suffix.lower()
     return Path(path.stem).suffix.lower() if last in SUFFIXES[1:] else last
-
-
-def _blank(fields: list[str]) -> bool:
-    return len(fields) <= 1 and not any(f.strip() for f in fields)
 
 
 def _is_number(text: str) -> bool:

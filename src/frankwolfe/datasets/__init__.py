@@ -23,7 +23,7 @@ Examples
 Dataset('a9a', 32561 samples x 123 features, 451592 nonzeros, classes -1 and 1)
 """
 
-from frankwolfe.datasets.errors import DatasetError
+from frankwolfe.datasets.archives import DatasetError
 from frankwolfe.datasets.loading import info, load, names, table
 from frankwolfe.datasets.registry import DataFile, DatasetInfo
 from frankwolfe.datasets.types import Counts, Dataset, Ratings, count

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from frankwolfe.datasets.archives import SUFFIXES, read_file, unpack
-from frankwolfe.datasets.errors import DatasetError
+from frankwolfe.datasets.archives import SUFFIXES, DatasetError, read_file
 from frankwolfe.datasets.registry import DataFile
 from frankwolfe.files import read_arrays, write_arrays
 from frankwolfe.validation import optional
@@ -73,21 +72,6 @@ def local_directory(directory: str | os.PathLike[str] | None) -> Path | None:
     if directory is not None and not folder.is_dir():
         raise DatasetError(f"directory {str(folder)!r} does not exist; give the directory that holds the data files")
     return folder
-
-
-def unpack_known(source: Source, file: DataFile) -> bytes:
-    """Unpack a file whose size is known, and never much more than that."""
-    return unpack(source.raw, source.label, member=source.member, limit=2 * file.size + 2**20)
-
-
-def check_content(content: bytes, label: str, file: DataFile) -> None:
-    """Refuse content that is not the published one, bit for bit."""
-    found = hashlib.sha256(content).hexdigest()
-    if found != file.sha256:
-        raise DatasetError(
-            f"{label}: the content is not the published {file.member or file.name} ({len(content)} bytes with sha256 "
-            f"{found[:16]}..., expected {file.size} with {file.sha256[:16]}...); fetch it again"
-        )
 
 
 def read_known(file: DataFile, access: Access, parse: Callable[[Source], T]) -> T:

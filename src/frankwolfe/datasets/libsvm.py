@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frankwolfe.datasets.errors import DatasetError, at_fault, show
+from frankwolfe.datasets.archives import DatasetError, at_fault, show
 from frankwolfe.validation import optional
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack, overload
 
-from frankwolfe.datasets.errors import DatasetError
+from frankwolfe.datasets.archives import DatasetError
 from frankwolfe.datasets.files import Access, local_directory
 from frankwolfe.datasets.readers import (
     Labels,

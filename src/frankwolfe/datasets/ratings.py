@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frankwolfe.datasets.errors import DatasetError, at_fault, show
+from frankwolfe.datasets.archives import DatasetError, at_fault, show
 
 _LINE = rb"\d{1,9}\t\d{1,9}\t\d{1,9}\t\d{1,18}"
 _FILE = re.compile(rb"(?:%s\r?\n)*(?:%s)?" % (_LINE, _LINE))
