@@ -22,12 +22,12 @@ from frankwolfe.objectives.composite import Composite, HessianObjective, ImageOb
 from frankwolfe.objectives.line_search import ArrayLine, Lines, minimise_on_segment, searches_in_arrays
 from frankwolfe.points import Coordinates, Image, Point, Slope, Tangent, Touches, mix
 from frankwolfe.rounding import FEW, MARGIN, MIXED, Extent
-from frankwolfe.rows.out_of_memory import forget, relieve
+from frankwolfe.rows.placement import forget, relieve
 from frankwolfe.rows.rows import Rows
 from frankwolfe.serialisation import plain
+from frankwolfe.sets.arrays import norm
 from frankwolfe.sets.base import Ball, CoordinateSet, IterativeSet, ProjectableSet, ProvenSet, Set
 from frankwolfe.sets.many_radii import SetBatch
-from frankwolfe.sets.norms import norm
 from frankwolfe.sets.oracle_set import is_of_user
 
 COMPRESS_FROM = 512

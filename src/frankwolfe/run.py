@@ -22,7 +22,7 @@ from frankwolfe.objectives.gradient_check import contradicts
 from frankwolfe.points import NO_SLOPE, Point, Tangent, mix
 from frankwolfe.problem import Counts
 from frankwolfe.result import Status
-from frankwolfe.rows.out_of_memory import is_out_of_memory
+from frankwolfe.rows.placement import is_out_of_memory
 from frankwolfe.serialisation import plain
 from frankwolfe.sets.base import IterativeSet
 from frankwolfe.sets.oracle_set import is_of_user, unlike_a_minimum

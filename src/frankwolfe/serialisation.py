@@ -15,7 +15,7 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 
 from frankwolfe.atoms import Dense, OneHot, RankOne, Sparse, StackedAtoms
-from frankwolfe.backends.vector_with_image import Imaged
+from frankwolfe.backends.namespace import Imaged
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix
 from frankwolfe.lowrank import LowRank
 from frankwolfe.points import Leaf, Point, Tangent, Touches

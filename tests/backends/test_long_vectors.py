@@ -10,10 +10,9 @@ import pytest
 import frankwolfe as fw
 from frankwolfe.atoms import Dense
 from frankwolfe.backends import blend, largest, vdot
-from frankwolfe.backends.namespace import PIECE, is_long
-from frankwolfe.backends.vector_with_image import Imaged, image_under
+from frankwolfe.backends.namespace import PIECE, Imaged, image_under, is_long
 from frankwolfe.points import Point, mix
-from frankwolfe.sets.norms import norm
+from frankwolfe.sets.arrays import norm
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.standard_normal((2, 3 * PIECE + 17))

@@ -15,7 +15,7 @@ from tests.backends.arrays import library
 
 import frankwolfe as fw
 from frankwolfe.problem import Problem
-from frankwolfe.rows.out_of_memory import is_out_of_memory
+from frankwolfe.rows.placement import is_out_of_memory
 
 RNG = np.random.default_rng(0)
 A = RNG.standard_normal((90, 6))
@@ -91,14 +91,14 @@ def test_a_path_goes_on(monkeypatch: pytest.MonkeyPatch, matrix: Any, together: 
 def test_nothing_keeps_the_data_on_the_device(monkeypatch: pytest.MonkeyPatch, matrix: Any, together: bool) -> None:
     """They are freed at once where nobody but the objective holds them."""
     lib = library("torch")
-    from frankwolfe.rows import out_of_memory
+    from frankwolfe.rows import placement
 
     objective, seen = fw.Logistic(lib.array(A, "float32"), B), []
     alive = weakref.ref(objective.data.matrix)
     moved = type(objective.data.matrix).cpu
     monkeypatch.setattr(type(objective.data.matrix), "cpu", lambda tensor: moved(tensor).clone())
-    release = out_of_memory.release
-    monkeypatch.setattr(out_of_memory, "release", lambda: release() or seen.append(alive() is None))
+    release = placement.release
+    monkeypatch.setattr(placement, "release", lambda: release() or seen.append(alive() is None))
     failing(monkeypatch, matrix, "stored_blocks" if together else "row_blocks", lambda n: n == 40)
     with pytest.warns(UserWarning, match="2,160 bytes"):
         fw.path(objective, fw.L2Ball, [0.01, 1.0, 4.0], method="afw", together=together, tol=1e-4)

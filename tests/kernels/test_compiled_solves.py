@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import frankwolfe as fw
-from frankwolfe.backends.vector_with_image import Imaged, image_under
+from frankwolfe.backends.namespace import Imaged, image_under
 from frankwolfe.kernels import threads
 from frankwolfe.kernels.qp.ball_qp import ball_qp
 from frankwolfe.kernels.qp.simplex_qp import l1_qp

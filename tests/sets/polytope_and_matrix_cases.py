@@ -23,8 +23,7 @@ from frankwolfe.sets.polytopes.permutahedron import Permutahedron
 from frankwolfe.sets.polytopes.polytope import Polytope
 from frankwolfe.sets.polytopes.simplices import Hypersimplex
 from frankwolfe.sets.polytopes.transport import Birkhoff, TransportPolytope
-from frankwolfe.sets.spectral.singular_value_balls import SchattenBall, SpectralBall
-from frankwolfe.sets.spectral.spectrahedron import Spectrahedron
+from frankwolfe.sets.spectral.decomposed import SchattenBall, Spectrahedron, SpectralBall
 
 INF = math.inf
 RNG = np.random.default_rng(20)

@@ -10,10 +10,10 @@ from hypothesis.extra.numpy import arrays
 from tests import naive
 
 from frankwolfe.sets import Hypersimplex, KSupportBall, LpBall
+from frankwolfe.sets.arrays import above, dual_vectors, exponent, norm, norms, plain_length, spectral_norm_above
 from frankwolfe.sets.membership import hull_distance
 from frankwolfe.sets.norm_balls.group import Partition
 from frankwolfe.sets.norm_balls.ksupport import ksupport_norm
-from frankwolfe.sets.norms import above, dual_vectors, exponent, norm, norms, plain_length, spectral_norm_above
 from frankwolfe.sets.polytopes.polytope import NearestPoint
 from frankwolfe.sets.projections import project_l1, project_simplex
 

@@ -1,21 +1,73 @@
-"""The array-API namespace of an array, and small helpers written in it."""
+"""The array-API namespace of an array, small helpers written in it, and vectors that know their image under a map."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import array_api_compat
 import numpy as np
 
-from frankwolfe.backends.vector_with_image import Imaged
+_MULTIPLES = (np.multiply, np.divide, np.true_divide)
 
 NUMPY = (np.ndarray, np.generic)
 AT_HAND = (float, int, *NUMPY)  # kinds of numbers that no device has to be read for
 PIECE = 1 << 16  # numbers of a long vector that stay in the second-level cache
 Array: TypeAlias = Any  # any array of an array-API namespace
 Scalar: TypeAlias = Any  # a float, or a 0-d array that has not been read back yet
+
+
+class Imaged(np.ndarray):
+    """A vector x with its image Ax: multiples and sums of such vectors know theirs; whatever else is made is plain.
+
+    A gradient A'r costs a read of the data, and its own image can be had in the same read. An average of gradients then
+    has its image for nothing, and so has a vertex that is a multiple of it. The map A (`of`) is compared by identity:
+    an image under one map says nothing about another.
+    """
+
+    image: Any = None
+    of: Any = None
+
+    @classmethod
+    def known(cls, x: np.ndarray, image: np.ndarray, of: Any) -> Self:
+        """Return x as a vector that knows its image under a map."""
+        self = np.asarray(x).view(cls)
+        self.image, self.of = image, of
+        return self
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if "out" in options:
+            options["out"] = tuple(_plain(o) for o in options["out"])
+        result = getattr(ufunc, method)(*map(_plain, inputs), **options)
+        if method != "__call__" or options:
+            return result
+        image = self._combined(ufunc, inputs)
+        return result if image is None else Imaged.known(result, image, self.of)
+
+    def _combined(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        """Return the image of a linear combination of the inputs; None where it is not one, or not known."""
+        if self.image is None:
+            return None
+        if ufunc is np.negative:
+            return -self.image
+        if ufunc in _MULTIPLES:
+            a, b = inputs
+            if isinstance(a, Imaged) and np.ndim(b) == 0:
+                return ufunc(a.image, b)
+            return ufunc(a, b.image) if ufunc is np.multiply and np.ndim(a) == 0 else None
+        if ufunc in (np.add, np.subtract) and all(image_under(self.of, a) is not None for a in inputs):
+            return ufunc(inputs[0].image, inputs[1].image)
+        return None
+
+
+def image_under(of: Any, x: Any) -> Any:
+    """Return the image of x under a map where x knows it, None otherwise."""
+    return x.image if isinstance(x, Imaged) and x.of is of else None
+
+
+def _plain(x: Any) -> Any:
+    return np.asarray(x) if isinstance(x, Imaged) else x
 
 
 def namespace(*arrays: Array) -> Any:
@@ -59,7 +111,7 @@ def largest(g: Array) -> Scalar:
         return np.maximum(g.max(), -g.min())  # reads twice, and writes nothing
     if xp is np:
         return np.abs(g).max() if g.size else 0.0
-    return xp.max(xp.abs(g)) if _size(g) else 0.0
+    return xp.max(xp.abs(g)) if array_api_compat.size(g) else 0.0
 
 
 def nonzero(a: Array) -> Array:
@@ -296,11 +348,8 @@ def double(matrix: Any) -> Any:
     """Return double precision as a dtype of the matrix's library; None where there is none (JAX without 64 bits)."""
     if not array_api_compat.is_array_api_obj(matrix):
         return np.dtype(np.float64)
-    return _double(namespace(matrix), array_api_compat.is_jax_array(matrix))
-
-
-def _double(xp: Any, jax: bool) -> Any:
-    return xp.float64 if not jax or xp.zeros(1).dtype == np.float64 else None
+    xp = namespace(matrix)
+    return xp.float64 if not array_api_compat.is_jax_array(matrix) or xp.zeros(1).dtype == np.float64 else None
 
 
 def top_k(a: Array, k: int) -> Array:
@@ -313,7 +362,3 @@ def top_k(a: Array, k: int) -> Array:
         ties = np.flatnonzero(a == kth)[: k - above.size]
         return np.sort(np.concatenate([above, ties]))
     return xp.sort(xp.argsort(-a, stable=True)[: min(k, a.shape[0])])
-
-
-def _size(x: Array) -> int:
-    return int(array_api_compat.size(x) or 0)

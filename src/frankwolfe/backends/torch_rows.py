@@ -71,13 +71,6 @@ def fits(A: Any) -> bool:
     return bool(A.is_cuda and has_triton() and A.stride(1) == 1 and A.shape[1] <= WIDEST)
 
 
-def is_bytes(A: Any) -> bool:
-    """Tell whether the matrix holds bytes for which there is a quick way to widen them: on NVIDIA's GPUs."""
-    import torch
-
-    return A.dtype == torch.uint8 and torch.version.hip is None
-
-
 def tile(cols: int, size: int, wide: bool) -> Tile:
     """Return how to take a matrix of so many (padded) columns of numbers of `size` bytes; `wide` in double precision.
 
@@ -132,6 +125,8 @@ class Scratch:
 
     def read(self, v: Any, known: Any, coef: Any, product: Any, watched: Any) -> None:
         """Launch the pass and add its parts up; `known` or `product` may be None."""
+        import torch
+
         A, b, share, loss = self.model
         n, d = A.shape
         with_loss(kernels.row_pass, loss)[(self.programs,)](
@@ -145,7 +140,7 @@ class Scratch:
             COLS=self.cols,
             STAGES=self.tile.stages,
             APART=self.apart,
-            BYTES=is_bytes(A),
+            BYTES=A.dtype == torch.uint8 and torch.version.hip is None,  # a quick way to widen them, on NVIDIA's GPUs
             num_warps=self.tile.warps,
         )
         if self.apart:

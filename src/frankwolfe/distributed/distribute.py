@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,7 @@ def distribute(kind: Any, A: Any, b: Any, weights: Any, options: dict[str, Any])
         """Compute function(pieces) for every group, one task each, so that a group is loaded where it stays."""
         return [placed(client, function, [pieces[i] for i in group]) for group in groups]
 
-    loaded = place(_load, blocks)
+    loaded = place(partial(shards.load, "A"), blocks)
     found = _gathered(client, client.map(shards.describe, loaded, pure=False))
     sizes = [block.rows for block in found]
     columns, dtype = _agreed(found)
@@ -130,10 +131,6 @@ def placed(client: Any, function: Any, pieces: list[Any]) -> Any:
     if futures_of(pieces):  # they are on the workers already: let Dask bring them together
         return client.compute(delayed(function)(pieces), retries=2)
     return client.submit(shards.made, function, Recipe(pieces), retries=2, pure=False)
-
-
-def _load(blocks: list[Any]) -> Any:
-    return shards.load("A", blocks)
 
 
 def _agreed(blocks: list[Block]) -> tuple[int, np.dtype]:

@@ -9,9 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from frankwolfe.backends import Array, Scalar, eps, host, vdot, zeros
-from frankwolfe.backends.namespace import as_like, fetch_arrays
+from frankwolfe.backends.namespace import Imaged, as_like, fetch_arrays
 from frankwolfe.backends.precision import exact_products
-from frankwolfe.backends.vector_with_image import Imaged
 from frankwolfe.objectives.base import Evaluation, Line, Objective
 from frankwolfe.objectives.line_search import PROBES, ArrayLine
 from frankwolfe.objectives.second_moments import SecondMoments

@@ -9,8 +9,7 @@ import numpy as np
 
 from frankwolfe.backends import Array, Scalar, host, namespace, vdot
 from frankwolfe.backends import double as double_of
-from frankwolfe.backends.namespace import fetch_arrays, is_foreign, nonzero
-from frankwolfe.backends.vector_with_image import Imaged
+from frankwolfe.backends.namespace import Imaged, fetch_arrays, is_foreign, nonzero
 from frankwolfe.kernels.row_sample import rows_drawn
 from frankwolfe.kernels.rows.layouts import CHUNK, RowLosses, double
 from frankwolfe.kernels.spectral.lanczos import least_eigenvalue

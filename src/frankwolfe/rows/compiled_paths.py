@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
-from frankwolfe.backends.vector_with_image import Imaged
+from frankwolfe.backends.namespace import Imaged
 from frankwolfe.kernels.rows.layouts import NONE
 from frankwolfe.kernels.threads import calm, share_out
 from frankwolfe.points import Leaf, Point, weighted_sum
@@ -27,7 +27,8 @@ class Compiled(Path):
     def takes(self, rows: Any, model: Any, query: Query) -> bool:
         if rows.layout is None or model.compiled is None or not model.separable or query.size:
             return False
-        return len(query.pending) < 2 or _are_new(query)
+        # Two vectors at once are taken where they are the two points themselves.
+        return len(query.pending) < 2 or all(len(p.terms) == 1 and p.terms[0][0] == 1.0 for p in (query.y, query.watch))
 
     def read(self, rows: Any, model: Any, query: Query) -> Sweep:
         y, watch, pending, layout, loss = query.y, query.watch, query.pending, rows.layout, model.compiled
@@ -132,11 +133,6 @@ def settle(rows: Any, leaf: Leaf) -> float:
         return 0.0
     leaf.resolve(rows.apply(coords))
     return cost
-
-
-def _are_new(query: Query) -> bool:
-    """Tell whether the two points are two new vectors themselves."""
-    return all(len(p.terms) == 1 and p.terms[0][0] == 1.0 for p in (query.y, query.watch))
 
 
 def _split(point: Point) -> tuple[float, float, np.ndarray | None]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from frankwolfe.backends import Array, double, host, namespace
 from frankwolfe.backends.compile_policy import read_plainly
-from frankwolfe.backends.vector_with_image import image_under
+from frankwolfe.backends.namespace import image_under
 from frankwolfe.kernels.rows.column_layouts import SortedColumns
 from frankwolfe.kernels.rows.compact_storage import carrying, dense_layout, family_of, is_compiled
 from frankwolfe.kernels.rows.layouts import BLAS, Layout, dense_gram, total

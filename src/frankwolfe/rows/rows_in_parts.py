@@ -141,7 +141,7 @@ class RowsInParts(Rows):
 
     @cached_property
     def _share_gram(self) -> np.ndarray:
-        return self.reduce(None, share_gram_of, (), (), reads=True)[0].astype(np.float64)
+        return self.reduce(None, gram_of, (), (), reads=True)[0].astype(np.float64)
 
     def gram_norm(self, model: Any) -> float:
         d = self.shape[1]
@@ -225,13 +225,9 @@ def adjoint_of(model: Any, r: Array) -> Sums:
     return (model.map.adjoint(r),)
 
 
-def gram_of(model: Any, weights: Array) -> Sums:
-    return (model.data.gram(weights),)
-
-
-def share_gram_of(model: Any) -> Sums:
-    """The Gram matrix, the rows weighted by their shares."""
-    return (model.data.gram(model.share),)
+def gram_of(model: Any, weights: Array | None = None) -> Sums:
+    """The Gram matrix, the rows weighted by these numbers, or by their shares."""
+    return (model.data.gram(model.share if weights is None else weights),)
 
 
 def gram_product(model: Any, w: np.ndarray) -> Sums:

@@ -113,7 +113,8 @@ def data_matrix(name: str, matrix: Any) -> DataMatrix:
         # Of the array kind, whose * is entry by entry; nothing is copied.
         return CSCMatrix(csc_array(matrix)) if matrix.format == "csc" else CSRMatrix(csr_array(matrix))
     if hasattr(matrix, "to_numpy"):
-        text = [str(column) for column, kind in _column_types(matrix) if str(kind) in ("object", "str", "string")]
+        kinds = zip(matrix.columns, matrix.dtypes, strict=True) if hasattr(matrix, "dtypes") else ()  # of a DataFrame
+        text = [str(column) for column, kind in kinds if str(kind) in ("object", "str", "string")]
         matrix = matrix.to_numpy()
         if text and matrix.dtype.kind == "O" and any(isinstance(value, str) for value in matrix.ravel()[:10_000]):
             raise ValueError(
@@ -158,8 +159,3 @@ def _sparse(name: str, matrix: Any) -> Any:
         matrix = matrix.copy()
         matrix.sum_duplicates()
     return floating(name, matrix)
-
-
-def _column_types(frame: Any) -> list[tuple[Any, Any]]:
-    """Return names and types of the columns of a DataFrame; none of anything else."""
-    return list(zip(frame.columns, frame.dtypes, strict=True)) if hasattr(frame, "dtypes") else []

@@ -24,9 +24,8 @@ from frankwolfe.sets.polytopes.permutahedron import Permutahedron
 from frankwolfe.sets.polytopes.polytope import Polytope
 from frankwolfe.sets.polytopes.simplices import Hypersimplex, Simplex
 from frankwolfe.sets.polytopes.transport import Birkhoff, TransportPolytope
+from frankwolfe.sets.spectral.decomposed import SchattenBall, Spectrahedron, SpectralBall
 from frankwolfe.sets.spectral.nuclear import NuclearBall
-from frankwolfe.sets.spectral.singular_value_balls import SchattenBall, SpectralBall
-from frankwolfe.sets.spectral.spectrahedron import Spectrahedron
 
 __all__ = [
     "BallIntersection",

@@ -12,8 +12,7 @@ from array_api_compat import is_array_api_obj
 
 from frankwolfe.atoms import Atom
 from frankwolfe.backends import Array, Scalar, all_finite, zeros
-from frankwolfe.sets.fixed_arrays import unmasked
-from frankwolfe.sets.norms import above, norm
+from frankwolfe.sets.arrays import above, norm, unmasked
 from frankwolfe.validation import positive
 
 

@@ -6,8 +6,8 @@ from typing import Any, NoReturn
 
 from frankwolfe.atoms import StackedAtoms
 from frankwolfe.backends.namespace import Array, as_like, namespace, nonzero
+from frankwolfe.sets.arrays import conjugate, dual_vectors, norms
 from frankwolfe.sets.base import Set, install
-from frankwolfe.sets.norms import conjugate, dual_vectors, norms
 
 
 class SetBatch(Set):

@@ -8,9 +8,8 @@ import numpy as np
 
 from frankwolfe.atoms import Atom
 from frankwolfe.backends.namespace import all_finite, as_like
+from frankwolfe.sets.arrays import on_host, slack
 from frankwolfe.sets.base import Set
-from frankwolfe.sets.fixed_arrays import on_host
-from frankwolfe.sets.norms import slack
 
 DECIDING_CALLS, NEARING_CALLS = 1000, 300  # of an oracle: to tell whether a point is inside, to come near to it
 

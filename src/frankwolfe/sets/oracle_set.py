@@ -12,8 +12,8 @@ from array_api_compat import is_array_api_obj
 
 from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends.namespace import Array, as_like, eps, own
+from frankwolfe.sets.arrays import on_host
 from frankwolfe.sets.base import ProjectableSet, Set, install, known_shape, require_shape
-from frankwolfe.sets.fixed_arrays import on_host
 from frankwolfe.sets.membership import contains_by_oracle
 from frankwolfe.validation import code_of, integer, nonnegative
 

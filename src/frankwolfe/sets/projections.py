@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from frankwolfe.backends import Array, eps, largest, namespace, scaled
-from frankwolfe.sets.norms import AS_INFINITE, norm
+from frankwolfe.sets.arrays import AS_INFINITE, norm
 
 _MOST_STEPS = 100  # of Newton, which falls from the start; far fewer are usual
 
@@ -43,13 +43,6 @@ def project_l2(x: Array, radius: float) -> Array:
     return (radius / namespace(x).linalg.vector_norm(x)) * x
 
 
-def project_linf(x: Array, radius: float) -> Array:
-    """Return the nearest point of the cube."""
-    xp = namespace(x)
-    bound = radius * xp.ones_like(x)
-    return xp.minimum(xp.maximum(x, -bound), bound)
-
-
 def project_lp(x: Array, radius: float, p: float) -> Array:
     """Return the nearest point of the l_p ball.
 
@@ -60,11 +53,12 @@ def project_lp(x: Array, radius: float, p: float) -> Array:
         return project_l1(x, radius)
     if p == 2:
         return project_l2(x, radius)
+    xp = namespace(x)
     if p >= AS_INFINITE:
-        return project_linf(x, radius)
+        bound = radius * xp.ones_like(x)
+        return xp.minimum(xp.maximum(x, -bound), bound)
     if not norm(x, p) > radius:
         return x
-    xp = namespace(x)
     y = xp.abs(x) / radius
     d = math.prod(x.shape)
 

@@ -95,13 +95,10 @@ def norms(a: Interval, p: float | Interval, where: np.ndarray | None = None, cou
         b = power(b, p)
         low, high = grouped(groups, b.lo), grouped(groups, b.hi)
         total = Interval(np.maximum(low.lo, 0.0), high.hi)
-        found = total if not isinstance(p, Interval) and p == 1 else _root(total, p)
+        simple = not isinstance(p, Interval)
+        found = total if simple and p == 1 else total.sqrt() if simple and p == 2 else power(total, Interval(1.0) / p)
     found = Interval(found.lo, np.where(groups.top(a.hi) > 0, found.hi, 0.0))
     return Interval(np.ldexp(found.lo, exponent), np.ldexp(found.hi, exponent))
-
-
-def _root(x: Interval, p: float | Interval) -> Interval:
-    return x.sqrt() if not isinstance(p, Interval) and p == 2 else power(x, Interval(1.0) / p)
 
 
 def norm(x: np.ndarray, p: float | Interval) -> Interval:

@@ -10,8 +10,8 @@ import numpy as np
 
 from frankwolfe.atoms import Dense
 from frankwolfe.backends.namespace import Array, as_like
+from frankwolfe.sets.arrays import on_host
 from frankwolfe.sets.base import EmptySetError, LinearMinimum, ProjectableSet, ProvenSet, install, require_shape
-from frankwolfe.sets.fixed_arrays import on_host
 from frankwolfe.sets.norm_balls.lp_balls import L2Ball
 from frankwolfe.sets.polytopes.polytope import Polytope
 

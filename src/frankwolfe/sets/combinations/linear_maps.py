@@ -13,10 +13,9 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends.namespace import Array, Scalar, all_finite, as_like, eps, namespace, vdot, zeros
+from frankwolfe.sets.arrays import above, frozen, norm, on_host, slack
 from frankwolfe.sets.base import ProjectableSet, Set, install, is_point, require_shape
 from frankwolfe.sets.combinations.combined_set import Combination
-from frankwolfe.sets.fixed_arrays import frozen, on_host
-from frankwolfe.sets.norms import above, norm, slack
 
 FLAT = 1e-10  # ratio of singular values below which a map is not undone
 

@@ -10,9 +10,8 @@ import numpy as np
 
 from frankwolfe.atoms import Dense
 from frankwolfe.backends.namespace import Array, Scalar, as_like, eps, largest, namespace, nonzero, scaled, vdot
+from frankwolfe.sets.arrays import above, frozen, frozen_vector, norm, on_host, slack
 from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, is_point, require_shape
-from frankwolfe.sets.fixed_arrays import frozen, frozen_vector, on_host
-from frankwolfe.sets.norms import above, norm, slack
 from frankwolfe.validation import positive
 
 

@@ -13,9 +13,8 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, Dense, Sparse
 from frankwolfe.backends.namespace import Array, Scalar, all_finite, namespace, nonzero, scaled
+from frankwolfe.sets.arrays import conjugate, dual_vectors, exponent, norm, norms, slack, unmasked
 from frankwolfe.sets.base import Ball, ProjectableSet, install
-from frankwolfe.sets.fixed_arrays import unmasked
-from frankwolfe.sets.norms import conjugate, dual_vectors, exponent, norm, norms, slack
 from frankwolfe.sets.projections import project_lp
 
 _REMEDY = "give index arrays that cover 0..d-1 once each, or one label per coordinate"

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from frankwolfe.atoms import Atom, Sparse
 from frankwolfe.backends.namespace import Array, Scalar, all_finite, largest, namespace, nonzero, scaled, top_k
+from frankwolfe.sets.arrays import norm, slack
 from frankwolfe.sets.base import Ball, ProjectableSet, install
-from frankwolfe.sets.norms import norm, slack
 from frankwolfe.sets.projections import project_l2, root_of_increasing
 from frankwolfe.validation import integer
 

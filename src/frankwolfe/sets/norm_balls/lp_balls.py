@@ -10,8 +10,8 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, Dense, OneHot
 from frankwolfe.backends.namespace import Array, Scalar, all_finite, namespace, nonzero, number_like, position, scaled
+from frankwolfe.sets.arrays import conjugate, dual_vectors, exponent, norm, plain_length, slack
 from frankwolfe.sets.base import Ball, CoordinateSet, ProjectableSet, install, known_shape
-from frankwolfe.sets.norms import conjugate, dual_vectors, exponent, norm, plain_length, slack
 from frankwolfe.sets.projections import project_lp
 
 

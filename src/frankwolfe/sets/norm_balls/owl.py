@@ -10,9 +10,8 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, Sparse
 from frankwolfe.backends.namespace import Array, Scalar, all_finite, as_like, eps, largest, namespace, scaled, top_k
+from frankwolfe.sets.arrays import frozen_vector, on_host, slack
 from frankwolfe.sets.base import Ball, ProjectableSet, install, require_shape
-from frankwolfe.sets.fixed_arrays import frozen_vector, on_host
-from frankwolfe.sets.norms import slack
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,8 @@ import numpy as np
 
 from frankwolfe.atoms import Dense
 from frankwolfe.backends import Array, Scalar, all_finite, eps, largest, namespace, scaled
+from frankwolfe.sets.arrays import above, norm, slack
 from frankwolfe.sets.base import Ball, LinearMinimum, ProvenSet, known_shape
-from frankwolfe.sets.norms import above, norm, slack
 from frankwolfe.sets.polytopes.linear_programme import LinearProgramme
 
 _BITS = 50  # of the sum of all weights: sums and differences of such whole numbers are exact
@@ -96,7 +96,8 @@ class TotalVariationBall(Ball, ProvenSet):
             return False
         xp = namespace(x)
         room = slack(x, tol)
-        variation = sum(float(xp.sum(xp.abs(step))) for step in _differences(x))
+        steps = [x[1:] - x[:-1]] if x.ndim == 1 else [x[1:, :] - x[:-1, :], x[:, 1:] - x[:, :-1]]
+        variation = sum(float(xp.sum(xp.abs(step))) for step in steps)
         return bool(xp.abs(xp.mean(x)) <= room * self.radius) and variation <= self.radius * (1 + room)
 
 
@@ -107,10 +108,6 @@ def _is_image(g: Array) -> bool:
             f"TotalVariationBall holds signals (1-D) or images (2-D), got an array of shape {tuple(g.shape)}"
         )
     return g.ndim == 2 and min(g.shape) > 1
-
-
-def _differences(x: Array) -> list[Array]:
-    return [x[1:] - x[:-1]] if x.ndim == 1 else [x[1:, :] - x[:-1, :], x[:, 1:] - x[:, :-1]]
 
 
 def _in_units(g: Array) -> tuple[Array, Scalar]:

@@ -10,9 +10,8 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends.namespace import Array, Scalar, as_like, namespace
+from frankwolfe.sets.arrays import above, frozen, norm, slack
 from frankwolfe.sets.base import ProjectableSet, install, known_shape, require_shape
-from frankwolfe.sets.fixed_arrays import frozen
-from frankwolfe.sets.norms import above, norm, slack
 from frankwolfe.validation import positive
 
 

@@ -10,10 +10,9 @@ import numpy as np
 
 from frankwolfe.atoms import Dense
 from frankwolfe.backends.namespace import Array, Scalar, as_like, eps, largest, namespace, scaled, vdot
+from frankwolfe.sets.arrays import above, frozen, norm, norms, on_host, slack
 from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, is_point, require_shape
-from frankwolfe.sets.fixed_arrays import frozen, on_host
 from frankwolfe.sets.membership import hull_distance
-from frankwolfe.sets.norms import above, norm, norms, slack
 
 _PAIRS = 4000  # up to so many points all distances are compared
 

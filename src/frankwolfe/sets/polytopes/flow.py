@@ -13,9 +13,8 @@ import numpy as np
 
 from frankwolfe.atoms import Sparse
 from frankwolfe.backends.namespace import Array, as_index, as_like, scaled
+from frankwolfe.sets.arrays import norm, on_host, slack, spread_vector, unmasked
 from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, is_point, require_shape
-from frankwolfe.sets.fixed_arrays import on_host, spread_vector, unmasked
-from frankwolfe.sets.norms import norm, slack
 from frankwolfe.sets.polytopes.polytope import Polytope
 from frankwolfe.validation import positive
 

@@ -9,9 +9,8 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, Dense
 from frankwolfe.backends.namespace import Array, Scalar, as_like, namespace
+from frankwolfe.sets.arrays import above, frozen, frozen_vector, on_host, slack
 from frankwolfe.sets.base import ProjectableSet, install, is_point, require_shape
-from frankwolfe.sets.fixed_arrays import frozen, frozen_vector, on_host
-from frankwolfe.sets.norms import above, slack
 
 FAR = 8.0  # times the size of the set: points beyond are projected twice
 

@@ -12,9 +12,8 @@ import numpy as np
 
 from frankwolfe.atoms import Dense
 from frankwolfe.backends.namespace import Array, as_like
+from frankwolfe.sets.arrays import above, norm, on_host, slack, spread_vector, unmasked
 from frankwolfe.sets.base import EmptySetError, LinearMinimum, ProvenSet, install, is_point, require_shape
-from frankwolfe.sets.fixed_arrays import on_host, spread_vector, unmasked
-from frankwolfe.sets.norms import above, norm, slack
 from frankwolfe.sets.polytopes.linear_programme import LinearProgramme, Minimum
 
 _ZERO = 1e-12  # of what was subtracted: below is rounding

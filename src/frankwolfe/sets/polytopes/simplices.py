@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from frankwolfe.atoms import Atom, OneHot, Sparse
 from frankwolfe.backends.namespace import Array, Scalar, namespace, number_like, position, top_k
+from frankwolfe.sets.arrays import slack
 from frankwolfe.sets.base import CoordinateSet, ProjectableSet, install, is_point, require_shape
-from frankwolfe.sets.norms import slack
 from frankwolfe.sets.projections import project_simplex
 from frankwolfe.validation import integer, positive
 

@@ -11,9 +11,8 @@ import numpy as np
 
 from frankwolfe.atoms import Atom, Sparse
 from frankwolfe.backends.namespace import Array, as_index, as_like, largest, namespace, scaled
+from frankwolfe.sets.arrays import frozen, on_host, slack
 from frankwolfe.sets.base import LinearMinimum, ProvenSet, install, is_point, require_shape
-from frankwolfe.sets.fixed_arrays import frozen, on_host
-from frankwolfe.sets.norms import slack
 from frankwolfe.sets.polytopes.polytope import Polytope
 from frankwolfe.validation import integer, vector
 

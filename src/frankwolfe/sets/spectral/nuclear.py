@@ -13,6 +13,7 @@ from frankwolfe.atoms import RankOne
 from frankwolfe.backends.namespace import Array, all_finite, eps, host, is_foreign, namespace, vdot
 from frankwolfe.kernels.spectral.lanczos import SingularPair, by_svd, norm_above, norm_upper_bound, top_singular
 from frankwolfe.lowrank import LowRank
+from frankwolfe.sets.arrays import slack, spectral_norm_above
 from frankwolfe.sets.base import (
     Ball,
     IterativeSet,
@@ -22,7 +23,6 @@ from frankwolfe.sets.base import (
     install,
     require_matrix,
 )
-from frankwolfe.sets.norms import slack, spectral_norm_above
 from frankwolfe.sets.projections import project_l1
 
 _RTOL = 1e-10  # of the oracle where nobody says how accurate it should be
