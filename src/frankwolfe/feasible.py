@@ -32,7 +32,8 @@ def default_start(problem: Problem, zero: Any) -> Point:
     if feasible and (ours or math.isfinite(problem.objective.value_inside(zero))):
         return Point.at(zero)
     if ours:
-        atom = domain.lmo(problem.objective.grad(zero))
+        moments = vars(problem.objective).get("second_moments")  # where they were formed
+        atom = domain.lmo(problem.objective.grad(zero) if moments is None else -moments.linear)
         return Point.at(as_low_rank(atom) if isinstance(zero, LowRank) else atom.toarray())
     slope = None if feasible else problem.objective.grad_inside(zero)
     if slope is not None:

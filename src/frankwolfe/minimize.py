@@ -151,6 +151,8 @@ def _begin(run: Run, x0: Any, method: str | Method) -> tuple[Method, str, Point]
     problem = run.problem
     chosen, reason = auto.choose(problem) if method == "auto" else (named(method), "chosen by the caller")
     chosen.check(problem)
+    if x0 is None:
+        chosen.prepare(problem)
     start = problem.start(x0.x if isinstance(x0, Result) else x0, chosen.dense)
     chosen.check_start(problem, start)
     if x0 is not None and run.tolerance.relative:

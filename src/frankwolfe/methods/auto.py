@@ -138,22 +138,10 @@ class Facts:
             return False
         return hasattr(objective.data.matrix, "nnz") and price_in_reads(self.problem) > EXPENSIVE
 
-    @property
-    def light(self) -> bool:
-        """The vertices are coordinates, and a Hessian of all columns costs a few passes over the data, or nothing.
-
-        On a device it is a matrix product.
-        """
-        objective = self.problem.hessian_objective
-        if objective is None or objective.data_shape is None or self.problem.coordinate_set is None:
-            return False
-        n, d = objective.data_shape
-        return n >= ENOUGH_ROWS * d and d <= SMALL if self.problem.on_device else not working_set.applies(self.problem)
-
     def allow(self, name: str) -> bool:
         """Tell whether a method applies to the problem."""
         method = CHOICES[name].method
-        if name in ("apgd", "newton") and not (self.projects if name == "apgd" else self.small or self.light):
+        if name in ("apgd", "newton") and not (self.projects if name == "apgd" else self.small or light(self.problem)):
             return False
         try:
             return name == "apgd" or method.check(self.problem) is None
@@ -161,12 +149,24 @@ class Facts:
             return False
 
 
+def light(problem: Problem) -> bool:
+    """Tell whether vertices are coordinates, and a Hessian of all columns costs a few passes over the data, or nothing.
+
+    On a device it is a matrix product.
+    """
+    objective = problem.hessian_objective
+    if objective is None or objective.data_shape is None or problem.coordinate_set is None:
+        return False
+    n, d = objective.data_shape
+    return n >= ENOUGH_ROWS * d and d <= SMALL if problem.on_device else not working_set.applies(problem)
+
+
 FAMILIES: tuple[tuple[Callable[[Facts], bool], tuple[str, ...]], ...] = (
     (lambda known: known.allow("factored"), ("factored",)),
     (lambda known: known.ball and known.small and known.expensive_hessian, ("products", "newton")),
     (lambda known: known.ball and known.small, ("newton",)),
     (lambda known: known.ball, ("subspace",)),
-    (lambda known: known.light, ("newton",)),
+    (lambda known: light(known.problem), ("newton",)),
     (lambda known: known.curved and known.small, ("search", "newton")),
     (lambda known: known.curved, ("search", "apgd", "fw")),
     (lambda known: working_set.applies(known.problem), ("columns", "apgd", "columns")),
@@ -229,6 +229,10 @@ class Auto(Method):
 
     name: ClassVar[str] = "auto"
     syncs_host: ClassVar[bool] = True
+
+    def prepare(self, problem: Problem) -> None:
+        if light(problem):
+            CHOICES["newton"].method.prepare(problem)
 
     def init(self, problem: Problem, x0: Point) -> AutoState:
         plan = planned(problem, x0)

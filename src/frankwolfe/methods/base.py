@@ -91,6 +91,9 @@ class Method(ABC):
         """Raise an error that teaches if the method does not apply to the problem."""
         require_set(self, problem)
 
+    def prepare(self, problem: Problem) -> None:  # noqa: B027  most need nothing
+        """Find out before there is a start what a run will ask for anyway, and its default start may need."""
+
     def check_start(self, problem: Problem, x0: Point) -> None:  # noqa: B027  most work on any array
         """Raise an error that teaches if the method cannot work on such arrays."""
 

@@ -181,6 +181,10 @@ class NewtonFrankWolfe(Method):
                 "use 'afw' or 'factored'"
             )
 
+    def prepare(self, problem: Problem) -> None:
+        if not working_set.applies(problem) and not products_only(problem):
+            formed_moments(problem)
+
     def check_start(self, problem: Problem, x0: Point) -> None:
         size = x0.array.shape[0]
         if problem.on_device and size > LARGEST:
