@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from frankwolfe.verify.arithmetic import Groups, Interval, dot, grouped, product, sums
+from frankwolfe.verify.arithmetic import Groups, Interval, dot, grouped, joined, product, sums
 from frankwolfe.verify.domains import CannotShow, Domain, largest, magnitude, require
 from frankwolfe.verify.objectives import SECOND, Objective, Tangent, Touching, Value, average, normalised
 from frankwolfe.verify.polytopes import distance_from_hull
@@ -81,7 +81,7 @@ class MatrixCompletion(Objective):
             # left is rounded once, which moves the sum by no more than an ulp of its terms.
             rounded = np.sum(np.abs(terms), axis=1) * (2.0**-53 * 1.01) + rank * 1e-300
             parts.append(grouped(Groups(1), terms, rest) + Interval(-rounded, rounded))
-        return Interval(np.concatenate([p.lo for p in parts]), np.concatenate([p.hi for p in parts]))
+        return joined(parts)
 
 
 class Function(Objective):

@@ -197,12 +197,17 @@ class _Case:
         description = self.claims[name]
         if description is None:
             return None
+        if "because" in description:
+            self.unproven.append(description["because"])
+            return None
+        return self._tried("", lambda: make(description))
+
+    def _tried(self, what: str, attempt: Callable[[], Any]) -> Any:
+        """Return what an attempt gives; None, and a note of what is not shown, where it fails."""
         try:
-            if "because" in description:
-                raise CannotShow(description["because"])
-            return make(description)
+            return attempt()
         except (CannotShow, np.linalg.LinAlgError) as error:
-            self.unproven.append(f"{error}")
+            self.unproven.append(f"{what}{error}")
             return None
 
     def _membership(self, domain: Domain | None) -> float:
@@ -217,10 +222,8 @@ class _Case:
             return math.inf
         size = x.size if isinstance(x, np.ndarray) else math.prod(x["shape"])
         room = (domain.ulps + 2 * math.sqrt(size)) * float(np.finfo(entries.dtype).eps)
-        try:
-            outside = domain.excess(_double(x))
-        except (CannotShow, np.linalg.LinAlgError) as error:
-            self.unproven.append(f"that x is in the set: {error}")
+        outside = self._tried("that x is in the set: ", lambda: domain.excess(_double(x)))
+        if outside is None:
             return math.inf
         low, high = float(outside.lo), float(outside.hi)
         if low > room:
@@ -232,11 +235,10 @@ class _Case:
     def _value(self, objective: Objective | None, fun: float) -> tuple[float, float]:
         if objective is None:
             return math.inf, 0.0
-        try:
-            enclosure, scale = objective.value(_double(self.claims["x"]))
-        except (CannotShow, np.linalg.LinAlgError) as error:
-            self.unproven.append(f"the value of x: {error}")
+        found = self._tried("the value of x: ", lambda: objective.value(_double(self.claims["x"])))
+        if found is None:
             return math.inf, 0.0
+        enclosure, scale = found
         low, high = float(enclosure.lo), float(enclosure.hi)
         room = ULPS * 2.0**-52 * max(scale, TINY)
         if not math.isfinite(high + scale):
