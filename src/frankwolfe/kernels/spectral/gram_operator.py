@@ -12,7 +12,7 @@ from frankwolfe.backends import vdot
 from frankwolfe.kernels.pattern import pattern_products
 from frankwolfe.kernels.pattern.pattern_matrix import PatternMatrix, Transposed
 
-PACKED = 4  # vectors at once, as `kernels.packed` takes them
+PACKED = 4  # vectors at once, as `pattern_loops.gram_times_four` takes them
 _NARROW = 64 * 2.0**-23  # share of the Frobenius norm: rounding to single precision moves G by 2**-24 of it at most
 
 
