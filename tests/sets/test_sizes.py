@@ -147,3 +147,13 @@ def test_membership_where_squares_overflow_or_vanish(size: float) -> None:
     assert not ball.contains(np.zeros(4))
     assert box.diameter((4,)) == pytest.approx(4 * size)
     assert fw.Polytope(lower=np.full(4, -size), upper=np.full(4, size)).diameter() == pytest.approx(4 * size)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_every_entry_of_a_shifted_box_is_as_exact_as_its_offset(dtype):
+    """A short side far from the origin, beside a long one."""
+    box = fw.Box([-1.0, -1e-5, 2e-5], [1.0, 1e-5, 2e-5])
+    shifted = box + np.array([0.5, 3.0, -7.0])
+    x = np.array([1.5, 3.0 + 1e-5, -7.0 + 2e-5], dtype)  # a corner, as near as the numbers come
+    assert shifted.contains(x, 4 * np.finfo(dtype).eps)
+    assert not shifted.contains(x + np.array([0, 2e-5, 0], dtype), 4 * np.finfo(dtype).eps)

@@ -133,10 +133,15 @@ class Shifted(MappedSet, ProjectableSet):
         if self._blocks:  # each has a size of its own
             return all(moved.contains(x[block].reshape(moved.shape), tol) for block, moved in self._blocks)
         # Far from the origin x itself is rounded by more than the tolerance of a small set.
+        apart, limits = x - as_like(self.offset, x), self.part.bounds(x)
+        if limits is not None:  # every entry has a size of its own
+            xp, sizes = namespace(x), as_like(np.abs(self.offset), x)
+            room = slack(x, tol) * xp.maximum(xp.abs(limits[0]), xp.abs(limits[1])) + 4 * eps(x) * sizes
+            return bool(xp.all(apart >= limits[0] - room)) and bool(xp.all(apart <= limits[1] + room))
         point = self.part.lmo(zeros(tuple(x.shape), x)).toarray()
         size = float(norm(point, 2)) + self.part.diameter(self.shape)
         rounding = 4 * eps(x) * float(norm(self.offset, 2))
-        return self.part.contains(x - as_like(self.offset, x), max(tol, rounding / size) if size > 0 else tol)
+        return self.part.contains(apart, max(tol, rounding / size) if size > 0 else tol)
 
     @cached_property
     def _blocks(self) -> list[tuple[slice, Shifted]]:
