@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MANY = 4096  # coordinates up to which a middle point is the mean of vertices along each of them
 ROUNDED = 4.0  # ulps, of the size of the set and the roots of long sums, that a point may be outside it
+LOST = 0.5  # of the size of the set: a vertex farther outside than that is no number of its type
 AFRESH = 1024  # steps after which an image, whose rounding errors add up as well, is computed from its point
 
 
@@ -28,13 +29,18 @@ def default_start(problem: Problem, zero: Any) -> Point:
     domain, ours = problem.domain, problem.objective.ours
     if domain is None:
         return Point.at(zero)
-    feasible = domain.contains(zero, tol=ROUNDED * problem.eps)
+    feasible = domain.contains(_exactly(zero), tol=ROUNDED * problem.eps)
     if feasible and (ours or math.isfinite(problem.objective.value_inside(zero))):
         return Point.at(zero)
     if ours:
         moments = vars(problem.objective).get("second_moments")  # where they were formed
         atom = domain.lmo(problem.objective.grad(zero) if moments is None else -moments.linear)
-        return Point.at(as_low_rank(atom) if isinstance(zero, LowRank) else atom.toarray())
+        vertex = as_low_rank(atom) if isinstance(zero, LowRank) else atom.toarray()
+        if problem.eps > 1e-9 and problem.quick_membership and not domain.contains(_exactly(vertex), LOST):
+            raise ValueError(
+                f"{domain!r} is too small for single precision, in which the data are; pass them in double"
+            )
+        return Point.at(vertex)
     slope = None if feasible else problem.objective.grad_inside(zero)
     if slope is not None:
         vertex = domain.lmo(slope).toarray()
@@ -72,11 +78,16 @@ def settled(problem: Problem, k: int, x: Point) -> Point:
     domain, coords = problem.domain, x.coords
     quick = problem.quick_membership or isinstance(coords, Mixable)  # whose factors tell
     if domain is not None and quick:
-        exact = coords.astype(np.float64) if isinstance(coords, np.ndarray) else coords
+        exact = _exactly(coords)
         if not domain.contains(exact, ROUNDED * problem.eps) and (isinstance(exact, Mixable) or all_finite(exact)):
             inside = pulled_in(problem, coords)
             return Point(inside, ((1.0, Leaf(inside)),), x.parts)
     return x if k % AFRESH or problem.on_device or isinstance(coords, Mixable) else Point.at(coords)
+
+
+def _exactly(coords: Any) -> Any:
+    """Return coordinates so that sums of them are right to single precision, where the library has double."""
+    return coords.astype(np.float64) if isinstance(coords, np.ndarray) else coords
 
 
 def _centre(domain: Set, like: Array) -> Array:

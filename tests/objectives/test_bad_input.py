@@ -315,6 +315,9 @@ def test_targets_and_sets_beyond_single_precision() -> None:
         fw.LeastSquares(narrow, np.full(60, 1e150))
     with pytest.raises(ValueError, match="radius 1e\\+300 is too large for single precision"):
         fw.minimize(fw.LeastSquares(narrow, T), fw.Simplex(4, 1e300))
+    for domain in (fw.Simplex(4, 1e-300), fw.Product(fw.Simplex(2, 1e-300), fw.L2Ball(1.0), shapes=[2, 2])):
+        with pytest.raises(ValueError, match="too small for single precision"):
+            fw.minimize(fw.LeastSquares(narrow, T), domain)
 
 
 @pytest.mark.parametrize("light", [1e-320, 1e-300, 1e300])
