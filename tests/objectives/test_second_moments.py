@@ -76,6 +76,9 @@ def test_a_run_reads_the_rows_once_and_its_claims_hold(options, domain):
     assert not reads  # not even for the vertex that is the start where zero is not in the set
     assert result.paths[0] == SecondMoments.name
     assert fw.verify(result, model(options, A, b, weights), domain).ok
+    default = fw.minimize(model(options, A, b, weights), domain)  # whose goal nobody knows before the first step
+    assert default.success
+    assert default.n_pass == 1
     again = fw.minimize(f, domain, tol=1e-9)
     assert again.success
     assert again.n_pass == 0  # the moments are still there

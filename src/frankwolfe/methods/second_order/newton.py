@@ -40,6 +40,8 @@ STEADY, FALLEN = 0.1, 0.3  # how near to a whole step, and from what share of th
 OVER = 0.1  # share of the steepness at the start of a whole step that may rise again at its end: else it is searched
 SPEED = 1.5  # power by which the gap falls faster at each step near the solution
 UNFELT = 0.1  # share of the gap, or of the one that ends the run, that rounding of second moments may be
+UNKNOWN = 1e-15  # of the gap, below which a goal is not one yet
+USUAL = 1e-6  # share of f, or of what was gained, that is asked for then
 UNSEEN = 1e-6  # share of the sizes of its terms below which a second difference is rounding
 LOOSER = 2.0  # times what the step from where a Hessian was formed left of the gap, the next one leaves with the same
 LONGEST = 3  # times the price of a Hessian that steps with the same one may take
@@ -211,7 +213,7 @@ class NewtonFrankWolfe(Method):
         far, kept, by_products = before > FAR, state.kept, "hessian" not in problem.scratch and products_only(problem)
         H, afresh = problem.scratch.get("hessian"), bool(x.pending)
         known, seen = None if by_products or rested else _from_moments(problem, x, k), ()
-        if known is not None:
+        if known is not None and known.unfelt(problem.goal):
             (at_x, vertex, afresh), H = known, problem.scratch["hessian"]
         else:
             if by_products or H is not None or kept is not None or state.likely <= problem.goal:
@@ -262,10 +264,10 @@ class NewtonFrankWolfe(Method):
         last = state.rounds, state.sample, likely, multiplier, state.whole, value, kept
         after = NewtonState(k + 1, z, relative, False, *last)
         ahead = None if known is None else _from_moments(problem, z, k)
-        if ahead is not None:  # what z is worth costs no read
-            at_z, best, exact = ahead
-            both = (*evidence.minorants, (at_z.tangent, best))
-            evidence = Evidence((*evidence.seen, (at_z.value, z)), both, afresh=afresh and exact)
+        if ahead is not None and ahead.unfelt(goal_for(problem, gap, value, float(ahead.at.value))):
+            # What z is worth costs no read.
+            both = (*evidence.minorants, (ahead.at.tangent, ahead.vertex))
+            evidence = Evidence((*evidence.seen, (ahead.at.value, z)), both, afresh=afresh and ahead.exact)
         if is_f:  # the model is f: there is nothing to search for
             return after, evidence
         if state.whole and trials and problem.objective.smooth_everywhere:  # f is finite at z
@@ -354,11 +356,20 @@ def _shortened(problem: Problem, state: NewtonState) -> tuple[Point, NewtonState
     return problem.mix(behind, state.x, step), state
 
 
-def _from_moments(problem: Problem, x: Point, k: int) -> tuple[Evaluation, Vertex, bool] | None:
-    """Return f and gradient at x from second moments, the vertex, and whether the value is as good as one from rows.
+class Known(NamedTuple):
+    """What second moments tell of a point: f with its gradient, and the vertex for that."""
 
-    None where there are no moments, or rounding of them would be felt.
-    """
+    at: Evaluation
+    vertex: Vertex
+    exact: bool  # whether f has as many digits as if it came from the rows
+
+    def unfelt(self, goal: float) -> bool:
+        """Tell whether rounding is little beside the gap, or the one that ends the run."""
+        return float(self.at.tangent.noise) <= UNFELT * max(goal, float(self.at.inner - self.vertex.value))
+
+
+def _from_moments(problem: Problem, x: Point, k: int) -> Known | None:
+    """Return what second moments tell of x; None where there are none, or numbers overflow."""
     moments = formed_moments(problem)
     if moments is None:
         return None
@@ -366,8 +377,12 @@ def _from_moments(problem: Problem, x: Point, k: int) -> tuple[Evaluation, Verte
     problem.count(found)
     at_x = problem.judged(found, x)
     vertex = problem.lmo(at_x.slope, k, share=0.0, keep=x)
-    unfelt = float(at_x.tangent.noise) <= UNFELT * max(problem.goal, float(at_x.inner - vertex.value))
-    return (at_x, vertex, exact) if unfelt else None
+    return Known(at_x, vertex, exact) if math.isfinite(float(at_x.tangent.noise)) else None
+
+
+def goal_for(problem: Problem, gap: float, before: float, value: float) -> float:
+    """Return the gap that ends the run; where that is not known before the first step, what is asked for by default."""
+    return problem.goal if problem.goal > UNKNOWN * gap else USUAL * min(before - value, abs(value))
 
 
 def formed_moments(problem: Problem) -> SecondMoments | None:
