@@ -14,7 +14,7 @@ import frankwolfe as fw
 from frankwolfe import datasets
 from frankwolfe.kernels.long_vectors import orthonormal, products
 from frankwolfe.kernels.qp.ball_qp import small_ball_qp
-from frankwolfe.methods.second_order.subspace import SubspaceFrankWolfe, best_average, in_simplex
+from frankwolfe.methods.second_order.subspace import SubspaceFrankWolfe, bends, best_average, in_simplex
 from frankwolfe.points import Tangent
 from frankwolfe.problem import Problem
 
@@ -195,3 +195,11 @@ def test_no_step_is_longer_than_the_ball_where_nothing_bends() -> None:
     result = fw.minimize(fw.Logistic(sp.csr_array(A), [1, 0]), fw.L2Ball(1.0), x0=x0, method="subspace", tol=1e-9)
     assert np.isfinite(result.fun)
     assert np.linalg.norm(np.asarray(result.x)) <= 1 + 1e-12
+
+
+def test_few_entries_make_sparse_data_small_whoever_reads_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before kernels are compiled too; it was the number of rows times that of columns that counted."""
+    monkeypatch.setenv("FRANKWOLFE_COMPILE", "never")
+    A = sp.random_array((3000, 1000), density=0.01, rng=np.random.default_rng(5), format="csr")
+    assert bends(Problem(fw.Logistic(A, np.arange(3000) % 2), fw.L2Ball(1.0)))
+    assert not bends(Problem(fw.Logistic(np.ones((3000, 400)), np.arange(3000) % 2), fw.L2Ball(1.0)))

@@ -242,8 +242,8 @@ def bends(problem: Problem) -> bool:
     objective = problem.hessian_objective
     if problem.on_device or objective is None or objective.data_shape is None:
         return False
-    layout = objective.data.layout
-    return (math.prod(objective.data.shape) if layout is None else layout.entries) < LARGE
+    data = objective.data
+    return (data.matrix.nnz if data.descends else math.prod(data.shape)) < LARGE
 
 
 def truncated_newton(problem: Problem, x: Point, at_x: Evaluation, radius: float, most: int) -> tuple[Point, int]:
@@ -282,8 +282,8 @@ def truncated_newton(problem: Problem, x: Point, at_x: Evaluation, radius: float
     step, image, bent = np.zeros_like(residual), np.zeros(x.image.shape), objective.hessian_along(x)
     square, inner = float(residual @ residual), float(residual @ way)
     # Beside the sphere's normal, a gradient t leaves a Frank-Wolfe gap of t²/2 over the multiplier.
-    enough, rounds = FORCING**2 * inner, 0
-    while rounds < most and inner > enough and square > shift * problem.goal:
+    enough, least, rounds = FORCING**2 * inner, shift * problem.goal if on_sphere else 0.0, 0
+    while rounds < most and inner > enough and square > least:
         end, allowed = (step, 2 * radius) if on_sphere else (at + step, radius)
         if float(end @ end) > allowed * allowed:  # out of the ball: lengths only grow [1]
             break
