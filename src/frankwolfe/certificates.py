@@ -17,7 +17,6 @@ from frankwolfe.objectives.gradient_check import directional_error
 from frankwolfe.points import Point, Tangent, Touches
 from frankwolfe.problem import Problem
 from frankwolfe.result import Status
-from frankwolfe.sets.base import IterativeSet
 from frankwolfe.sets.oracle_set import is_of_user, unlike_a_minimum
 
 PROOF_GROWTH = 2.0  # a bound that is expensive to prove is proven at iterations growing by this factor
@@ -95,13 +94,12 @@ class Certificate:
 
     def prove(self, problem: Problem, k: int) -> None:
         """Bound the support value for the latest tangent that the oracle left unproven."""
-        if self.unproven is None or not isinstance(problem.domain, IterativeSet):
+        if self.unproven is None or not problem.oracle_iterates:
             return
         tangent, self.unproven = self.unproven, None
-        bound = problem.domain.support_bound(-tangent.slope, problem.rng(PROOF_KEY + k))
-        problem.counts.n_matvec += bound.matvecs
-        self.failure += bound.failure  # every proof may be the wrong one
-        self._offer(problem, k, tangent, -bound.value)
+        minimum, failure = problem.minimum(tangent.slope, PROOF_KEY + k)
+        self.failure += failure  # every proof may be the wrong one
+        self._offer(problem, k, tangent, minimum)
         self.next_proof = max(k + 2, math.ceil(PROOF_GROWTH * (k + 1)))
 
     def certify(self, problem: Problem, k: int, places: Sequence[Any]) -> list[float]:

@@ -23,7 +23,7 @@ from frankwolfe.points import Point
 from frankwolfe.problem import OutOfTime, Problem
 from frankwolfe.result import Result, Status
 from frankwolfe.run import Run, with_room
-from frankwolfe.sets.base import IterativeSet, Set
+from frankwolfe.sets.base import Set
 from frankwolfe.stopping import Standing, Tolerance
 from frankwolfe.terminal import Progress, compiling_shown, interruptible
 from frankwolfe.validation import integer, named_options, nonnegative, seed_of
@@ -298,16 +298,12 @@ def conclude(run: Run, status: Status, method: Method, reason: str, max_iter: in
 
 def _warm(problem: Problem, method: Method, start: Point, run: Run) -> Method:
     """Bound the gap at the start, and let the method begin as if it had worked its way there."""
-    assert problem.domain is not None
     if problem.exact is not None:  # in single precision only what double precision proves counts
         value, run.certificate.lower_bound, run.certificate.failure, *_ = problem.certify(start.coords, 0)
     else:
         at_start = problem.evaluate(start)
-        if isinstance(problem.domain, IterativeSet):
-            support, run.certificate.failure, _ = problem.domain.support_bound(-at_start.slope, problem.rng(0))
-        else:
-            support = problem.domain.support(-at_start.slope)
-        run.certificate.lower_bound = float(problem.bound(at_start.tangent, -support))
+        minimum, run.certificate.failure = problem.minimum(at_start.slope, 0)
+        run.certificate.lower_bound = float(problem.bound(at_start.tangent, minimum))
         value = float(at_start.value)
     still = type(method).warm is Method.warm  # nothing to shift: the smoothness, which costs passes, is not asked for
     if still or problem.smoothness is None or not np.isfinite(value):

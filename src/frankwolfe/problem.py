@@ -272,6 +272,15 @@ class Problem:
         atom, value, lower, _ = self.domain.minimum(slope)
         return Vertex(Point.at(atom), value, lower)
 
+    def minimum(self, slope: Slope, k: int) -> tuple[Scalar, float]:
+        """Return a proven lower bound on <slope, x> over the set, and the probability that it is wrong."""
+        assert self.domain is not None
+        if not isinstance(self.domain, IterativeSet):
+            return -self.domain.support(-slope), 0.0
+        bound = self.domain.support_bound(-slope, self.rng(k))
+        self.counts.n_matvec += bound.matvecs
+        return -bound.value, bound.failure
+
     def project(self, coords: Array) -> Point:
         """Return the nearest feasible point."""
         assert isinstance(self.domain, ProjectableSet)
@@ -417,19 +426,14 @@ class Problem:
         A point in single precision may lie outside the set by a few ulps of its own precision: the bound is then that
         of a larger set.
         """
-        assert self.domain is not None
         exact, moved = self.objective if self.exact is None else self.exact, 0.0 if self.exact is None else 4 * self.eps
         point = _anew(exact, coords)
         at = exact.evaluate(point, point)
         self.counts.n_pass += at.passes
-        if isinstance(self.domain, IterativeSet):
-            support, failure, matvecs = self.domain.support_bound(-at.slope, self.rng(k))
-            self.counts.n_matvec += matvecs
-        else:
-            support, failure = self.domain.support(-at.slope), 0.0
+        minimum, failure = self.minimum(at.slope, k)
         tangent = at._replace(noise=self._noise(exact, at)).tangent
-        bound = tangent.bound(-support, max(moved, FEW * at.eps))
-        return at.value, bound, tangent.offset - support, failure, (tangent, -support)
+        bound = tangent.bound(minimum, max(moved, FEW * at.eps))
+        return at.value, bound, tangent.offset + minimum, failure, (tangent, minimum)
 
     def fresh(self, x: Point) -> Scalar:
         """Return f(x) from the coordinates alone, free of what rounding has done to the running image."""

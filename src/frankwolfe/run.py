@@ -24,7 +24,6 @@ from frankwolfe.problem import Counts
 from frankwolfe.result import Status
 from frankwolfe.rows.placement import is_out_of_memory
 from frankwolfe.serialisation import plain
-from frankwolfe.sets.base import IterativeSet
 from frankwolfe.sets.oracle_set import is_of_user, unlike_a_minimum
 from frankwolfe.stopping import WINDOW, Standing, finite_parts
 from frankwolfe.trace import Trace
@@ -255,7 +254,7 @@ class Run(Standing):
         In single precision the iterate is tried in double: there the gap may have gone on falling.
         """
         k = self.state.k
-        if not self.at_rest(doublings=2 if isinstance(self.problem.domain, IterativeSet) else 1):
+        if not self.at_rest(doublings=2 if self.problem.oracle_iterates else 1):
             return False
         if self.verifies_later:
             self.certify(k, at_once=True)

@@ -13,7 +13,6 @@ from frankwolfe.engine.gpu_steps import TritonSteps
 from frankwolfe.engine.jax_steps import JaxSteps
 from frankwolfe.methods.base import Evidence, Method
 from frankwolfe.problem import Problem
-from frankwolfe.sets.base import IterativeSet
 
 OFTEN, RARELY = 16, 256  # steps between two looks at whether x is in its set, on the host and where a look costs time
 WAYS: tuple[Way, ...] = (TritonSteps(), GraphSteps(), JaxSteps(), OneByOne())
@@ -40,7 +39,7 @@ def advance(problem: Problem, method: Method, state: Any, n: int) -> tuple[Any, 
 
 def pace(problem: Problem, method: Method, k: int) -> int:
     """Return how many steps to take before the host looks: one for NumPy, several where reading back costs time."""
-    if not problem.on_device or method.syncs_host or isinstance(problem.domain, IterativeSet):  # whose oracle syncs
+    if not problem.on_device or method.syncs_host or problem.oracle_iterates:  # and so syncs
         return 1
     return next(way.pace(k) for way in WAYS if way.applies(problem, method))
 

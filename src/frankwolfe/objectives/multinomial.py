@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from copy import copy
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -29,6 +28,7 @@ from frankwolfe.objectives.class_intercepts import (
     solved,
 )
 from frankwolfe.objectives.class_scores import ClassScores
+from frankwolfe.objectives.derive import derive
 from frankwolfe.objectives.profiled_intercept import SummedLine
 from frankwolfe.objectives.weighted_mean import WeightedMean
 from frankwolfe.points import Point
@@ -277,9 +277,7 @@ class Multinomial(WeightedMean):
     @cached_property
     def _on_host(self) -> Multinomial:
         """The same weights and labels as NumPy arrays, for intercepts of few scores."""
-        twin = copy(self)
-        twin.share, twin.truth = host(self.share), host(self.truth)
-        return twin
+        return derive(self, share=host(self.share), truth=host(self.truth))
 
     def _tried(self, scores: Array, c: np.ndarray | None) -> Trial:
         loss, chances = self._at(scores, c, slice(None))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from array_api_compat import device
@@ -19,13 +20,6 @@ from frankwolfe.run import Run
 from frankwolfe.serialisation import Dual, decode, encode
 from frankwolfe.sets.many_radii import SetBatch
 from frankwolfe.stopping import Standing, Tolerance, finite_parts
-
-
-class OwnState(NamedTuple):
-    """What a run needs to know of the method's state: the step, and its own iterate."""
-
-    k: int
-    x: Point
 
 
 @dataclass
@@ -205,7 +199,8 @@ class Lockstep(Standing):
 
     def _tell(self, i: int, run: Run) -> None:
         """Bring a run up to date."""
-        run.state, run.elapsed = OwnState(self.state.k, Point.at(self.state.x.coords[i, ...])), self.elapsed
+        run.state = SimpleNamespace(k=self.state.k, x=Point.at(self.state.x.coords[i, ...]))  # all that it asks for
+        run.elapsed = self.elapsed
         if self.moved[i]:
             run.best, self.moved[i] = Point.at(self.best[i, ...]), False
         run.set_numbers(float(numbers[i]) for numbers in self.numbers())
