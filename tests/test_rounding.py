@@ -232,7 +232,8 @@ def test_a_result_in_single_precision_starts_a_run_in_double() -> None:
     rng = np.random.default_rng(0)
     A = rng.standard_normal((50, 8))
     b = A @ np.ones(8)
-    for domain in (fw.L2Ball(1.0), fw.L1Ball(1.0), fw.KSupportBall(1.0, k=3)):
+    far = fw.L2Ball(1e-3) + np.linspace(0.1, 0.2, 8)  # of which the rounding of its points is a larger part
+    for domain in (fw.L2Ball(1.0), fw.L1Ball(1.0), fw.KSupportBall(1.0, k=3), far):
         narrow = fw.minimize(fw.LeastSquares(A.astype(np.float32), b), domain, max_iter=50)
         result = fw.minimize(fw.LeastSquares(A, b), domain, narrow, tol=1e-10)
         assert result.status in (fw.Status.OPTIMAL, fw.Status.PRECISION)
