@@ -49,14 +49,14 @@ def default_start(problem: Problem, zero: Any) -> Point:
     return Point.at(_middle(domain, zero))
 
 
-def pulled_in(problem: Problem, coords: Any, ulp: float = 0.0) -> Any:
+def pulled_in(problem: Problem, coords: Any, single: bool = False) -> Any:
     """Return a point of the set beside one that rounding, or a narrower type, has put just outside it.
 
-    That type has this machine epsilon, if it is wider than that of the arithmetic.
+    `single` tells that it was given in single precision, whatever the arithmetic is.
     """
     domain = problem.domain
     assert domain is not None
-    if domain.contains(coords, tol=1e-6 if max(problem.eps, ulp) < 1e-9 else 1e-4):
+    if domain.contains(coords, tol=1e-4 if single or problem.eps > 1e-9 else 1e-6):
         if isinstance(domain, ProjectableSet) and not isinstance(coords, LowRank):
             return domain.project(coords)
         centre = coords * 0.0 if isinstance(coords, LowRank) else _centre(domain, coords)
