@@ -63,7 +63,7 @@ def explain(result: Any) -> Explanation:
     Answer:   1 of 3 entries is nonzero; the largest by size is x[0] = 2.
     How good: f(x) = 0.208333, and no feasible point is better by more than ... (proven).
     Stopped:  because the certified gap is at most ..., after ... in ....
-    Data:     read by array operations on row blocks, as often as ... reads of all rows.
+    Data:     read by ...
     Next:     nothing: the answer is as good as was asked for. A smaller tol asks for more digits.
     """
     if isinstance(result, Path):
@@ -193,7 +193,8 @@ def _data(result: Result) -> str:
     """Say how the rows were read: every path has a name."""
     if not result.paths:
         return ""
-    return f"read by {', or by '.join(result.paths)}, as often as {result.n_pass:.4g} reads of all rows."
+    reads = "1 read" if result.n_pass == 1 else f"{result.n_pass:.4g} reads"
+    return f"read by {', or by '.join(result.paths)}, as much as {reads} of all rows."
 
 
 def _next(result: Result) -> str:

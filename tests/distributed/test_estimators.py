@@ -109,6 +109,7 @@ CHOOSERS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*is the largest tried")
 @pytest.mark.parametrize("name", CHOOSERS)
 def test_radii_are_chosen_as_in_memory(name: str, tmp_path: Path) -> None:
     """Folds are weights: the same scores and choice, no row moved."""
@@ -125,6 +126,7 @@ def test_radii_are_chosen_as_in_memory(name: str, tmp_path: Path) -> None:
     assert fitted.coefs_paths_.shape == whole.coefs_paths_.shape
 
 
+@pytest.mark.filterwarnings("ignore:.*is the largest tried")
 def test_radii_are_chosen_on_a_cluster(client) -> None:
     lazy, labels = da.from_array(X, chunks=(110, D)), da.from_array(LABELS, chunks=70)
     options = {"radii": [0.3, 1.0], "cv": 2, "tol": 5e-2, "method": "afw", "standardize": False}

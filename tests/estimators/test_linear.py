@@ -388,7 +388,7 @@ def test_features_are_centred_and_scaled():
 
 def test_results_on_the_host_and_whether_they_are_solved():
     f, ball = fw.LeastSquares(np.eye(2), [2.0, 4.0]), fw.L2Ball(1.0)
-    result = fw.minimize(f, ball, max_iter=1)
+    result = fw.minimize(f, ball, method="fw", max_iter=1)
     assert on_host(result) is result
     assert is_unsolved(result)
     assert not is_unsolved(fw.minimize(f, ball, tol=1e-30))

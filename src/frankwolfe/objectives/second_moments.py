@@ -103,7 +103,7 @@ class SecondMoments(NamedTuple):
     length: float
     additions: int
 
-    name = "second moments of the rows, formed once"
+    name = "forming second moments once"
 
     @classmethod
     def of(cls, model: Any) -> SecondMoments:

@@ -204,7 +204,8 @@ def tridiagonal_ball_qp(
 
     Examples
     --------
-    >>> tridiagonal_ball_qp(np.array([2.0, 2.0]), np.array([0.0]), -9.0, 3.0)
+    >>> z, multiplier = tridiagonal_ball_qp(np.array([2.0, 2.0]), np.array([0.0]), -9.0, 3.0)
+    >>> z.round(6), round(float(multiplier), 6)
     (array([3., 0.]), 1.0)
     """
     from scipy.linalg import lapack

@@ -213,8 +213,8 @@ class NewtonFrankWolfe(Method):
         far, kept, by_products = before > FAR, state.kept, "hessian" not in problem.scratch and products_only(problem)
         H, afresh = problem.scratch.get("hessian"), bool(x.pending)
         known, seen = None if by_products or rested else _from_moments(problem, x, k), ()
-        if known is not None and known.unfelt(problem.goal):
-            (at_x, vertex, afresh), H = known, problem.scratch["hessian"]
+        if known is not None and known.as_good(problem.goal):
+            at_x, vertex, afresh, H = known.at, known.vertex, True, problem.scratch["hessian"]
         else:
             if by_products or H is not None or kept is not None or state.likely <= problem.goal:
                 at_x = problem.evaluate(x)  # no Hessian will be needed, it seems
@@ -264,10 +264,10 @@ class NewtonFrankWolfe(Method):
         last = state.rounds, state.sample, likely, multiplier, state.whole, value, kept
         after = NewtonState(k + 1, z, relative, False, *last)
         ahead = None if known is None else _from_moments(problem, z, k)
-        if ahead is not None and ahead.unfelt(goal_for(problem, gap, value, float(ahead.at.value))):
+        if ahead is not None and ahead.as_good(goal_for(problem, gap, value, float(ahead.at.value))):
             # What z is worth costs no read.
             both = (*evidence.minorants, (ahead.at.tangent, ahead.vertex))
-            evidence = Evidence((*evidence.seen, (ahead.at.value, z)), both, afresh=afresh and ahead.exact)
+            evidence = Evidence((*evidence.seen, (ahead.at.value, z)), both, afresh=afresh)
         if is_f:  # the model is f: there is nothing to search for
             return after, evidence
         if state.whole and trials and problem.objective.smooth_everywhere:  # f is finite at z
@@ -363,9 +363,9 @@ class Known(NamedTuple):
     vertex: Vertex
     exact: bool  # whether f has as many digits as if it came from the rows
 
-    def unfelt(self, goal: float) -> bool:
-        """Tell whether rounding is little beside the gap, or the one that ends the run."""
-        return float(self.at.tangent.noise) <= UNFELT * max(goal, float(self.at.inner - self.vertex.value))
+    def as_good(self, goal: float) -> bool:
+        """Tell whether the rows would tell no more: rounding is little beside the gap, or the one that ends the run."""
+        return self.exact and float(self.at.noise) <= UNFELT * max(goal, float(self.at.inner - self.vertex.value))
 
 
 def _from_moments(problem: Problem, x: Point, k: int) -> Known | None:
