@@ -365,7 +365,8 @@ class Known(NamedTuple):
 
     def as_good(self, goal: float) -> bool:
         """Tell whether the rows would tell no more: rounding is little beside the gap, or the one that ends the run."""
-        return self.exact and float(self.at.noise) <= UNFELT * max(goal, float(self.at.inner - self.vertex.value))
+        gap = float(self.at.inner - self.vertex.value)
+        return self.exact and float(self.at.tangent.noise) <= UNFELT * max(goal, gap)
 
 
 def _from_moments(problem: Problem, x: Point, k: int) -> Known | None:
