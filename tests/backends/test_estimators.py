@@ -19,6 +19,8 @@ from tests.cli.commands import call, refused
 import frankwolfe as fw
 from frankwolfe.rows import placement
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*is the largest tried")  # radii are given, and few
+
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 6))
 W = RNG.standard_normal((6, 3))
