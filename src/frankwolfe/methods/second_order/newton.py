@@ -37,7 +37,6 @@ ROWS, FEWEST = 25, 8  # so many for each variable, but one in eight at least
 ROUGH, ROUGH_FACE = 0.3, 3.0  # of what a rough model gains, what may be left to gain: on a ball, on a polytope
 POOR = 0.5  # share of such a step that the search must take, or the next Hessians are of all rows
 STEADY, FALLEN = 0.1, 0.3  # how near to a whole step, and from what share of the gap before, the next is not searched
-OVER = 0.1  # share of the steepness at the start of a whole step that may rise again at its end: else it is searched
 SPEED = 1.5  # power by which the gap falls faster at each step near the solution
 UNFELT = 0.1  # share of the gap, or of the one that ends the run, that rounding of second moments may be
 UNKNOWN = 1e-15  # of the gap, below which a goal is not one yet
@@ -84,12 +83,10 @@ class NewtonState(NamedTuple):
     sample: bool = True  # whether some rows tell enough of the Hessian: so far no step from them was poor
     likely: float = np.inf  # the gap that is left at x, by the pace of the last steps
     multiplier: float | None = None  # of the ball, in the last model
-    whole: bool = True  # whether the last step was about a whole one, so that the next is tried before it is searched
+    steady: bool = False  # whether the last search took about the whole step, so that the next needs none
     value: float = np.inf  # f where the last step began
     kept: Bend | None = None  # the last model, where the next step may use its Hessian again
     asked: Asked = ()  # columns of a Hessian that is the same everywhere, as they were asked for
-    behind: Point | None = None  # where the last step began, if x is a whole step on trial
-    steepness: float = 0.0  # with which f fell there
 
 
 @dataclass(frozen=True)
@@ -109,18 +106,17 @@ class NewtonFrankWolfe(Method):
     The model at x is <∇f(x), z - x> + (z - x)'H(z - x)/2 with H = A'diag(φ'')A, p x p numbers from one read of the data
     [1]_. On an l2 ball it is minimised exactly, by Cholesky factors; on an l1 ball or a simplex by a quadratic program
     in the weights of the vertices, started from those of x; in a box by projected Newton steps; on any other set by
-    fully corrective Frank-Wolfe, whose gap certifies the accuracy. The whole step to its minimiser is tried first: the
-    gradient there, which the next step needs anyway, tells whether f rises again. Where it does, an exact line search
-    on images goes back. A step on trial reads the data once where the kernels are compiled, for image and gradient, and
-    where the Hessian is to be a new one once more. Far from the solution, where the model is good for a short way only,
-    the Hessian is estimated from rows drawn at random, until a step from them turns out poor. Near it a Hessian serves
-    for several steps, corrected by what the gradients show (BFGS) [4]_, while these close the gap for less than a fresh
-    one would. On l1 and l2 balls and simplices the model of a logistic loss is, far away, rather that of log f, times
-    f, which has the same minimiser and is good for a longer way where losses are in their exponential tails: less of
-    gg'/f than would make it concave is taken off H.
+    fully corrective Frank-Wolfe, whose gap certifies the accuracy. The exact line search runs on images. A step reads
+    the data twice where the kernels are compiled: gradient and Hessian together (of dense data one after the other),
+    and the image of the model's minimiser. Far from the solution, where the model is good for a short way only, the
+    Hessian is estimated from rows drawn at random, until a step from them turns out poor. Near it a Hessian serves for
+    several steps, corrected by what the gradients show (BFGS) [4]_, while these close the gap for less than a fresh one
+    would. On l1 and l2 balls and simplices the model of a logistic loss is, far away, rather that of log f, times f,
+    which has the same minimiser and is good for a longer way where losses are in their exponential tails: less of gg'/f
+    than would make it concave is taken off H.
 
-    f falls at every step that was judged; near the solution the error falls by about `accuracy` at each, and
-    quadratically where the model is solved exactly. The certificate is the Frank-Wolfe gap at x, which needs no model.
+    f falls at every step; near the solution the error falls by about `accuracy` at each, and quadratically where the
+    model is solved exactly. The certificate is the Frank-Wolfe gap at x, which needs no model.
 
     On an l1 ball or a simplex of more than 200 variables the model is kept to the columns that matter [2]_: those in
     use and the best of those whose vertices the gradient prefers, a few dozen to begin with, then ever more. Steps on
@@ -128,10 +124,6 @@ class NewtonFrankWolfe(Method):
     number of variables is then no matter, only that of the columns in use is. Where so many sparse columns matter that
     their Hessian would cost more, the model is minimised by coordinate descent instead, and none is formed. Squares,
     whose model is f itself, are then solved in one step.
-
-    Squares over dense rows of up to 1000 variables are minimised from their second moments, which one read of the data
-    forms: value, gradient and certificate follow from these alone where their rounding, which is taken off the bound,
-    is not felt in the gap, and from the rows elsewhere.
 
     For `Logistic`, `LeastSquares`, `Huber` and `Quadratic`, on other sets (with closed-form oracles) of up to 5000
     variables.
@@ -200,19 +192,15 @@ class NewtonFrankWolfe(Method):
 
     def step(self, problem: Problem, state: NewtonState) -> tuple[NewtonState, Evidence]:
         if working_set.applies(problem):
-            return working_set.step(problem, state, self.searched)
+            return working_set.step(problem, state, self.whole)
         return self.whole(problem, state)
 
-    def searched(self, problem: Problem, state: NewtonState) -> tuple[NewtonState, Evidence]:
-        """Take a step with the model in all variables, after which nobody has to look whether it went too far."""
-        return self.whole(problem, state, trials=False)
-
-    def whole(self, problem: Problem, state: NewtonState, trials: bool = True) -> tuple[NewtonState, Evidence]:
-        """Take a step with the model in all variables, a whole one on trial perhaps: the next one then judges it."""
+    def whole(self, problem: Problem, state: NewtonState) -> tuple[NewtonState, Evidence]:
+        """Take a step with the model in all variables."""
         k, x, before, rested = state[:4]
         far, kept, by_products = before > FAR, state.kept, "hessian" not in problem.scratch and products_only(problem)
         H, afresh = problem.scratch.get("hessian"), bool(x.pending)
-        known, seen = None if by_products or rested else _from_moments(problem, x, k), ()
+        known = None if by_products or rested else _from_moments(problem, x, k)
         if known is not None and known.as_good(problem.goal):
             at_x, vertex, afresh, H = known.at, known.vertex, True, problem.scratch["hessian"]
         else:
@@ -220,13 +208,8 @@ class NewtonFrankWolfe(Method):
                 at_x = problem.evaluate(x)  # no Hessian will be needed, it seems
             else:
                 at_x, H = _expansion(problem, x, FEWEST if far and state.sample else 1)
-            if state.behind is not None and _overshoots(problem, state, at_x):
-                seen, afresh, H = ((at_x.value, x),), False, None
-                x, state = _shortened(problem, state)
-                at_x = problem.evaluate(x)
             at_x, vertex = looked(problem, at_x, problem.lmo(at_x.slope, k, share=0.0, keep=x))
-        state = state._replace(x=x, behind=None)
-        evidence = Evidence((*seen, (at_x.value, x)), ((at_x.tangent, vertex),), afresh=afresh)
+        evidence = Evidence(((at_x.value, x),), ((at_x.tangent, vertex),), afresh=afresh)
         if not rested and closed(problem, at_x.value, at_x.tangent, vertex):
             return state._replace(k=k + 1, rested=True), evidence
         gap = max(float(at_x.inner - vertex.value), 0.0)
@@ -259,26 +242,25 @@ class NewtonFrankWolfe(Method):
         z = Point.at(as_like(target, x.coords))
         if unclear:  # a tangent there proves more than any at a point in single precision
             evidence = evidence._replace(minorants=(*evidence.minorants, (problem.in_double(target).tangent, None)))
-        value = float(at_x.value)
+        value, steady = float(at_x.value), state.steady and not far and float(at_x.value) <= state.value
         likely = gap * min(fall, 1.0) ** SPEED if 0 < before < np.inf else np.inf
-        last = state.rounds, state.sample, likely, multiplier, state.whole, value, kept
+        last = state.rounds, state.sample, likely, multiplier, steady, value, kept
         after = NewtonState(k + 1, z, relative, False, *last)
         ahead = None if known is None else _from_moments(problem, z, k)
         if ahead is not None and ahead.as_good(goal_for(problem, gap, value, float(ahead.at.value))):
             # What z is worth costs no read.
             both = (*evidence.minorants, (ahead.at.tangent, ahead.vertex))
             evidence = Evidence((*evidence.seen, (ahead.at.value, z)), both, afresh=afresh)
-        if is_f:  # the model is f: there is nothing to search for
-            return after, evidence
-        if state.whole and trials and problem.objective.smooth_everywhere:  # f is finite at z
-            return after._replace(behind=x, steepness=float(g @ (here - target))), evidence
-        if state.whole and not far and value <= state.value and fall <= FALLEN:
+        if steady or is_f:  # the model is f, or as good: there is nothing to search for
             return after, evidence
         step = problem.line_search(x, z, rtol=rtol)
         if not step > 0:  # f does not show what the step gains, but the model does: taken if f does not rise either
-            step = float(float(problem.value(z)) <= value + _rounding(problem, at_x))
+            rounding = max(4 * problem.eps * abs(value), float(at_x.tangent.noise))
+            step = float(float(problem.value(z)) <= value + rounding)
+        x_next = problem.mix(x, z, step)
         sample = state.sample and not (far and step < POOR)
-        return after._replace(x=problem.mix(x, z, step), sample=sample, whole=abs(step - 1) <= STEADY), evidence
+        steady = not far and abs(step - 1) <= STEADY and relative <= FALLEN * before
+        return after._replace(x=x_next, sample=sample, steady=steady), evidence
 
     def _target(
         self, problem: Problem, H: np.ndarray, g: np.ndarray, x: np.ndarray, first: Point, state: NewtonState, far: bool
@@ -333,31 +315,9 @@ class NewtonFrankWolfe(Method):
         return z
 
 
-def _rounding(problem: Problem, at: Evaluation) -> float:
-    """Return what rounding may do to differences of f near a point."""
-    return max(4 * problem.eps * abs(float(at.value)), float(at.tangent.noise))
-
-
-def _overshoots(problem: Problem, state: NewtonState, at_z: Evaluation) -> bool:
-    """Tell whether a whole step on trial went too far: f rises at its end, and not within rounding alone."""
-    assert state.behind is not None
-    rounding = _rounding(problem, at_z)
-    if state.steepness <= rounding:
-        return not float(at_z.value) <= state.value + rounding
-    return not float(at_z.inner - problem.inner(at_z.slope, state.behind)) <= OVER * state.steepness
-
-
-def _shortened(problem: Problem, state: NewtonState) -> tuple[Point, NewtonState]:
-    """Return where f is least on the way that a whole step has taken, and the state with what that tells."""
-    behind, far = state.behind, state.gap > FAR
-    assert behind is not None
-    step = problem.line_search(behind, state.x, rtol=ROUGH_SEARCH if far else SEARCH)
-    state = state._replace(sample=state.sample and not (far and step < POOR), whole=abs(step - 1) <= STEADY)
-    return problem.mix(behind, state.x, step), state
-
-
 class Known(NamedTuple):
     """What second moments tell of a point: f with its gradient, and the vertex for that."""
+
 
     at: Evaluation
     vertex: Vertex
