@@ -318,7 +318,6 @@ class NewtonFrankWolfe(Method):
 class Known(NamedTuple):
     """What second moments tell of a point: f with its gradient, and the vertex for that."""
 
-
     at: Evaluation
     vertex: Vertex
     exact: bool  # whether f has as many digits as if it came from the rows
