@@ -39,7 +39,6 @@ POOR = 0.5  # share of such a step that the search must take, or the next Hessia
 STEADY, FALLEN = 0.1, 0.3  # how near to a whole step, and from what share of the gap before, the next is not searched
 SPEED = 1.5  # power by which the gap falls faster at each step near the solution
 UNFELT = 0.1  # share of the gap, or of the one that ends the run, that rounding of second moments may be
-UNKNOWN = 1e-15  # of the gap, below which a goal is not one yet
 USUAL = 1e-6  # share of f, or of what was gained, that is asked for then
 UNSEEN = 1e-6  # share of the sizes of its terms below which a second difference is rounding
 LOOSER = 2.0  # times what the step from where a Hessian was formed left of the gap, the next one leaves with the same
@@ -342,7 +341,7 @@ def _from_moments(problem: Problem, x: Point, k: int) -> Known | None:
 
 def goal_for(problem: Problem, gap: float, before: float, value: float) -> float:
     """Return the gap that ends the run; where that is not known before the first step, what is asked for by default."""
-    return problem.goal if problem.goal > UNKNOWN * gap else USUAL * min(before - value, abs(value))
+    return problem.goal if problem.goal > working_set.UNKNOWN * gap else USUAL * min(before - value, abs(value))
 
 
 def formed_moments(problem: Problem) -> SecondMoments | None:
